@@ -1,0 +1,83 @@
+const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool'];
+const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
+
+/** The directions of the architecture (README, "Architecture"), executable. */
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-barrels', severity: 'error', from: {}, to: { path: '^src/.*/index\\.ts$' } },
+    {
+      name: 'core-is-pure',
+      comment: 'core imports rxjs and itself, nothing else: no Nest, gRPC, Fastify, prom-client, Node modules.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: ['^src/core/', '^node_modules/rxjs/'] },
+    },
+    ...coreSiblings.map(name => ({
+      name: `core-${name}-meets-no-sibling`,
+      severity: 'error',
+      from: { path: `^src/core/${name}/`, pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/core/', pathNot: [`^src/core/${name}/`, '^src/core/(request|shared)/'] },
+    })),
+    {
+      name: 'core-request-and-shared-are-leaves',
+      severity: 'error',
+      from: { path: '^src/core/(request|shared)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/core/', pathNot: '^src/core/(request|shared)/' },
+    },
+    {
+      name: 'contracts-import-core-only',
+      severity: 'error',
+      from: { path: '^src/contracts/' },
+      to: { path: '^src/', pathNot: ['^src/contracts/', '^src/core/'] },
+    },
+    {
+      name: 'platform-imports-core-and-contracts',
+      severity: 'error',
+      from: { path: '^src/platform/' },
+      to: { path: '^src/', pathNot: ['^src/platform/', '^src/core/', '^src/contracts/'] },
+    },
+    {
+      name: 'areas-never-import-one-another',
+      severity: 'error',
+      from: { path: '^src/(gateway|worker|batch)/' },
+      to: { path: '^src/(gateway|worker|batch)/', pathNot: '^src/$1/' },
+    },
+    ...gatewayParts.map(name => ({
+      name: `gateway-${name}-imports-no-neighbour`,
+      severity: 'error',
+      from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/gateway/', pathNot: `^src/gateway/${name}/` },
+    })),
+    {
+      name: 'gateway-scheduler-looks-down-only',
+      severity: 'error',
+      from: { path: '^src/gateway/scheduler/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/gateway/', pathNot: `^src/gateway/(scheduler|${gatewayParts.join('|')})/` },
+    },
+    {
+      name: 'gateway-realtime-reaches-the-pool-only',
+      severity: 'error',
+      from: { path: '^src/gateway/realtime/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/gateway/', pathNot: '^src/gateway/(realtime|worker-pool)/' },
+    },
+    {
+      name: 'prom-client-in-metrics-files-only',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['\\.metrics\\.ts$', '\\.spec\\.ts$', '^src/platform/metrics/'] },
+      to: { path: ['node_modules/prom-client/', 'node_modules/@willsoto/nestjs-prometheus/'] },
+    },
+    {
+      name: 'generated-code-through-codecs-only',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['\\.codec\\.ts$', '^src/contracts/grpc/generated/', '\\.spec\\.ts$'] },
+      to: { path: '^src/contracts/grpc/generated/' },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|test)/' },
+  },
+};

@@ -1,0 +1,29 @@
+/** One configuration; suites are chosen by path: src (unit), test/property, test/contract, test/integration, test/e2e, test/chaos. */
+export default {
+  rootDir: '..',
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testEnvironment: 'node',
+  testMatch: ['**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        swcrc: false,
+        jsc: {
+          target: 'es2023',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+          keepClassNames: true,
+        },
+        module: { type: 'nodenext' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  // Sources import './x.js' as Node's ESM resolver wants; the files on disk are './x.ts'.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // Nest's CommonJS plugins die with a require cycle unless these are loaded first as ESM.
+  setupFiles: ['<rootDir>/test/support/jest-setup.ts'],
+  testTimeout: 30_000,
+};

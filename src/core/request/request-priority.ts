@@ -1,0 +1,10 @@
+/** Two levels; the lower value goes first (seeds/scheduling "Priority Queue"). */
+export const RequestPriority = { REALTIME: 0, BATCH: 1 } as const;
+export type RequestPriority = (typeof RequestPriority)[keyof typeof RequestPriority];
+
+export type PriorityLabel = 'realtime' | 'batch';
+
+/** Label value used in metrics, logs and JSON. */
+export function priorityLabel(priority: RequestPriority): PriorityLabel {
+  return priority === RequestPriority.REALTIME ? 'realtime' : 'batch';
+}

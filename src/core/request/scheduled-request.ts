@@ -1,0 +1,21 @@
+import { type RequestPriority } from './request-priority.js';
+
+/**
+ * One accepted unit of work. Immutable: what happens to it is told by its RequestLifecycle and by dispatch events.
+ * `Payload` is opaque to the core; the gateway keeps audio and options there.
+ */
+export interface ScheduledRequest<Payload = unknown> {
+  readonly id: string;
+  /** Canonical model id, never an alias. */
+  readonly model: string;
+  readonly priority: RequestPriority;
+  /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */
+  readonly bytes: number;
+  /** Monotonic milliseconds; kept across a re-queue, so age and place survive a worker's death (D-06). */
+  readonly enqueuedAtMs: number;
+  /** Monotonic instant after which a request that still waits fails with `queue_timeout` (D-07). */
+  readonly queueDeadlineMs: number;
+  /** Milliseconds the worker may have it before `inference_timeout` (D-07). */
+  readonly inferenceTimeoutMs: number;
+  readonly payload: Payload;
+}

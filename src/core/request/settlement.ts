@@ -1,0 +1,13 @@
+import { type DomainError } from '../shared/domain-error.js';
+
+/** How a request ended. Exactly one per accepted request (D-04). */
+export type Settlement<Reply = unknown> =
+  | { readonly status: 'completed'; readonly reply: Reply }
+  | { readonly status: 'failed'; readonly error: DomainError }
+  | { readonly status: 'cancelled'; readonly error: DomainError };
+
+/** Label values of `scheduler_requests_total` (D-10). */
+export type SettlementStatus = Settlement['status'];
+
+/** Who asked for a cancel; told to the worker and to the log. */
+export type CancelReason = 'client' | 'disconnect' | 'operator' | 'deadline' | 'shutdown';

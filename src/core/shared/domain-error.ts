@@ -1,0 +1,101 @@
+/**
+ * Every error a caller can meet, in one table: HTTP status, OpenAI `type`, and whether trying again can help.
+ *
+ * OpenAI SDKs retry 408, 409, 429 and 5xx (COMPAT "Errors"), so a permanent failure either uses another status or is
+ * sent with `x-should-retry: false` (`retry: 'never'`). The README's error table is proven equal to this one.
+ */
+export interface ErrorDefinition {
+  readonly status: number;
+  readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error' | 'authentication_error';
+  /** `never`: the same request fails again; `later`: worth trying after `retryAfterMs`. */
+  readonly retry: 'never' | 'later';
+  readonly help: string;
+}
+
+const invalid = (status: number, help: string): ErrorDefinition => ({
+  status,
+  type: 'invalid_request_error',
+  retry: 'never',
+  help,
+});
+const server = (status: number, retry: 'never' | 'later', help: string): ErrorDefinition => ({
+  status,
+  type: 'server_error',
+  retry,
+  help,
+});
+
+export const ERROR_REGISTRY = {
+  invalid_value: invalid(400, 'A field has a value outside its range; the message names both.'),
+  missing_required_parameter: invalid(400, 'A required field is absent or empty.'),
+  too_many_files: invalid(400, 'More than one file part; send one file per request.'),
+  empty_file: invalid(400, 'The uploaded file has 0 bytes.'),
+  invalid_audio: invalid(400, 'The file is not audio this server can decode, or is damaged.'),
+  audio_too_short: invalid(400, 'The audio holds no samples.'),
+  invalid_multipart: invalid(400, 'The multipart body is malformed or ends early.'),
+  invalid_json: invalid(400, 'The JSON body cannot be parsed.'),
+  model_kind_mismatch: invalid(400, 'The model exists but does another kind of work.'),
+  unsupported_task: invalid(
+    400,
+    'The model cannot do this task, such as translation; the message names models that can.',
+  ),
+  unsupported_parameter: invalid(400, 'The field is valid but this model cannot honour it.'),
+  voice_not_found: invalid(400, 'No such voice; the message lists the voices.'),
+  model_not_found: invalid(404, 'No model or alias of that name; `GET /v1/models` lists them.'),
+  request_not_found: invalid(404, 'No such request, or it ended too long ago.'),
+  unknown_url: invalid(404, 'No such route.'),
+  method_not_allowed: invalid(405, 'The route exists for another method; see `Allow`.'),
+  duplicate_request_id: invalid(409, 'A request with this X-Request-Id is still running.'),
+  file_too_large: invalid(413, 'The upload exceeds `server.upload_limit_bytes`.'),
+  unsupported_media_type: invalid(415, 'The Content-Type is not what the route takes.'),
+  queue_full: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'later',
+    help: 'The queue is at its bound; Retry-After is backlog / drain rate.',
+  },
+  request_cancelled: invalid(499, 'The request was cancelled by its caller, by disconnect or by an operator.'),
+  engine_failed: server(500, 'never', 'The engine failed on this input.'),
+  internal_error: server(500, 'never', 'A defect of Switchyard; the log has the details under the request id.'),
+  worker_lost: server(503, 'later', 'The worker died twice while it had the request.'),
+  queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
+  no_worker: server(503, 'later', 'No worker of the model came up within `queue.timeout_ms`.'),
+  shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
+  storage_full: server(507, 'never', 'The data folder has no room for the upload.'),
+  inference_timeout: server(504, 'never', 'The worker had the request longer than max(30 s, 2 x audio duration).'),
+} as const satisfies Record<string, ErrorDefinition>;
+
+export type ErrorCode = keyof typeof ERROR_REGISTRY;
+
+export interface DomainErrorDetails {
+  /** The field at fault, as the caller spelled it. */
+  readonly param?: string;
+  /** When to try again, for `retry: 'later'` codes. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** The only error type that crosses module borders. */
+export class DomainError extends Error {
+  readonly param: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    details: DomainErrorDetails = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.name = 'DomainError';
+    this.param = details.param;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+
+  get definition(): ErrorDefinition {
+    return ERROR_REGISTRY[this.code];
+  }
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERROR_REGISTRY, value);
+}

@@ -1,0 +1,18 @@
+/** A right to use one slot. Releasing twice is harmless: the slot comes back exactly once. */
+export class Lease {
+  #onRelease: (() => void) | undefined;
+
+  constructor(onRelease: () => void) {
+    this.#onRelease = onRelease;
+  }
+
+  get released(): boolean {
+    return this.#onRelease === undefined;
+  }
+
+  release(): void {
+    const onRelease = this.#onRelease;
+    this.#onRelease = undefined;
+    onRelease?.();
+  }
+}

@@ -1,0 +1,137 @@
+/** What an engine tells about itself after `load()`; reported by the worker's Health RPC. */
+export interface EngineInfo {
+  readonly engine: string;
+  /** "cpu", "cuda:0", ... */
+  readonly device: string;
+  /** Version of the loaded model files, for answers to "what ran this?". */
+  readonly revision: string;
+  /** Largest group one call takes. */
+  readonly maxBatch: number;
+  /** Engine calls that may run at the same time. */
+  readonly maxConcurrent: number;
+  /** Live streams besides files; 0: none. */
+  readonly streams: number;
+  readonly capabilities: readonly EngineCapability[];
+  /** BCP-47 tags; empty: any. */
+  readonly languages: readonly string[];
+}
+
+export type EngineCapability =
+  'transcribe' | 'translate' | 'word_timestamps' | 'prompt' | 'temperature' | 'stream' | 'speech' | 'speed';
+
+/** One member's result: a failure touches its own request only (D-05). */
+export type ItemOutcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };
+
+interface EngineBase {
+  readonly info: EngineInfo;
+  /** Loads and warms up; once per process. Rejects with a message that says what to install or where to look. */
+  load(): Promise<void>;
+  /** Frees native memory. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface TranscribeItem {
+  readonly requestId: string;
+  /** Mono PCM at 16 kHz when `input` is 'pcm'; the untouched file when it is 'encoded'. */
+  readonly audio: PreparedAudio;
+  readonly task: 'transcribe' | 'translate';
+  /** BCP-47; empty: detect. */
+  readonly language: string;
+  readonly prompt: string;
+  readonly temperature: number;
+  readonly wordTimestamps: boolean;
+  /** Checked between segments; once aborted the item's outcome is ignored. */
+  readonly signal: AbortSignal;
+}
+
+export type PreparedAudio =
+  | { readonly kind: 'pcm'; readonly samples: Int16Array; readonly sampleRate: 16000; readonly durationS: number }
+  | { readonly kind: 'encoded'; readonly bytes: Uint8Array; readonly filename: string; readonly durationS: number };
+
+export interface TranscriptWord {
+  readonly word: string;
+  /** Seconds from the start of the audio. */
+  readonly start: number;
+  readonly end: number;
+  /** 0..1; 0 when the engine has none. */
+  readonly confidence: number;
+}
+
+export interface TranscriptSegment {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly avgLogprob: number;
+  readonly noSpeechProb: number;
+}
+
+export interface Transcript {
+  readonly text: string;
+  readonly language: string;
+  readonly segments: readonly TranscriptSegment[];
+  readonly words: readonly TranscriptWord[];
+}
+
+/** Recognition. `transcribe` is one engine call for the whole group; it answers per item, in order, and never rejects. */
+export interface SpeechRecognizer extends EngineBase {
+  readonly kind: 'stt';
+  readonly input: 'pcm' | 'encoded';
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]>;
+  /** Present when `info.streams > 0`. */
+  openStream?(options: RecognizerStreamOptions): Promise<RecognizerStream>;
+}
+
+export interface RecognizerStreamOptions {
+  readonly language: string;
+  /** Wants `partial` events while speech goes on. */
+  readonly partials: boolean;
+}
+
+export type RecognizerEvent =
+  | { readonly type: 'partial'; readonly utterance: number; readonly text: string }
+  | {
+      readonly type: 'final';
+      readonly utterance: number;
+      readonly text: string;
+      /** Seconds from the start of the stream. */
+      readonly start: number;
+      readonly end: number;
+      readonly words: readonly TranscriptWord[];
+    };
+
+/** One live stream. Calls are ordered; events carry utterance numbers from 0. */
+export interface RecognizerStream {
+  /** Mono s16 at 16 kHz. Resolves when taken: the natural back pressure. */
+  push(samples: Int16Array): Promise<readonly RecognizerEvent[]>;
+  /** Ends the utterance; its `final` is among the answers. The next push starts another one. */
+  commit(): Promise<readonly RecognizerEvent[]>;
+  close(): Promise<void>;
+}
+
+export interface SynthesizeItem {
+  readonly requestId: string;
+  readonly text: string;
+  readonly voice: string;
+  /** 0.25..4 */
+  readonly speed: number;
+  readonly signal: AbortSignal;
+  /** Receives mono s16 at `sampleRate` as it is made, in order. */
+  emit(samples: Int16Array): void;
+}
+
+export interface EngineVoice {
+  readonly id: string;
+  readonly name: string;
+  readonly language: string;
+  readonly gender: 'female' | 'male' | '';
+}
+
+/** Synthesis. One engine call for the group; audio leaves through each item's `emit`, outcomes tell seconds made. */
+export interface SpeechSynthesizer extends EngineBase {
+  readonly kind: 'tts';
+  readonly sampleRate: number;
+  readonly voices: readonly EngineVoice[];
+  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;
+}
+
+export type SpeechEngine = SpeechRecognizer | SpeechSynthesizer;
