@@ -1,0 +1,84 @@
+import { type Writable } from 'node:stream';
+
+/** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
+export interface AudioSource {
+  readonly size: number;
+  bytes(): Promise<Buffer>;
+  dispose(): Promise<void>;
+}
+
+export interface TranscribeTask {
+  readonly kind: 'transcribe';
+  readonly task: 'transcribe' | 'translate';
+  readonly audio: AudioSource;
+  /** As the client named it: a container hint for the decoder, never a path. */
+  readonly filename: string;
+  /** BCP-47; empty: detect. */
+  readonly language: string;
+  readonly prompt: string;
+  /** 0..1 */
+  readonly temperature: number;
+  readonly wordTimestamps: boolean;
+}
+
+export type SpeechFormat = 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm';
+
+/** Where synthesised audio goes while the call runs. `audio` is ended on success and left alone on failure. */
+export interface SpeechSink {
+  header(header: { readonly contentType: string; readonly sampleRate: number }): void;
+  readonly audio: Writable;
+}
+
+export interface SynthesizeTask {
+  readonly kind: 'synthesize';
+  readonly text: string;
+  /** Engine voice id, already resolved from the client's name. */
+  readonly voice: string;
+  /** 0.25..4 */
+  readonly speed: number;
+  readonly format: SpeechFormat;
+  readonly sink: SpeechSink;
+}
+
+/** What the gateway keeps in `ScheduledRequest.payload`. */
+export type WorkerTask = TranscribeTask | SynthesizeTask;
+
+/** How the worker computed it; milliseconds on the worker's clock. */
+export interface ExecutionReply {
+  readonly prepMs: number;
+  readonly readyWaitMs: number;
+  readonly deviceMs: number;
+  /** Requests in the same engine call. */
+  readonly batchSize: number;
+}
+
+export interface TranscriptSegmentReply {
+  readonly id: number;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly tokens: readonly number[];
+  readonly temperature: number;
+  readonly avgLogprob: number;
+  readonly compressionRatio: number;
+  readonly noSpeechProb: number;
+}
+
+export interface TranscriptWordReply {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+  readonly confidence: number;
+}
+
+export interface TranscriptReply {
+  readonly text: string;
+  readonly language: string;
+  readonly durationS: number;
+  readonly segments: readonly TranscriptSegmentReply[];
+  readonly words: readonly TranscriptWordReply[];
+}
+
+export type WorkerReply =
+  | { readonly kind: 'transcript'; readonly transcript: TranscriptReply; readonly execution: ExecutionReply }
+  | { readonly kind: 'speech'; readonly durationS: number; readonly execution: ExecutionReply };
