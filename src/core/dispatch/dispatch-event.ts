@@ -60,6 +60,8 @@ export type DispatchEvent =
       readonly phases: LatencyPhases;
       /** Size of the engine call that computed it; absent unless a worker answered. */
       readonly batchSize?: number;
+      /** Names that engine call: equal for all its members. Absent when batchSize is. */
+      readonly batchId?: string;
       readonly attempts: number;
     });
 

@@ -50,6 +50,8 @@ export interface ExecutionReply {
   readonly deviceMs: number;
   /** Requests in the same engine call. */
   readonly batchSize: number;
+  /** Names that engine call: equal for all its members, unique across workers. Empty when the worker tells none. */
+  readonly batchId: string;
 }
 
 export interface TranscriptSegmentReply {

@@ -35,6 +35,11 @@ export interface Execution {
   deviceMs: number;
   /** Requests computed by that same engine call, this one included. */
   batchSize: number;
+  /**
+   * Names that engine call: the same for every request it computed, never used again by any worker (a UUID).
+   * Lets the gateway count engine calls, not requests, in scheduler_batch_size.
+   */
+  batchId: string;
 }
 
 export interface CancelRequest {
@@ -155,7 +160,7 @@ export const Group: MessageFns<Group> = {
 };
 
 function createBaseExecution(): Execution {
-  return { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 0 };
+  return { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 0, batchId: "" };
 }
 
 export const Execution: MessageFns<Execution> = {
@@ -171,6 +176,9 @@ export const Execution: MessageFns<Execution> = {
     }
     if (message.batchSize !== 0) {
       writer.uint32(32).uint32(message.batchSize);
+    }
+    if (message.batchId !== "") {
+      writer.uint32(42).string(message.batchId);
     }
     return writer;
   },
@@ -220,6 +228,14 @@ export const Execution: MessageFns<Execution> = {
             message.batchSize = reader.uint32();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.batchId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -241,6 +257,7 @@ export const Execution: MessageFns<Execution> = {
     message.readyWaitMs = object.readyWaitMs ?? 0;
     message.deviceMs = object.deviceMs ?? 0;
     message.batchSize = object.batchSize ?? 0;
+    message.batchId = object.batchId ?? "";
     return message;
   },
 };
