@@ -1,0 +1,127 @@
+import { type SettingDefinition, type SettingValue, type ValueOf } from './setting-definition.js';
+
+const MIB = 1_048_576;
+const GIB = 1024 * MIB;
+const DAY_MS = 86_400_000;
+
+type IntegerOf<U> = (value: number, min: number, max: number, help: string) => U;
+type Integer = Extract<SettingDefinition, { type: 'integer' }>;
+
+const count: IntegerOf<Integer> = (value, min, max, help) => ({ type: 'integer', default: value, min, max, help });
+const bytes: IntegerOf<Integer> = (value, min, max, help) => ({ ...count(value, min, max, help), unit: 'bytes' });
+const ms: IntegerOf<Integer> = (value, min, max, help) => ({ ...count(value, min, max, help), unit: 'ms' });
+const text = (value: string, help: string) => ({ type: 'text', default: value, help }) as const;
+const flag = (value: boolean, help: string) => ({ type: 'boolean', default: value, help }) as const;
+const choice = <const V extends readonly string[]>(values: V, value: V[number], help: string) =>
+  ({ type: 'choice', default: value, values, help }) as const;
+
+/**
+ * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the README and the
+ * type `Settings` all come from it; specs prove them equal.
+ */
+export const SETTINGS_TABLE = {
+  'server.host': text('127.0.0.1', 'Address the gateway listens on.'),
+  'server.port': count(8000, 0, 65_535, 'Port the gateway listens on; 0 takes any free one.'),
+  'server.upload_limit_bytes': bytes(
+    25 * MIB,
+    1,
+    GIB,
+    'Largest upload. Every other limit (spool, both gRPC sides) follows from it.',
+  ),
+  'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long a drain waits for requests that workers already have.'),
+  'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
+  'data.dir': text('./data', 'Folder for spooled uploads; made when missing.'),
+  'spool.memory_bytes': bytes(
+    262_144,
+    0,
+    64 * MIB,
+    'Uploads up to this size stay in memory, larger ones go to data.dir.',
+  ),
+  'queue.max_requests': count(10_000, 1, 1_000_000, 'Waiting requests in all; one more answers 429.'),
+  'queue.max_requests_per_model': count(2000, 1, 1_000_000, 'Waiting requests of one model; one more answers 429.'),
+  'queue.max_bytes': bytes(2 * GIB, 1, 1024 * GIB, 'Uploads of all waiting requests together.'),
+  'queue.max_bytes_per_model': bytes(GIB, 1, 1024 * GIB, 'Uploads of the waiting requests of one model.'),
+  'queue.timeout_ms': ms(120_000, 1, DAY_MS, 'Longest wait for a worker slot; then 503 with Retry-After (D-07).'),
+  'queue.aging_ms': ms(30_000, 1, DAY_MS, 'A BATCH request that waited longer is served as REALTIME (D-03).'),
+  'batching.policy': choice(
+    ['adaptive', 'window', 'none'],
+    'adaptive',
+    'adaptive: wait only while the device is idle (D-02); window: plain timer; none: send at once.',
+  ),
+  'batching.max_size': count(8, 1, 1024, 'Requests in one group at most; the engine may take fewer.'),
+  'batching.window_ms': ms(50, 0, 60_000, 'Longest wait of the first request of a group.'),
+  'batching.quiet_gap_ms': ms(5, 0, 60_000, 'adaptive: a group goes when no further request came for this long.'),
+  'inference.timeout_min_ms': ms(30_000, 1, DAY_MS, 'Least time a worker gets for one request (D-07).'),
+  'inference.timeout_factor': {
+    type: 'number',
+    default: 2,
+    min: 0,
+    max: 1000,
+    help: 'Time a worker gets, in multiples of the duration of the audio (D-07).',
+  },
+  'cancellation.rpc_timeout_ms': ms(100, 1, 60_000, 'Limit of the Cancel RPC to a worker.'),
+  'latency.ttl_ms': ms(60_000, 1, DAY_MS, 'How long the phases of a settled request stay readable (D-11).'),
+  'latency.sweep_ms': ms(5000, 10, DAY_MS, 'How often expired latency entries are removed.'),
+  'speech.max_buffered_bytes': bytes(16 * MIB, 65_536, GIB, 'Synthesised audio held for a client that reads slowly.'),
+  'workers.models_file': text('config/models.yaml', 'The models, their engines and their workers.'),
+  'workers.keepalive_time_ms': ms(10_000, 1000, DAY_MS, 'gRPC keepalive: ping after this much silence.'),
+  'workers.keepalive_timeout_ms': ms(
+    5000,
+    100,
+    DAY_MS,
+    'gRPC keepalive: a ping unanswered for this long ends the connection.',
+  ),
+  'workers.health_interval_ms': ms(1000, 10, DAY_MS, 'How often each worker is probed, for life.'),
+  'workers.health_timeout_ms': ms(2000, 10, DAY_MS, 'Limit of one probe.'),
+  'workers.health_failures': count(3, 1, 1000, 'Failed probes in a row until a worker counts as lost.'),
+  'workers.start_timeout_ms': ms(
+    60_000,
+    100,
+    DAY_MS,
+    'Limit for a local worker to load its engine; then it is restarted.',
+  ),
+  'workers.restart_min_ms': ms(200, 1, DAY_MS, 'First pause before a crashed local worker is started again; doubles.'),
+  'workers.restart_max_ms': ms(10_000, 1, DAY_MS, 'Longest pause between two starts.'),
+  'workers.prep_parallel': count(4, 1, 256, 'Uploads a worker decodes at the same time.'),
+  'logging.level': choice(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'info',
+    'Least severe log line that is written.',
+  ),
+  'logging.pretty': choice(['auto', 'true', 'false'], 'auto', 'Coloured text instead of JSON; auto: on a terminal.'),
+} as const satisfies Record<string, SettingDefinition>;
+
+type Table = typeof SETTINGS_TABLE;
+export type SettingPath = keyof Table;
+
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
+type Section = SettingPath extends infer P ? (P extends `${infer S}.${string}` ? S : never) : never;
+
+/** Effective settings: `settings.queue.maxRequests`. Validated once at start; nothing else reads files or environment. */
+export type Settings = {
+  readonly [S in Section]: {
+    readonly [P in SettingPath as P extends `${S}.${infer Name}` ? Camel<Name> : never]: ValueOf<Table[P]>;
+  };
+};
+
+/** Injection token of the effective `Settings`. */
+export const SETTINGS = Symbol('SETTINGS');
+
+export const SETTING_PATHS = Object.keys(SETTINGS_TABLE) as readonly SettingPath[];
+
+export const settingDefinition = (path: SettingPath): SettingDefinition => SETTINGS_TABLE[path];
+
+/** `queue.max_requests` → `SWITCHYARD_QUEUE_MAX_REQUESTS` */
+export const environmentName = (path: string): string => `SWITCHYARD_${path.toUpperCase().replaceAll('.', '_')}`;
+
+/** Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty file and environment give. */
+export function settingsFrom(values: Partial<Record<SettingPath, SettingValue>>): Settings {
+  const nested: Record<string, Record<string, SettingValue>> = {};
+  for (const path of SETTING_PATHS) {
+    const [section, name] = path.split('.') as [string, string];
+    (nested[section] ??= {})[camelCase(name)] = values[path] ?? settingDefinition(path).default;
+  }
+  return nested as unknown as Settings;
+}
+
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,67 @@
+import { type ModelSpec } from './model-spec.js';
+import { type Settings } from './settings.js';
+
+/** All that one worker process is told. It reads no file: the gateway decides, the worker computes. */
+export interface WorkerSpec {
+  readonly workerId: string;
+  readonly model: ModelSpec;
+  readonly host: string;
+  /** 0: any free port; the worker reports the one it got. */
+  readonly port: number;
+  /** gRPC limit of one message, both ways: the upload limit plus room for the other fields. */
+  readonly maxMessageBytes: number;
+  /** Uploads decoded at the same time. */
+  readonly prepParallel: number;
+  readonly keepaliveTimeMs: number;
+  readonly keepaliveTimeoutMs: number;
+  /** How long a drain waits for running calls. */
+  readonly shutdownGraceMs: number;
+  readonly logLevel: Settings['logging']['level'];
+}
+
+export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
+
+/** Injection token of the `WorkerSpec` inside a worker process. */
+export const WORKER_SPEC = Symbol('WORKER_SPEC');
+
+const ENVELOPE_BYTES = 1_048_576;
+
+/** The one place where the upload limit becomes the gRPC limit of both sides. */
+export const maxMessageBytes = (uploadLimitBytes: number): number => uploadLimitBytes + ENVELOPE_BYTES;
+
+/** The environment a supervised worker is started with: this process's own plus the spec. */
+export function workerEnvironment(spec: WorkerSpec, base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...base, [WORKER_SPEC_VARIABLE]: JSON.stringify(spec) };
+}
+
+/** @throws Error naming the variable when it is missing or damaged: a worker cannot run without its spec. */
+export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): WorkerSpec {
+  const json = environment[WORKER_SPEC_VARIABLE];
+  if (json === undefined) throw new Error(`${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`);
+  try {
+    return complete(JSON.parse(json) as Partial<WorkerSpec>);
+  } catch (error) {
+    throw new Error(`${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const FIELDS = {
+  workerId: 'string',
+  model: 'object',
+  host: 'string',
+  port: 'number',
+  maxMessageBytes: 'number',
+  prepParallel: 'number',
+  keepaliveTimeMs: 'number',
+  keepaliveTimeoutMs: 'number',
+  shutdownGraceMs: 'number',
+  logLevel: 'string',
+} as const satisfies Record<keyof WorkerSpec, string>;
+
+function complete(spec: Partial<WorkerSpec>): WorkerSpec {
+  const wrong = Object.entries(FIELDS)
+    .filter(([field, type]) => typeof spec[field as keyof WorkerSpec] !== type)
+    .map(([field, type]) => `${field} must be a ${type}`);
+  if (wrong.length > 0) throw new Error(wrong.join(', '));
+  return spec as WorkerSpec;
+}

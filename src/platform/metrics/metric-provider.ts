@@ -1,0 +1,50 @@
+import { type InjectionToken, type Provider } from '@nestjs/common';
+import { getToken } from '@willsoto/nestjs-prometheus';
+import { Counter, Gauge, Histogram, register } from 'prom-client';
+import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
+
+/** How a gauge is read at every scrape: from its source, never counted up and down (D-10). */
+export interface GaugeReader<A extends unknown[] = never[]> {
+  readonly inject: readonly InjectionToken[];
+  /** The gauge comes empty; set one value per label combination that exists now. */
+  collect(gauge: Gauge, ...sources: A): void | Promise<void>;
+}
+
+/**
+ * Nest provider of one metric of the table, injected with `@InjectMetric(name)`.
+ *
+ * A gauge takes the reader that fills it. Each application makes its own metric, so a gauge never reads the services
+ * of one that was closed.
+ */
+export function metricProvider<A extends unknown[]>(name: MetricName, reader?: GaugeReader<A>): Provider {
+  const definition: MetricDefinition = METRICS[name];
+  if ((definition.type === 'gauge') !== (reader !== undefined)) {
+    throw new Error(`${name}: gauges, and only gauges, are given a reader`);
+  }
+  return {
+    provide: getToken(name),
+    inject: [...(reader?.inject ?? [])],
+    useFactory: (...sources: A) => {
+      register.removeSingleMetric(name);
+      return create(name, definition, gauge => reader?.collect(gauge, ...sources));
+    },
+  };
+}
+
+function create(name: string, definition: MetricDefinition, read: (gauge: Gauge) => void | Promise<void>) {
+  const base = { name, help: definition.help, labelNames: [...definition.labels] };
+  switch (definition.type) {
+    case 'counter':
+      return new Counter(base);
+    case 'histogram':
+      return new Histogram({ ...base, buckets: [...definition.buckets] });
+    case 'gauge':
+      return new Gauge({
+        ...base,
+        collect() {
+          this.reset();
+          return read(this);
+        },
+      });
+  }
+}

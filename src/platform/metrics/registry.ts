@@ -1,0 +1,69 @@
+export type MetricDefinition =
+  | { readonly type: 'counter' | 'gauge'; readonly help: string; readonly labels: readonly string[] }
+  | {
+      readonly type: 'histogram';
+      readonly help: string;
+      readonly labels: readonly string[];
+      readonly buckets: readonly number[];
+    };
+
+// The top buckets lie beyond the default limits (120 s in the queue), or an alert could compare with a value never seen.
+const WAIT_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const WORK_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
+const SIZE = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64];
+
+const counter = (help: string, ...labels: string[]) => ({ type: 'counter', help, labels }) as const;
+const gauge = (help: string, ...labels: string[]) => ({ type: 'gauge', help, labels }) as const;
+const histogram = (buckets: readonly number[], help: string, ...labels: string[]) =>
+  ({ type: 'histogram', help, labels, buckets }) as const;
+
+/**
+ * Every metric the gateway exports, besides the process metrics of prom-client (`process_…`, `nodejs_…`).
+ *
+ * Names of the first two groups are those of seeds/scheduling.txt (D-10). Label values: `priority` realtime|batch;
+ * `model` a canonical id of `config/models.yaml`, never what a client typed; `status` completed|cancelled|failed;
+ * `stage` queued|in_flight; `worker` a worker id.
+ */
+export const METRICS = {
+  scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),
+  scheduler_queue_wait_seconds: histogram(WAIT_S, 'From enqueue until a worker slot was leased.', 'priority', 'model'),
+  scheduler_grpc_duration_seconds: histogram(WORK_S, 'The call to the worker.', 'priority', 'model'),
+  scheduler_cancel_latency_seconds: histogram(
+    SIGNAL_S,
+    'From the cancel until it took effect: removed from the queue, or acknowledged by the worker.',
+    'stage',
+  ),
+  scheduler_batch_size: histogram(
+    SIZE,
+    'Requests computed together with a request, as the worker reports it.',
+    'model',
+  ),
+  scheduler_requests_total: counter('Settled requests.', 'status', 'priority', 'model'),
+  scheduler_aging_promotions_total: counter('BATCH requests that became REALTIME by age, each counted once.', 'model'),
+
+  tts_ttfb_seconds: histogram(WAIT_S, 'From the request until the first audio byte.', 'model'),
+  tts_synthesis_duration_seconds: histogram(WORK_S, 'From the request until the last audio byte.', 'model'),
+  tts_requests_total: counter('Settled speech requests.', 'status', 'model'),
+  tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
+
+  switchyard_requests_accepted_total: counter(
+    'Requests taken into the queue; always equals waiting + running + settled.',
+    'priority',
+    'model',
+  ),
+  switchyard_requests_rejected_total: counter('Requests refused at the door, by error code.', 'code', 'model'),
+  switchyard_requests_running: gauge('Requests that a worker has now.', 'priority', 'model'),
+  switchyard_requests_retried_total: counter('Requests sent again because their worker died.', 'model'),
+  switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
+
+  switchyard_worker_up: gauge('1 while the worker takes work (ready or busy), else 0.', 'worker', 'model'),
+  switchyard_worker_slots: gauge('Requests the worker accepts at the same time.', 'worker', 'model'),
+  switchyard_worker_slots_in_use: gauge('Slots leased now.', 'worker', 'model'),
+  switchyard_worker_restarts_total: counter('Starts of a supervised worker after its first.', 'worker', 'model'),
+  switchyard_worker_prep_seconds: histogram(WORK_S, 'Decoding and resampling in the worker, per request.', 'model'),
+  switchyard_worker_ready_wait_seconds: histogram(WORK_S, 'Prepared and waiting for the device, per request.', 'model'),
+  switchyard_worker_device_seconds: histogram(WORK_S, 'The engine call a request was part of.', 'model'),
+} as const satisfies Record<string, MetricDefinition>;
+
+export type MetricName = keyof typeof METRICS;
