@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { ConfigError, type ConfigProblem } from './config-problem.js';
+import { type ModelSpec } from './model-spec.js';
+import { modelsFromFile, type ModelsFile } from './models-file.js';
+import { SettingSource, type SourcedValue } from './setting-source.js';
+import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-environment.js';
+import { settingsFromFile } from './settings-file.js';
+import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
+import { readYamlFile } from './yaml-file.js';
+
+export interface LoadedConfig {
+  readonly settings: Settings;
+  readonly models: readonly ModelSpec[];
+  /** Effective value and origin (`default`, `file:line` or the variable) of each setting. */
+  readonly sources: ReadonlyMap<SettingPath, SourcedValue>;
+}
+
+export interface LoadOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Relative file names are resolved from here. */
+  readonly directory?: string;
+}
+
+export const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
+
+/**
+ * Defaults, then the settings file, then the environment; then the models file. Called once per process.
+ * @throws ConfigError naming every problem of all of them.
+ */
+export function loadConfig({ environment = process.env, directory = process.cwd() }: LoadOptions = {}): LoadedConfig {
+  const file = readSettings(directory, environment[CONFIG_FILE_VARIABLE]);
+  const overrides = settingsFromEnvironment(environment);
+  const sources = merge(file, overrides);
+  const settings = settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
+  const models = readModels(directory, settings.workers.modelsFile);
+  const problems = [...file.problems, ...overrides.problems, ...contradictions(sources), ...models.problems];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { settings, models: models.models, sources };
+}
+
+function readSettings(directory: string, named: string | undefined): SettingSource {
+  const name = named ?? DEFAULT_CONFIG_FILE;
+  const file = readYamlFile(resolve(directory, name), name);
+  if (file) return settingsFromFile(file);
+  const source = new SettingSource();
+  // The default file may be absent: all settings have defaults. A named one was meant to be there.
+  if (named) source.problems.push({ origin: CONFIG_FILE_VARIABLE, message: `there is no file ${name}` });
+  return source;
+}
+
+function readModels(directory: string, name: string): ModelsFile {
+  const file = readYamlFile(resolve(directory, name), name);
+  if (file) return modelsFromFile(file);
+  return { models: [], problems: [{ origin: name, message: 'no such file; `workers.models_file` names it' }] };
+}
+
+function merge(file: SettingSource, overrides: SettingSource): Map<SettingPath, SourcedValue> {
+  const merged = new Map<SettingPath, SourcedValue>();
+  for (const path of SETTING_PATHS) {
+    const fallback = { value: settingDefinition(path).default, origin: 'default' };
+    merged.set(path, overrides.values.get(path) ?? file.values.get(path) ?? fallback);
+  }
+  return merged;
+}
+
+const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
+  ['workers.restart_min_ms', 'workers.restart_max_ms', 'the first pause cannot be longer than the longest'],
+  ['server.upload_limit_bytes', 'queue.max_bytes', 'else an allowed upload could never be queued'],
+  ['server.upload_limit_bytes', 'queue.max_bytes_per_model', 'else an allowed upload could never be queued'],
+];
+
+function contradictions(sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] {
+  return NOT_ABOVE.flatMap(([lower, upper, why]) => {
+    const low = sources.get(lower);
+    const high = sources.get(upper);
+    if (!low || !high || low.value <= high.value) return [];
+    const origin = low.origin === 'default' ? high.origin : low.origin;
+    return [{ origin, path: lower, value: low.value, message: `must not exceed ${upper} (${high.value}): ${why}` }];
+  });
+}

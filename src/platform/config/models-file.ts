@@ -1,0 +1,52 @@
+import { isMap, isSeq } from 'yaml';
+import { type ConfigProblem } from './config-problem.js';
+import { ModelReader } from './model-reader.js';
+import { type ModelSpec } from './model-spec.js';
+import { type YamlFile } from './yaml-file.js';
+
+export interface ModelsFile {
+  readonly models: readonly ModelSpec[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Compiles `models:` into specs; every problem carries its line, its field and what is allowed. */
+export function modelsFromFile(file: YamlFile): ModelsFile {
+  if (file.problems.length > 0) return { models: [], problems: file.problems };
+  const list: unknown = file.document.get('models');
+  const root = file.document.contents;
+  if (!isMap(root) || !isSeq(list)) {
+    return {
+      models: [],
+      problems: [{ origin: file.originOf(root), message: 'must hold `models:` and a list below it' }],
+    };
+  }
+  const problems: ConfigProblem[] = root.items
+    .filter(item => String(item.key) !== 'models')
+    .map(item => ({
+      origin: file.originOf(item.key),
+      path: String(item.key),
+      message: 'no such section; only `models`',
+    }));
+  const names = new Map<string, string>();
+  const models = list.items.flatMap((entry, index) => {
+    const reader = new ModelReader(file, entry, `models[${index}]`);
+    const model = reader.read();
+    problems.push(...reader.problems);
+    if (model) problems.push(...clashes(model, names, reader));
+    return model ? [model] : [];
+  });
+  return { models, problems };
+}
+
+/** Ids and aliases share one name space: a request's `model` must mean one thing. */
+function clashes(model: ModelSpec, names: Map<string, string>, reader: ModelReader): ConfigProblem[] {
+  return [model.id, ...model.aliases].flatMap((name, index) => {
+    const holder = names.get(name);
+    if (holder === undefined) {
+      names.set(name, model.id);
+      return [];
+    }
+    const field = index === 0 ? 'id' : 'aliases';
+    return [reader.problem(field, name, `"${name}" already names model ${holder}; names must be unique`)];
+  });
+}

@@ -1,0 +1,22 @@
+import { didYouMean } from './nearest-name.js';
+import { SettingSource } from './setting-source.js';
+import { environmentName, SETTING_PATHS } from './settings.js';
+import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
+
+/** Names the settings file, when it is not `config/switchyard.yaml`. */
+export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
+
+const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE];
+
+/** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
+export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): SettingSource {
+  const source = new SettingSource();
+  const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
+  for (const [name, raw] of Object.entries(environment)) {
+    if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;
+    const path = byName.get(name);
+    if (path) source.take(path, raw, name);
+    else source.problems.push({ origin: name, message: `no such setting${didYouMean(name, [...byName.keys()])}` });
+  }
+  return source;
+}

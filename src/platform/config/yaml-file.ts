@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { type ConfigProblem } from './config-problem.js';
+
+/** A parsed YAML file that can tell the line of everything in it. */
+export interface YamlFile {
+  readonly document: Document;
+  readonly problems: readonly ConfigProblem[];
+  /** `config/models.yaml:12` */
+  originOf(node: unknown): string;
+}
+
+/** @returns undefined when there is no such file. @throws Error when it exists and cannot be read. */
+export function readYamlFile(path: string, name: string): YamlFile | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return parseYaml(text, name);
+}
+
+export function parseYaml(text: string, name: string): YamlFile {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });
+  const at = (offset: number) => `${name}:${lineCounter.linePos(offset).line}`;
+  return {
+    document,
+    problems: document.errors.map(error => ({ origin: at(error.pos[0]), message: error.message })),
+    originOf: node => (isNode(node) && node.range ? at(node.range[0]) : name),
+  };
+}

@@ -1,0 +1,65 @@
+import { readFile, unlink } from 'node:fs/promises';
+
+/** Where an upload's bytes lie. */
+export type SpooledBytes =
+  { readonly kind: 'memory'; readonly bytes: Buffer } | { readonly kind: 'file'; readonly path: string };
+
+export interface SpooledContent {
+  readonly size: number;
+  /** The first bytes, enough for headers; all of them when the upload is smaller. */
+  readonly head: Buffer;
+  readonly content: SpooledBytes;
+}
+
+/**
+ * One finished upload; an `AudioSource` of the worker pool by structure.
+ *
+ * A read that runs while the upload is disposed is completed first, so a worker call that was just cancelled never
+ * meets half a file; a read after that rejects.
+ */
+export class SpooledUpload {
+  readonly size: number;
+  readonly head: Buffer;
+  #content: SpooledBytes | undefined;
+  readonly #reads = new Set<Promise<Buffer>>();
+  #disposal: Promise<void> | undefined;
+
+  constructor({ size, head, content }: SpooledContent) {
+    this.size = size;
+    this.head = head;
+    this.#content = content;
+  }
+
+  /** The file on disk, or undefined while the bytes are in memory or after disposal. */
+  get path(): string | undefined {
+    return this.#content?.kind === 'file' ? this.#content.path : undefined;
+  }
+
+  async bytes(): Promise<Buffer> {
+    const content = this.#content;
+    if (content === undefined) throw new Error('the upload was disposed before it was read');
+    if (content.kind === 'memory') return content.bytes;
+    const read = readFile(content.path);
+    this.#reads.add(read);
+    try {
+      return await read;
+    } finally {
+      this.#reads.delete(read);
+    }
+  }
+
+  /** Frees memory and disk. Idempotent: the same promise every time; never rejects for a file already gone. */
+  dispose(): Promise<void> {
+    return (this.#disposal ??= this.#free());
+  }
+
+  async #free(): Promise<void> {
+    const content = this.#content;
+    this.#content = undefined;
+    if (content?.kind !== 'file') return;
+    await Promise.allSettled(this.#reads);
+    await unlink(content.path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+}
