@@ -1,0 +1,64 @@
+import { HealthCheckResponse_ServingStatus, HealthClient } from './generated/grpc/health/v1/health.js';
+import { type HealthResponse, HealthResponse_State } from './generated/switchyard/v1/common.js';
+
+export {
+  HealthService as healthDefinition,
+  type HealthClient,
+  type HealthServer,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+} from './generated/grpc/health/v1/health.js';
+export { type HealthRequest, type HealthResponse } from './generated/switchyard/v1/common.js';
+
+export const HealthStub = HealthClient;
+
+/** Values of the standard `grpc.health.v1` protocol. */
+export const SERVING = HealthCheckResponse_ServingStatus.SERVING;
+export const NOT_SERVING = HealthCheckResponse_ServingStatus.NOT_SERVING;
+export const SERVICE_UNKNOWN = HealthCheckResponse_ServingStatus.SERVICE_UNKNOWN;
+
+/** What a worker tells about itself, besides the standard check. */
+export interface WorkerHealthReport {
+  readonly state: 'starting' | 'ready' | 'draining';
+  readonly model: string;
+  readonly engine: string;
+  readonly device: string;
+  readonly revision: string;
+  readonly kind: string;
+  /** Largest group one engine call takes, at least 1. */
+  readonly maxBatch: number;
+  /** Engine calls that run at the same time, at least 1. */
+  readonly maxConcurrent: number;
+  /** Live streams besides files. */
+  readonly streams: number;
+  readonly capabilities: readonly string[];
+  /** BCP-47 tags; empty: any. */
+  readonly languages: readonly string[];
+  /** Requests received and not yet answered. */
+  readonly inFlight: number;
+  readonly maxMessageBytes: number;
+}
+
+const STATES = {
+  starting: HealthResponse_State.STARTING,
+  ready: HealthResponse_State.READY,
+  draining: HealthResponse_State.DRAINING,
+} as const;
+
+export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
+  ...report,
+  state: STATES[report.state],
+  capabilities: [...report.capabilities],
+  languages: [...report.languages],
+});
+
+/** A state this gateway does not know counts as `starting`: no work goes there. */
+export function decodeHealth(message: HealthResponse): WorkerHealthReport {
+  const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(name => STATES[name] === message.state);
+  return {
+    ...message,
+    state: state ?? 'starting',
+    maxBatch: Math.max(1, message.maxBatch),
+    maxConcurrent: Math.max(1, message.maxConcurrent),
+  };
+}

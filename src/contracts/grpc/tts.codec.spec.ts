@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import {
+  decodeSpeechChunk,
+  decodeSynthesizeCall,
+  encodeSpeechChunk,
+  encodeSynthesizeCall,
+  SPEECH_FORMATS,
+  type SpeechChunk,
+  textToSpeechDefinition,
+} from './tts.codec.js';
+
+const { requestSerialize, requestDeserialize, responseSerialize, responseDeserialize } =
+  textToSpeechDefinition.synthesize;
+
+const call = {
+  requestId: 'r-1',
+  priority: RequestPriority.REALTIME,
+  group: { id: 'g-1', size: 1 },
+  text: 'Grüße 🙂',
+  voice: 'rms',
+  speed: 1.25,
+};
+
+describe('Synthesize on the wire', () => {
+  it.each(SPEECH_FORMATS)('carries a call for %s there and back', format => {
+    const wire = requestSerialize(encodeSynthesizeCall({ ...call, format }));
+    expect(decodeSynthesizeCall(requestDeserialize(wire))).toEqual({ ...call, format });
+  });
+
+  it('names the formats when asked for another one', () => {
+    const message = { ...encodeSynthesizeCall({ ...call, format: 'wav' }), format: 'amr' };
+    expect(() => decodeSynthesizeCall(message)).toThrow('mp3, opus, aac, flac, wav, pcm; got "amr"');
+  });
+
+  it.each<SpeechChunk>([
+    { kind: 'header', contentType: 'audio/mpeg', sampleRate: 24_000 },
+    { kind: 'audio', bytes: Buffer.from([0, 255, 1]) },
+    {
+      kind: 'done',
+      durationS: 2.5,
+      execution: { prepMs: 0, readyWaitMs: 1, deviceMs: 30, batchSize: 2, batchId: 'b-1' },
+    },
+  ])('carries a chunk of the stream there and back: $kind', chunk => {
+    expect(decodeSpeechChunk(responseDeserialize(responseSerialize(encodeSpeechChunk(chunk))))).toEqual(chunk);
+  });
+
+  it('tells an unknown chunk of a newer worker by undefined', () => {
+    expect(decodeSpeechChunk(responseDeserialize(Buffer.alloc(0)))).toBeUndefined();
+  });
+});

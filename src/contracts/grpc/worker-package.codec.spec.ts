@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { credentials } from '@grpc/grpc-js';
+import { Controller, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { GrpcMethod, type MicroserviceOptions, Transport } from '@nestjs/microservices';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { HealthStub, SERVING, type HealthCheckResponse } from './health.codec.js';
+import {
+  encodeTranscribeCall,
+  encodeTranscript,
+  SpeechToTextStub,
+  type TranscribeFileRequest,
+  type TranscribeFileResponse,
+} from './stt.codec.js';
+import { WORKER_PACKAGES, workerPackageDefinition } from './worker-package.codec.js';
+
+@Controller()
+class EchoController {
+  @GrpcMethod('SpeechToText', 'TranscribeFile')
+  transcribeFile(request: TranscribeFileRequest): TranscribeFileResponse {
+    return encodeTranscript(
+      { text: `${request.audio.length} bytes`, language: 'en', durationS: 1, segments: [], words: [] },
+      { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: '' },
+    );
+  }
+
+  @GrpcMethod('Health', 'Check')
+  check(): HealthCheckResponse {
+    return { status: SERVING };
+  }
+}
+
+@Module({ controllers: [EchoController] })
+class EchoModule {}
+
+describe('the package definition in a Nest gRPC server', () => {
+  let folder: string;
+  let app: Awaited<ReturnType<typeof NestFactory.createMicroservice>>;
+  let url: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchyard-'));
+    url = `unix:${join(folder, 'worker.sock')}`;
+    app = await NestFactory.createMicroservice<MicroserviceOptions>(EchoModule, {
+      logger: false,
+      transport: Transport.GRPC,
+      options: { url, package: WORKER_PACKAGES, packageDefinition: workerPackageDefinition },
+    });
+    await app.listen();
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('serves switchyard.v1 methods under their proto names', async () => {
+    const client = new SpeechToTextStub(url, credentials.createInsecure());
+    const request = encodeTranscribeCall({
+      requestId: 'r',
+      priority: RequestPriority.REALTIME,
+      group: { id: 'g', size: 1 },
+      task: 'transcribe',
+      audio: Buffer.alloc(1000),
+      filename: 'a.wav',
+      language: '',
+      prompt: '',
+      temperature: 0,
+      wordTimestamps: false,
+    });
+    const response = await new Promise<TranscribeFileResponse>((resolve, reject) => {
+      client.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(reply)));
+    });
+    expect(response.text).toBe('1000 bytes');
+    client.close();
+  });
+
+  it('serves the standard health check', async () => {
+    const client = new HealthStub(url, credentials.createInsecure());
+    const response = await new Promise<HealthCheckResponse>((resolve, reject) => {
+      client.check({ service: '' }, (error, reply) => (error ? reject(error) : resolve(reply)));
+    });
+    expect(response.status).toBe(SERVING);
+    client.close();
+  });
+});
