@@ -1,19 +1,10 @@
 import { type ErrorCode } from '../shared/domain-error.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
+import { type LatencyPhases } from '../latency/latency-summary.js';
 import { type WindowReason } from './dispatch-plan.js';
 
-/** Milliseconds per phase; absent while a phase has not been reached. */
-export interface LatencyPhases {
-  /** Enqueue to slot leased. */
-  readonly queueWaitMs?: number;
-  /** The part of queueWaitMs spent waiting for a batch window. */
-  readonly batchWaitMs?: number;
-  /** gRPC call sent to answered. */
-  readonly grpcMs?: number;
-  /** Enqueue to settled. */
-  readonly totalMs?: number;
-}
+export { type LatencyPhases };
 
 interface EventBase {
   readonly requestId: string;

@@ -1,0 +1,83 @@
+import { DomainError } from '../shared/domain-error.js';
+import { type RequestPriority } from '../request/request-priority.js';
+
+export type CancelStage = 'queued' | 'in_flight';
+
+export interface CancelInfo {
+  readonly model: string;
+  readonly priority: RequestPriority;
+}
+
+/** Which requests a bulk cancel means; an absent field means any. */
+export interface CancelFilter extends Partial<CancelInfo> {
+  readonly stage?: CancelStage;
+}
+
+export type CancelOutcome =
+  | { readonly found: false }
+  | { readonly found: true; readonly stage: 'queued' }
+  | { readonly found: true; readonly stage: 'in_flight'; readonly workerId: string };
+
+interface Tracked extends CancelInfo {
+  /** The worker that has it; undefined while it waits. */
+  workerId: string | undefined;
+}
+
+/**
+ * Where a request can be reached if somebody wants it stopped (seeds/scheduling "Cancellation Manager"). It only knows; the
+ * scheduler acts. Cancelling removes the entry, so a second cancel finds nothing, and neither does one after completion.
+ */
+export class CancellationManager {
+  readonly #tracked = new Map<string, Tracked>();
+
+  /** Requests that can still be cancelled. */
+  get size(): number {
+    return this.#tracked.size;
+  }
+
+  /** Starts tracking as queued. Throws `duplicate_request_id` while one of that id is tracked. */
+  register(id: string, info: CancelInfo): void {
+    if (this.#tracked.has(id)) throw new DomainError('duplicate_request_id', `Request ${id} is still running.`);
+    this.#tracked.set(id, { model: info.model, priority: info.priority, workerId: undefined });
+  }
+
+  /** The request is at a worker now. No-op once cancelled or done. */
+  inFlight(id: string, workerId: string): void {
+    const tracked = this.#tracked.get(id);
+    if (tracked !== undefined) tracked.workerId = workerId;
+  }
+
+  /** The request waits again: its worker died (D-06). No-op once cancelled or done. */
+  requeued(id: string): void {
+    const tracked = this.#tracked.get(id);
+    if (tracked !== undefined) tracked.workerId = undefined;
+  }
+
+  /** The request ended by itself. No-op once cancelled. */
+  unregister(id: string): void {
+    this.#tracked.delete(id);
+  }
+
+  /** Says where to stop it and forgets it. */
+  cancel(id: string): CancelOutcome {
+    const tracked = this.#tracked.get(id);
+    if (tracked === undefined) return { found: false };
+    this.#tracked.delete(id);
+    const { workerId } = tracked;
+    return workerId === undefined ? { found: true, stage: 'queued' } : { found: true, stage: 'in_flight', workerId };
+  }
+
+  /** Ids that match, oldest first. */
+  ids(filter: CancelFilter = {}): string[] {
+    return [...this.#tracked].filter(([, tracked]) => matches(tracked, filter)).map(([id]) => id);
+  }
+}
+
+function matches(tracked: Tracked, { model, priority, stage }: CancelFilter): boolean {
+  const isAt: CancelStage = tracked.workerId === undefined ? 'queued' : 'in_flight';
+  return (
+    (model === undefined || tracked.model === model) &&
+    (priority === undefined || tracked.priority === priority) &&
+    (stage === undefined || isAt === stage)
+  );
+}

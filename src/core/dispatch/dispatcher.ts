@@ -1,0 +1,154 @@
+import { DomainError } from '../shared/domain-error.js';
+import { type Lease } from '../shared/lease.js';
+import { RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
+import { type Admission, type Refusal } from '../queue/admission.js';
+import { agesAtMs, isAged } from '../queue/aging-policy.js';
+import { type LaneView } from '../queue/model-lane.js';
+import { type PriorityQueue } from '../queue/priority-queue.js';
+import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
+import { WindowWait } from './window-wait.js';
+import { type SlotOffer, type WorkerPort } from './worker.port.js';
+
+export interface DispatcherDeps<P> {
+  readonly queue: PriorityQueue<P>;
+  readonly window: BatchWindow;
+  readonly admission: Admission;
+  readonly workers: WorkerPort;
+  readonly newGroupId: () => string;
+}
+
+export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
+
+/** What may leave a lane now: how many, and why. */
+interface Group {
+  readonly lane: LaneView;
+  readonly count: number;
+  readonly reason: WindowReason;
+  readonly aged: boolean;
+}
+
+/**
+ * Free slot → lane → group → plan: the one place that fixes the order (D-01, D-02, D-03, D-23). It decides and leases; it
+ * never calls a worker, keeps no timer and reads no clock. Whoever runs the plans tells it what came back.
+ */
+export class Dispatcher<P> {
+  readonly #deps: DispatcherDeps<P>;
+  readonly #windowWait = new WindowWait();
+  #draining = false;
+
+  constructor(deps: DispatcherDeps<P>) {
+    this.#deps = deps;
+  }
+
+  /** Queues the request, or refuses it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
+  submit(request: ScheduledRequest<P>, nowMs: number): Submission {
+    const { queue, admission } = this.#deps;
+    const refusal = admission.check(queue, request.model, request.bytes);
+    if (refusal !== undefined) return { accepted: false, error: this.#queueFull(refusal, request.model, nowMs) };
+    queue.enqueue(request);
+    return { accepted: true };
+  }
+
+  /**
+   * The next group to send, its slots leased already, or undefined while nothing may go. Call until undefined. A group is of
+   * one model, at most the offer's size, and its requests have left the queue.
+   */
+  next(nowMs: number): DispatchPlan<P> | undefined {
+    return this.#deps.queue.pick(nowMs, (lane, aged) => {
+      const offer = this.#deps.workers.offer(lane.model);
+      if (offer === undefined) {
+        this.#windowWait.over(lane.model);
+        return undefined;
+      }
+      const group = this.#groupOf(lane, aged, offer, nowMs);
+      return group && this.#plan(group, offer, nowMs);
+    });
+  }
+
+  /**
+   * The earliest instant at which `next` or `expire` may have something without anything else happening: a window closes, a
+   * head held by its window ages, a queue deadline comes. A model without a slot needs no timer: capacity$ wakes the loop.
+   */
+  nextWakeMs(nowMs: number): number | undefined {
+    const { queue } = this.#deps;
+    let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
+    for (const lane of queue.lanes) wakeAtMs = Math.min(wakeAtMs, this.#laneWakeMs(lane, nowMs));
+    return wakeAtMs === Infinity ? undefined : wakeAtMs;
+  }
+
+  /** Back to its old place with its old age; bounds do not apply to what was accepted once (D-06). */
+  requeue(request: ScheduledRequest<P>): void {
+    this.#deps.queue.restore(request);
+  }
+
+  /** Takes a waiting request out, for a cancel. Undefined when it does not wait (any more). */
+  withdraw(id: string): ScheduledRequest<P> | undefined {
+    return this.#deps.queue.remove(id);
+  }
+
+  /** Takes out those whose queue deadline has come (D-07). */
+  expire(nowMs: number): ScheduledRequest<P>[] {
+    return this.#deps.queue.expired(nowMs);
+  }
+
+  /** From now on windows close at once: shutdown sends what is queued while time remains. */
+  draining(): void {
+    this.#draining = true;
+  }
+
+  #groupOf(lane: LaneView, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
+    if (aged || lane.priority === RequestPriority.REALTIME) return { lane, aged, count: 1, reason: 'single' };
+    const decision = this.#decide(lane, offer, nowMs);
+    if (decision.go) return { lane, aged, count: decision.count, reason: decision.reason };
+    this.#windowWait.held(lane.model, nowMs);
+    return undefined;
+  }
+
+  #decide(lane: LaneView, offer: SlotOffer, nowMs: number): WindowDecision {
+    const { window } = this.#deps;
+    const view = {
+      waiting: lane.size,
+      firstEnqueuedAtMs: lane.firstEnqueuedAtMs,
+      lastEnqueuedAtMs: lane.lastEnqueuedAtMs,
+    };
+    return this.#draining ? window.flush(view, offer) : window.decide(view, offer, nowMs);
+  }
+
+  #plan(group: Group, offer: SlotOffer, nowMs: number): DispatchPlan<P> {
+    const { queue, workers, admission, newGroupId } = this.#deps;
+    const { lane, count, reason } = group;
+    const { model } = lane;
+    // Leasing first: should it throw, nothing has left the queue.
+    const leases = workers.lease(offer.workerId, count);
+    const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], group, nowMs));
+    if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
+    admission.drained(model, nowMs, members.length);
+    return { groupId: newGroupId(), model, workerId: offer.workerId, reason, members };
+  }
+
+  #member(request: ScheduledRequest<P>, lease: Lease | undefined, { aged }: Group, nowMs: number): PlannedRequest<P> {
+    if (lease === undefined) throw new Error(`Request ${request.id} was planned without a slot.`);
+    const skipsWindow = request.priority === RequestPriority.REALTIME;
+    const batchWaitMs = skipsWindow ? 0 : this.#windowWait.waitedMs(request.model, request.enqueuedAtMs, nowMs);
+    return { request, lease, batchWaitMs, aged };
+  }
+
+  #laneWakeMs(lane: LaneView, nowMs: number): number {
+    const offer = this.#deps.workers.offer(lane.model);
+    if (offer === undefined) return Infinity;
+    if (lane.priority === RequestPriority.REALTIME) return nowMs;
+    const { agingMs } = this.#deps.queue;
+    const enqueuedAtMs = lane.firstEnqueuedAtMs;
+    if (isAged({ priority: lane.priority, enqueuedAtMs }, nowMs, agingMs)) return nowMs;
+    const decision = this.#decide(lane, offer, nowMs);
+    return decision.go ? nowMs : Math.min(decision.wakeAtMs, agesAtMs(enqueuedAtMs, agingMs));
+  }
+
+  #queueFull({ scope, bound, limit, backlog }: Refusal, model: string, nowMs: number): DomainError {
+    const retryAfterMs = this.#deps.admission.retryAfterMs(scope === 'model' ? model : undefined, backlog, nowMs);
+    const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
+    return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}.`, { retryAfterMs });
+  }
+}

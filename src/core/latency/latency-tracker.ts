@@ -1,0 +1,111 @@
+import { type LatencyPhases, type LatencyStamps, summarize } from './latency-summary.js';
+
+export interface LatencyTrackerOptions {
+  /** Milliseconds a summary is kept after its request settled (60000). */
+  readonly ttlMs: number;
+  /** Settled summaries kept at most; the oldest goes first (1000). */
+  readonly recent?: number;
+}
+
+interface Settled {
+  readonly phases: LatencyPhases;
+  readonly settledAtMs: number;
+}
+
+/**
+ * Where the time of each request went (seeds/scheduling "Latency Tracker"). An entry lives until its request settles, however
+ * long that takes; the TTL starts at `complete` (D-11), because legal requests last longer than 60 s.
+ */
+export class LatencyTracker {
+  readonly #ttlMs: number;
+  readonly #recent: number;
+  readonly #running = new Map<string, LatencyStamps>();
+  // Insertion order is the order of settling, so the oldest is always the first.
+  readonly #settled = new Map<string, Settled>();
+
+  constructor(options: LatencyTrackerOptions) {
+    this.#ttlMs = options.ttlMs;
+    this.#recent = options.recent ?? 1_000;
+  }
+
+  /** Running and kept entries together. */
+  get size(): number {
+    return this.#running.size + this.#settled.size;
+  }
+
+  /** Starts the clock of a request. Starting one that runs changes nothing: its age counts from the first start. */
+  start(id: string, nowMs: number): void {
+    if (this.#running.has(id)) return;
+    this.#running.set(id, {
+      enqueuedAtMs: nowMs,
+      dequeuedAtMs: undefined,
+      batchWaitMs: 0,
+      grpcStartedAtMs: undefined,
+      grpcEndedAtMs: undefined,
+    });
+  }
+
+  dequeued(id: string, nowMs: number, batchWaitMs: number): void {
+    const stamps = this.#running.get(id);
+    if (stamps === undefined) return;
+    stamps.dequeuedAtMs = nowMs;
+    stamps.batchWaitMs += batchWaitMs;
+  }
+
+  grpcStarted(id: string, nowMs: number): void {
+    const stamps = this.#running.get(id);
+    if (stamps !== undefined) stamps.grpcStartedAtMs = nowMs;
+  }
+
+  grpcEnded(id: string, nowMs: number): void {
+    const stamps = this.#running.get(id);
+    if (stamps !== undefined) stamps.grpcEndedAtMs = nowMs;
+  }
+
+  /** It waits again: the stamps of the lost attempt go, its age stays (D-06). */
+  requeued(id: string): void {
+    const stamps = this.#running.get(id);
+    if (stamps === undefined) return;
+    stamps.dequeuedAtMs = stamps.grpcStartedAtMs = stamps.grpcEndedAtMs = undefined;
+  }
+
+  /** The request settled: its phases, once; undefined for one that is unknown or settled already. Starts its TTL. */
+  complete(id: string, nowMs: number): LatencyPhases | undefined {
+    const stamps = this.#running.get(id);
+    if (stamps === undefined) return undefined;
+    this.#running.delete(id);
+    const phases = summarize(stamps, nowMs);
+    this.#settled.delete(id);
+    this.#settled.set(id, { phases, settledAtMs: nowMs });
+    if (this.#settled.size > this.#recent) this.#forgetOldest();
+    return phases;
+  }
+
+  /** Phases reached so far, or those of a request that settled less than the TTL ago. */
+  get(id: string, nowMs: number): LatencyPhases | undefined {
+    const stamps = this.#running.get(id);
+    if (stamps !== undefined) return summarize(stamps);
+    const settled = this.#settled.get(id);
+    return settled === undefined || this.#isOver(settled, nowMs) ? undefined : settled.phases;
+  }
+
+  /** Forgets summaries past their TTL, never a running request. Returns how many; O(forgotten). */
+  sweep(nowMs: number): number {
+    let forgotten = 0;
+    for (const [id, settled] of this.#settled) {
+      if (!this.#isOver(settled, nowMs)) break;
+      this.#settled.delete(id);
+      forgotten += 1;
+    }
+    return forgotten;
+  }
+
+  #isOver({ settledAtMs }: Settled, nowMs: number): boolean {
+    return nowMs - settledAtMs >= this.#ttlMs;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#settled.keys();
+    if (oldest !== undefined) this.#settled.delete(oldest);
+  }
+}

@@ -1,0 +1,99 @@
+import { type RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type HeapItem } from './keyed-heap.js';
+
+/** A link of a lane: one request that waits. Its heap fields belong to the queue's deadline heap. */
+export interface WaitingRequest<P> extends HeapItem {
+  readonly request: ScheduledRequest<P>;
+  readonly lane: ModelLane<P>;
+  ahead: WaitingRequest<P> | undefined;
+  behind: WaitingRequest<P> | undefined;
+}
+
+/** What others may see of a lane that is not empty. */
+export interface LaneView {
+  readonly model: string;
+  readonly priority: RequestPriority;
+  /** How many wait. */
+  readonly size: number;
+  readonly firstEnqueuedAtMs: number;
+  readonly lastEnqueuedAtMs: number;
+}
+
+/**
+ * The line of one model at one priority: an intrusive doubly linked list, oldest first. Joining, leaving from anywhere and
+ * counting are O(1). Its heap fields belong to the queue's heap of lane heads.
+ */
+export class ModelLane<P> implements LaneView, HeapItem {
+  heapKey = 0;
+  heapIndex = -1;
+  #head: WaitingRequest<P> | undefined;
+  #tail: WaitingRequest<P> | undefined;
+  #size = 0;
+  #bytes = 0;
+
+  constructor(
+    readonly model: string,
+    readonly priority: RequestPriority,
+  ) {}
+
+  get head(): WaitingRequest<P> | undefined {
+    return this.#head;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get firstEnqueuedAtMs(): number {
+    return this.#head?.request.enqueuedAtMs ?? Infinity;
+  }
+
+  get lastEnqueuedAtMs(): number {
+    return this.#tail?.request.enqueuedAtMs ?? -Infinity;
+  }
+
+  /** A newcomer: behind everyone of its age or older. Walks from the back, where newcomers belong. */
+  join(request: ScheduledRequest<P>): WaitingRequest<P> {
+    let ahead = this.#tail;
+    while (ahead !== undefined && ahead.request.enqueuedAtMs > request.enqueuedAtMs) ahead = ahead.ahead;
+    return this.#link(request, ahead);
+  }
+
+  /** One that has been at the head before: ahead of everyone of its age or younger. Walks from the front, where it was. */
+  rejoin(request: ScheduledRequest<P>): WaitingRequest<P> {
+    let behind = this.#head;
+    while (behind !== undefined && behind.request.enqueuedAtMs < request.enqueuedAtMs) behind = behind.behind;
+    return this.#link(request, behind === undefined ? this.#tail : behind.ahead);
+  }
+
+  leave(node: WaitingRequest<P>): void {
+    if (node.ahead === undefined) this.#head = node.behind;
+    else node.ahead.behind = node.behind;
+    if (node.behind === undefined) this.#tail = node.ahead;
+    else node.behind.ahead = node.ahead;
+    node.ahead = node.behind = undefined;
+    this.#size -= 1;
+    this.#bytes -= node.request.bytes;
+  }
+
+  *[Symbol.iterator](): Iterator<ScheduledRequest<P>> {
+    for (let node = this.#head; node !== undefined; node = node.behind) yield node.request;
+  }
+
+  #link(request: ScheduledRequest<P>, ahead: WaitingRequest<P> | undefined): WaitingRequest<P> {
+    const behind = ahead === undefined ? this.#head : ahead.behind;
+    const node: WaitingRequest<P> = { heapKey: 0, heapIndex: -1, request, lane: this, ahead, behind };
+    if (ahead === undefined) this.#head = node;
+    else ahead.behind = node;
+    if (behind === undefined) this.#tail = node;
+    else behind.ahead = node;
+    this.#size += 1;
+    this.#bytes += request.bytes;
+    return node;
+  }
+}

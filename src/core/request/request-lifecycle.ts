@@ -1,0 +1,75 @@
+import { type ScheduledRequest } from './scheduled-request.js';
+import { type Settlement } from './settlement.js';
+
+export type RequestState = 'queued' | 'leased' | 'settled';
+
+/**
+ * Where one accepted request is: queued → leased → settled, and back to queued when its worker died (D-06).
+ *
+ * The guard of D-04: `settle` is true exactly once, whoever of reply, deadline, cancel and shutdown comes first. A move that
+ * the diagram does not have is a defect of the caller and throws.
+ */
+export class RequestLifecycle<P = unknown, R = unknown> {
+  #state: RequestState = 'queued';
+  #attempts = 0;
+  #workerId: string | undefined;
+  #promoted = false;
+  #settlement: Settlement<R> | undefined;
+
+  constructor(readonly request: ScheduledRequest<P>) {}
+
+  get state(): RequestState {
+    return this.#state;
+  }
+
+  /** How often a worker was given the request. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** The worker that has it, or had it last when settled; undefined while it waits. */
+  get workerId(): string | undefined {
+    return this.#workerId;
+  }
+
+  get promoted(): boolean {
+    return this.#promoted;
+  }
+
+  get settlement(): Settlement<R> | undefined {
+    return this.#settlement;
+  }
+
+  leased(workerId: string): void {
+    this.#expect('queued', 'leased');
+    this.#state = 'leased';
+    this.#workerId = workerId;
+    this.#attempts += 1;
+  }
+
+  requeued(): void {
+    this.#expect('leased', 'queued');
+    this.#state = 'queued';
+    this.#workerId = undefined;
+  }
+
+  /** True the first time only, so that a promotion is counted once also across re-queues (D-03). */
+  promote(): boolean {
+    const first = !this.#promoted;
+    this.#promoted = true;
+    return first;
+  }
+
+  /** True exactly once; later settlements are dropped and change nothing. */
+  settle(settlement: Settlement<R>): boolean {
+    if (this.#state === 'settled') return false;
+    this.#state = 'settled';
+    this.#settlement = settlement;
+    return true;
+  }
+
+  #expect(from: RequestState, to: RequestState): void {
+    if (this.#state === from) return;
+    throw new Error(`Request ${this.request.id} cannot go from ${this.#state} to ${to}.`);
+  }
+}
