@@ -76,6 +76,11 @@ export interface Transcript {
 export interface SpeechRecognizer extends EngineBase {
   readonly kind: 'stt';
   readonly input: 'pcm' | 'encoded';
+  /**
+   * CPU work of this engine on one item before it is READY, run with the decode stage's parallelism and never on the device.
+   * Rejects when `signal` aborts, as soon as the work is let go. Absent: nothing to do.
+   */
+  prepare?(audio: PreparedAudio, signal: AbortSignal): Promise<void>;
   transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]>;
   /** Present when `info.streams > 0`. */
   openStream?(options: RecognizerStreamOptions): Promise<RecognizerStream>;
