@@ -6,7 +6,9 @@ export type Parsed =
 /** Compiles what a file (YAML scalar) or the environment (text) says into the setting's type. */
 export function parseSetting(definition: SettingDefinition, raw: unknown): Parsed {
   const value = convert(definition, typeof raw === 'string' ? raw.trim() : raw);
-  return value === undefined ? { ok: false, message: `must be ${allowedValues(definition)}` } : { ok: true, value };
+  return value === undefined
+    ? { ok: false, message: `must be ${allowedValues(definition)} (default ${definition.default})` }
+    : { ok: true, value };
 }
 
 function convert(definition: SettingDefinition, raw: unknown): SettingValue | undefined {

@@ -16,7 +16,7 @@ const FMT_BYTES = 16;
 export function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
   if (head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 12) !== 'WAVE') return undefined;
   let byteRate = 0;
-  for (let at = 12; at + CHUNK_HEADER <= head.length; ) {
+  for (let at = 12; at + CHUNK_HEADER <= head.length;) {
     const id = head.toString('latin1', at, at + 4);
     const declared = head.readUInt32LE(at + 4);
     const body = at + CHUNK_HEADER;

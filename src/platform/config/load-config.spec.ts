@@ -1,0 +1,130 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfigError } from './config-problem.js';
+import { loadConfig } from './load-config.js';
+import { type SettingDefinition } from './setting-definition.js';
+import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, settingsFrom } from './settings.js';
+
+const MODELS = 'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
+
+describe('loadConfig', () => {
+  let directory: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'config-'));
+    mkdirSync(join(directory, 'config'));
+    write('models.yaml', MODELS);
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const write = (name: string, text: string) => writeFileSync(join(directory, 'config', name), text);
+  const load = (environment: Record<string, string> = {}) => loadConfig({ directory, environment });
+  const problems = (environment: Record<string, string> = {}) => {
+    try {
+      load(environment);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems;
+      throw error;
+    }
+    return [];
+  };
+
+  it('gives every default when there is no settings file', () => {
+    expect(load().settings).toEqual(settingsFrom({}));
+  });
+
+  it('prefers the environment to the file and the file to the default, and remembers which', () => {
+    write('switchyard.yaml', 'queue:\n  max_requests: 7\n  aging_ms: 9\n');
+    const { settings, sources } = load({ SWITCHYARD_QUEUE_AGING_MS: '11' });
+    expect([settings.queue.maxRequests, settings.queue.agingMs, settings.queue.timeoutMs]).toEqual([7, 11, 120_000]);
+    expect(sources.get('queue.max_requests')?.origin).toBe('config/switchyard.yaml:2');
+    expect(sources.get('queue.aging_ms')?.origin).toBe('SWITCHYARD_QUEUE_AGING_MS');
+    expect(sources.get('queue.timeout_ms')?.origin).toBe('default');
+  });
+
+  it.each(
+    SETTING_PATHS.filter(path => path !== 'workers.models_file').map(path => [environmentName(path), path] as const),
+  )('honours %s', (name, path) => {
+    const value = anotherValue(settingDefinition(path));
+    expect(load({ [name]: String(value) }).sources.get(path)).toEqual({ value, origin: name });
+  });
+
+  it('honours SWITCHYARD_WORKERS_MODELS_FILE', () => {
+    write('other.yaml', MODELS.replace('id: m', 'id: other'));
+    expect(load({ SWITCHYARD_WORKERS_MODELS_FILE: 'config/other.yaml' }).models.map(({ id }) => id)).toEqual(['other']);
+  });
+
+  it('reports problems of the file, the environment and the models file all at once', () => {
+    write('switchyard.yaml', 'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n');
+    write('models.yaml', 'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n');
+    const found = problems({ SWITCHYARD_LOGGING_LEVEL: 'loud', SWITCHYARD_QUEUE_AGEING_MS: '5' });
+    expect(found.map(({ origin, path }) => [origin, path])).toEqual([
+      ['config/switchyard.yaml:2', 'server.port'],
+      ['config/switchyard.yaml:4', 'queue.max_request'],
+      ['config/switchyard.yaml:5', 'batchin'],
+      ['SWITCHYARD_LOGGING_LEVEL', 'logging.level'],
+      ['SWITCHYARD_QUEUE_AGEING_MS', undefined],
+      ['config/models.yaml:2', 'models[0].kind'],
+    ]);
+  });
+
+  it('names the value, what is allowed and the nearest name', () => {
+    write('switchyard.yaml', 'server:\n  port: 70000\n  prot: 1\n');
+    expect(problems()).toEqual([
+      expect.objectContaining({ value: 70_000, message: 'must be 0 to 65535, whole (default 8000)' }),
+      expect.objectContaining({ message: 'no such setting, did you mean server.port?' }),
+    ]);
+    const [unknown] = problems({ SWITCHYARD_SERVER_PROT: '1' }).slice(-1);
+    expect(unknown?.message).toBe('no such setting, did you mean SWITCHYARD_SERVER_PORT?');
+  });
+
+  it('tells the line of broken YAML and of a doubled key', () => {
+    write('switchyard.yaml', 'server:\n  port: 1\n  port: 2\n');
+    expect(problems()[0]?.origin).toBe('config/switchyard.yaml:3');
+  });
+
+  it('rejects settings that contradict each other', () => {
+    const environment = { SWITCHYARD_WORKERS_RESTART_MIN_MS: '500', SWITCHYARD_WORKERS_RESTART_MAX_MS: '100' };
+    expect(problems(environment).map(({ path }) => path)).toEqual(['workers.restart_min_ms']);
+    expect(problems({ SWITCHYARD_QUEUE_MAX_BYTES: '5' })[0]?.origin).toBe('SWITCHYARD_QUEUE_MAX_BYTES');
+  });
+
+  it('misses a settings file that SWITCHYARD_CONFIG names, and a models file that is not there', () => {
+    rmSync(join(directory, 'config/models.yaml'));
+    const found = problems({ SWITCHYARD_CONFIG: 'nowhere.yaml' });
+    expect(found.map(({ origin }) => origin)).toEqual(['SWITCHYARD_CONFIG', 'config/models.yaml']);
+  });
+
+  it('takes a section whose every line is commented out', () => {
+    write('switchyard.yaml', 'server:\n  # port: 1\n');
+    expect(problems()).toEqual([]);
+  });
+});
+
+describe('config/switchyard.yaml', () => {
+  it('holds exactly the settings of the table, each with its default', () => {
+    const { sources } = loadConfig({ environment: {} });
+    const fromFile = [...sources].filter(([, { origin }]) => origin.startsWith('config/switchyard.yaml:'));
+    expect(fromFile.map(([path, { value }]) => [path, value])).toEqual(
+      SETTING_PATHS.map((path: SettingPath) => [path, settingDefinition(path).default]),
+    );
+  });
+});
+
+/** A legal value that is not the default, and breaks no rule between settings. */
+function anotherValue(definition: SettingDefinition): string | number | boolean {
+  switch (definition.type) {
+    case 'integer':
+      return definition.default + 1 > definition.max ? definition.default - 1 : definition.default + 1;
+    case 'number':
+      return definition.default + 0.5;
+    case 'boolean':
+      return !definition.default;
+    case 'choice':
+      return definition.values.find(value => value !== definition.default) ?? '';
+    case 'text':
+      return `${definition.default}-other`;
+  }
+}

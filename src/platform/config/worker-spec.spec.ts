@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { maxMessageBytes, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
+
+const spec: WorkerSpec = {
+  workerId: 'm-0',
+  model: {
+    id: 'm',
+    kind: 'stt',
+    engine: 'synthetic',
+    aliases: [],
+    capabilities: ['transcribe'],
+    languages: [],
+    replicas: 1,
+    addresses: [],
+    voices: {},
+    options: {},
+  },
+  host: '127.0.0.1',
+  port: 0,
+  maxMessageBytes: maxMessageBytes(1000),
+  prepParallel: 4,
+  keepaliveTimeMs: 10_000,
+  keepaliveTimeoutMs: 5000,
+  shutdownGraceMs: 10_000,
+  logLevel: 'info',
+};
+
+describe('worker spec', () => {
+  it('reaches the worker as it was, beside the rest of the environment', () => {
+    const environment = workerEnvironment(spec, { PATH: '/bin' });
+    expect(environment.PATH).toBe('/bin');
+    expect(readWorkerSpec(environment)).toEqual(spec);
+  });
+
+  it('leaves 1 MiB beside the largest upload in a gRPC message', () => {
+    expect(maxMessageBytes(26_214_400)).toBe(27_262_976);
+  });
+
+  it('names the variable when it is missing and every field that is wrong', () => {
+    expect(() => readWorkerSpec({})).toThrow('SWITCHYARD_WORKER_SPEC is not set');
+    const damaged = workerEnvironment({ ...spec, port: '1' as never, host: undefined as never }, {});
+    expect(() => readWorkerSpec(damaged)).toThrow('host must be a string, port must be a number');
+  });
+});
