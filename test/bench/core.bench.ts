@@ -1,0 +1,129 @@
+import { Admission } from '../../src/core/queue/admission.js';
+import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { BatchWindow } from '../../src/core/batching/batch-window.js';
+import { Dispatcher } from '../../src/core/dispatch/dispatcher.js';
+import { Lease } from '../../src/core/shared/lease.js';
+import { type SlotOffer, type WorkerPort } from '../../src/core/dispatch/worker.port.js';
+import { EMPTY } from 'rxjs';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+
+const QUEUED = 100_000;
+const MODELS = 100;
+const ROUND_MS = 2_000;
+const MIN_PER_SECOND = 500_000;
+
+/** One ready worker per model whose device is busy and whose credits never end: the queue is what is measured. */
+class EndlessWorkers implements WorkerPort {
+  readonly capacity$ = EMPTY;
+  readonly #offers: ReadonlyMap<string, SlotOffer>;
+
+  constructor(models: readonly string[], maxBatch: number) {
+    this.#offers = new Map(models.map(model => [model, { workerId: model, free: maxBatch, idle: false, maxBatch }]));
+  }
+
+  offer(model: string): SlotOffer | undefined {
+    return this.#offers.get(model);
+  }
+
+  lease(_workerId: string, count: number): readonly Lease[] {
+    return Array.from({ length: count }, () => new Lease(() => undefined));
+  }
+}
+
+interface Yard {
+  readonly queue: PriorityQueue<undefined>;
+  readonly dispatcher: Dispatcher<undefined>;
+  nextRequest(): ScheduledRequest<undefined>;
+}
+
+/** 100,000 waiting over 100 models, a tenth of them REALTIME. */
+function fullYard(maxBatch: number): Yard {
+  const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
+  const queue = new PriorityQueue<undefined>({ agingMs: 30_000 });
+  const unbounded = { maxRequests: 1e9, maxRequestsPerModel: 1e9, maxBytes: 1e15, maxBytesPerModel: 1e15 };
+  let groups = 0;
+  const dispatcher = new Dispatcher({
+    queue,
+    window: new BatchWindow({ policy: 'adaptive', maxSize: 8, windowMs: 50, quietGapMs: 5 }),
+    admission: new Admission(unbounded),
+    workers: new EndlessWorkers(models, maxBatch),
+    newGroupId: () => `group-${(groups += 1)}`,
+  });
+  let made = 0;
+  const nextRequest = (): ScheduledRequest<undefined> => {
+    const index = (made += 1);
+    return {
+      id: `req_${index}`,
+      model: models[(index * 31) % MODELS] ?? '',
+      priority: index % 10 === 0 ? RequestPriority.REALTIME : RequestPriority.BATCH,
+      bytes: 100_000,
+      enqueuedAtMs: index / 1000,
+      queueDeadlineMs: index / 1000 + 120_000,
+      inferenceTimeoutMs: 30_000,
+      payload: undefined,
+    };
+  };
+  for (let index = 0; index < QUEUED; index += 1) queue.enqueue(nextRequest());
+  return { queue, dispatcher, nextRequest };
+}
+
+/** Pairs of submit and dispatch per second at a constant depth of 100,000. */
+function dispatchPerSecond(maxBatch: number): number {
+  const { queue, dispatcher, nextRequest } = fullYard(maxBatch);
+  return perSecond(() => {
+    const plan = dispatcher.next(queue.depth / 1000);
+    const left = plan?.members.length ?? 0;
+    for (let index = 0; index < left; index += 1) dispatcher.submit(nextRequest(), 0);
+    return left;
+  });
+}
+
+/** Cancels of a random queued request per second, each replaced by a newcomer. */
+function cancelPerSecond(): number {
+  const { dispatcher, nextRequest } = fullYard(8);
+  const waiting = Array.from({ length: QUEUED }, (_, index) => `req_${index + 1}`);
+  let seed = 1;
+  return perSecond(() => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    const place = seed % QUEUED;
+    const withdrawn = dispatcher.withdraw(waiting[place] ?? '');
+    const request = nextRequest();
+    dispatcher.submit(request, 0);
+    waiting[place] = request.id;
+    return withdrawn === undefined ? 0 : 1;
+  });
+}
+
+/** Work done per second over one round, after a quarter of a round to warm up. */
+function perSecond(work: () => number): number {
+  measure(work, ROUND_MS / 4);
+  return Math.round(measure(work, ROUND_MS));
+}
+
+function measure(work: () => number, forMs: number): number {
+  const startedAtMs = performance.now();
+  let done = 0;
+  let elapsedMs = 0;
+  while (elapsedMs < forMs) {
+    for (let index = 0; index < 1000; index += 1) done += work();
+    elapsedMs = performance.now() - startedAtMs;
+  }
+  return (done / elapsedMs) * 1000;
+}
+
+/** Bench `core`: what the queue and the dispatcher cost with 100,000 requests waiting over 100 models. */
+export function run(): Promise<{
+  results: Record<string, number>;
+  goals: { name: string; value: number; aim: string; met: boolean }[];
+}> {
+  const singles = dispatchPerSecond(1);
+  const groups = dispatchPerSecond(8);
+  const cancels = cancelPerSecond();
+  const results = { queued: QUEUED, models: MODELS, singlesPerSecond: singles, groupedPerSecond: groups, cancels };
+  const goals = [
+    { name: 'enqueue + dequeue per second, groups of one', value: singles },
+    { name: 'enqueue + dequeue per second, groups of up to 8', value: groups },
+  ].map(goal => ({ ...goal, aim: `>= ${MIN_PER_SECOND}`, met: goal.value >= MIN_PER_SECOND }));
+  return Promise.resolve({ results, goals });
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchGateway, type SettingOverrides } from './bench-gateway.js';
+import { BenchWorker } from './bench-worker.js';
+import { syntheticModel, type SyntheticCost } from './synthetic-model.js';
+
+export interface BenchRigOptions {
+  readonly cost: SyntheticCost;
+  readonly settings?: SettingOverrides;
+  /** Uploads the worker prepares at the same time; default 4, as `workers.prep_parallel`. */
+  readonly prepParallel?: number;
+}
+
+/** One gateway and one synthetic worker, real processes both; disposing stops them and removes their folder. */
+export class BenchRig implements AsyncDisposable {
+  private constructor(
+    readonly folder: string,
+    readonly worker: BenchWorker,
+    readonly gateway: BenchGateway,
+  ) {}
+
+  static async start({ cost, settings = {}, prepParallel = 4 }: BenchRigOptions): Promise<BenchRig> {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+    const model = syntheticModel(cost);
+    const worker = await BenchWorker.start(model, folder, prepParallel);
+    try {
+      const served = { ...model, replicas: 0, addresses: [worker.address] };
+      return new BenchRig(folder, worker, await BenchGateway.start([served], settings, folder));
+    } catch (error) {
+      await worker[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.gateway[Symbol.asyncDispose]();
+    await this.worker[Symbol.asyncDispose]();
+    if (process.env.BENCH_KEEP === undefined) await rm(this.folder, { recursive: true, force: true });
+    else console.error(`logs and profiles: ${this.folder}`);
+  }
+}

@@ -1,0 +1,62 @@
+/** Ready-made HTTP/1.1 requests: built once per bench, written as they are. */
+
+const BOUNDARY = 'switchyard-bench-boundary';
+
+export interface TranscriptionUpload {
+  readonly model: string;
+  readonly priority: 'realtime' | 'batch';
+  readonly requestId?: string;
+  /** Form field `prompt`; the synthetic engine's script may read it. */
+  readonly prompt?: string;
+}
+
+/** `POST /v1/audio/transcriptions` with a WAV of `WAV_SECONDS` of silence, as the openai SDK would send it. */
+export function transcriptionRequest(upload: TranscriptionUpload): Buffer {
+  const body = multipartBody(upload);
+  const head = [
+    'POST /v1/audio/transcriptions HTTP/1.1',
+    'Host: localhost',
+    `Content-Type: multipart/form-data; boundary=${BOUNDARY}`,
+    `Content-Length: ${body.length}`,
+    `X-Priority: ${upload.priority}`,
+    ...(upload.requestId === undefined ? [] : [`X-Request-Id: ${upload.requestId}`]),
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+}
+
+/** A request without a body. */
+export function plainRequest(method: 'GET' | 'POST', path: string): Buffer {
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`);
+}
+
+export const WAV_SECONDS = 0.1;
+const SAMPLE_RATE = 16_000;
+
+/** 16 kHz mono s16: 3,244 bytes, small enough that the bench measures scheduling and not copying. */
+export function silentWav(): Buffer {
+  const dataBytes = WAV_SECONDS * SAMPLE_RATE * 2;
+  const wav = Buffer.alloc(44 + dataBytes);
+  wav.write('RIFF', 0);
+  wav.writeUInt32LE(36 + dataBytes, 4);
+  wav.write('WAVEfmt ', 8);
+  wav.writeUInt32LE(16, 16);
+  wav.writeUInt16LE(1, 20);
+  wav.writeUInt16LE(1, 22);
+  wav.writeUInt32LE(SAMPLE_RATE, 24);
+  wav.writeUInt32LE(SAMPLE_RATE * 2, 28);
+  wav.writeUInt16LE(2, 32);
+  wav.writeUInt16LE(16, 34);
+  wav.write('data', 36);
+  wav.writeUInt32LE(dataBytes, 40);
+  return wav;
+}
+
+function multipartBody(upload: TranscriptionUpload): Buffer {
+  const field = (name: string, value: string): string =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const fields = field('model', upload.model) + (upload.prompt === undefined ? '' : field('prompt', upload.prompt));
+  const fileHead =
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="silence.wav"\r\n` +
+    'Content-Type: audio/wav\r\n\r\n';
+  return Buffer.concat([Buffer.from(fields + fileHead), silentWav(), Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
+}

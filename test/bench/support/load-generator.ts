@@ -1,0 +1,129 @@
+import { HttpConnection, replyHeader, type HttpReply } from './http-connection.js';
+import { type LoadJob, type LoadReport } from './load-job.js';
+import { distribution } from './percentiles.js';
+import { exponential, seededRandom } from './seeded-random.js';
+import { pause } from './waiting.js';
+
+/** Main of the generator process: one job at a time from the parent, one report back. Started by LoadProcess. */
+process.on('message', (job: LoadJob) => {
+  void new LoadRun({ ...job, request: Buffer.from(job.request) }).run().then(report => process.send?.(report));
+});
+process.on('disconnect', () => process.exit(0));
+
+class LoadRun {
+  readonly #job: LoadJob;
+  readonly #startMs = performance.now();
+  readonly #measureFromMs: number;
+  readonly #measureToMs: number;
+  readonly #latencies: number[] = [];
+  readonly #lateness: number[] = [];
+  readonly #headers = new Map<string, number[]>();
+  readonly #statuses: Record<string, number> = {};
+  readonly #idle: HttpConnection[] = [];
+  readonly #all: HttpConnection[] = [];
+  #completed = 0;
+
+  constructor(job: LoadJob) {
+    this.#job = job;
+    this.#measureFromMs = this.#startMs + job.warmupMs;
+    this.#measureToMs = this.#measureFromMs + job.durationMs;
+    for (const name of job.numericHeaders ?? []) this.#headers.set(name, []);
+  }
+
+  async run(): Promise<LoadReport> {
+    const cpu = this.#measureCpu();
+    await (this.#job.arrivals.kind === 'closed'
+      ? this.#closedLoop(this.#job.arrivals.callers)
+      : this.#openLoop(this.#job.arrivals.ratePerS));
+    for (const connection of this.#all) connection.destroy();
+    return {
+      requestsPerS: (this.#completed / this.#job.durationMs) * 1000,
+      latencyMs: distribution(this.#latencies),
+      latenessMs: distribution(this.#lateness),
+      statuses: this.#statuses,
+      headers: Object.fromEntries([...this.#headers].map(([name, series]) => [name, distribution(series)])),
+      generatorCpu: await cpu,
+    };
+  }
+
+  async #closedLoop(callers: number): Promise<void> {
+    await Promise.all(Array.from({ length: callers }, () => this.#caller()));
+  }
+
+  async #caller(): Promise<void> {
+    const connection = this.#connection();
+    while (performance.now() < this.#measureToMs) {
+      const sentMs = performance.now();
+      const reply = await connection.exchange(this.#job.request);
+      const answeredMs = performance.now();
+      if (this.#measured(answeredMs)) this.#record(reply, sentMs, answeredMs);
+      if (reply.status === 0) await pause(10); // a server that is gone must not be hammered
+    }
+  }
+
+  async #openLoop(ratePerS: number): Promise<void> {
+    const random = seededRandom(this.#job.seed ?? 1);
+    const pending: Promise<void>[] = [];
+    let dueMs = this.#startMs;
+    while (dueMs < this.#measureToMs) {
+      await sleepUntil(dueMs);
+      for (const nowMs = performance.now(); dueMs <= nowMs; dueMs += exponential(random, 1000 / ratePerS)) {
+        pending.push(this.#sendDue(dueMs));
+      }
+    }
+    await Promise.all(pending);
+  }
+
+  async #sendDue(dueMs: number): Promise<void> {
+    const connection = this.#idle.pop() ?? this.#connection();
+    const sentMs = performance.now();
+    const reply = await connection.exchange(this.#job.request);
+    const answeredMs = performance.now();
+    this.#idle.push(connection);
+    if (!this.#measured(dueMs)) return;
+    this.#lateness.push(sentMs - dueMs);
+    this.#record(reply, dueMs, answeredMs);
+  }
+
+  #record(reply: HttpReply, fromMs: number, answeredMs: number): void {
+    this.#statuses[reply.status] = (this.#statuses[reply.status] ?? 0) + 1;
+    if (reply.status < 200 || reply.status > 299) return;
+    this.#completed++;
+    this.#latencies.push(answeredMs - fromMs);
+    for (const [name, series] of this.#headers) {
+      const value = numericHeader(reply, name);
+      if (value !== undefined) series.push(value);
+    }
+  }
+
+  #measured(atMs: number): boolean {
+    return atMs >= this.#measureFromMs && atMs < this.#measureToMs;
+  }
+
+  #connection(): HttpConnection {
+    const connection = new HttpConnection(this.#job.port);
+    this.#all.push(connection);
+    return connection;
+  }
+
+  async #measureCpu(): Promise<number> {
+    await sleepUntil(this.#measureFromMs);
+    const before = process.cpuUsage();
+    await sleepUntil(this.#measureToMs);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000 / this.#job.durationMs;
+  }
+}
+
+function numericHeader(reply: HttpReply, name: string): number | undefined {
+  const [header = name, metric] = name.split(';');
+  const text = replyHeader(reply, header);
+  if (text === undefined) return undefined;
+  const value = Number(metric === undefined ? text : new RegExp(`${metric};[^,]*dur=([0-9.]+)`).exec(text)?.[1]);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+async function sleepUntil(atMs: number): Promise<void> {
+  const remainingMs = atMs - performance.now();
+  if (remainingMs > 0) await pause(remainingMs);
+}

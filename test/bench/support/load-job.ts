@@ -1,0 +1,33 @@
+import { type Distribution } from './percentiles.js';
+
+/** What the load generator process is asked to do. */
+export interface LoadJob {
+  readonly port: number;
+  /** The whole HTTP request, sent as it is every time. */
+  readonly request: Buffer;
+  readonly arrivals: LoadArrivals;
+  /** Left out of every number below. */
+  readonly warmupMs: number;
+  readonly durationMs: number;
+  readonly seed?: number;
+  /** Response headers whose number is collected; `server-timing;NAME` reads that metric's `dur`. */
+  readonly numericHeaders?: readonly string[];
+}
+
+/** `closed`: each of `callers` sends again when answered. `poisson`: at a rate, whatever the answers do. */
+export type LoadArrivals =
+  { readonly kind: 'closed'; readonly callers: number } | { readonly kind: 'poisson'; readonly ratePerS: number };
+
+export interface LoadReport {
+  /** Answered 2xx within the measured time, per second. */
+  readonly requestsPerS: number;
+  /** Milliseconds; in open loop from the instant at which the request was due, so a late generator hides nothing. */
+  readonly latencyMs: Distribution;
+  /** Open loop: how late requests left; large values mean that the generator itself was short of CPU. */
+  readonly latenessMs: Distribution;
+  /** Answers by status; 0: connection broken. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly headers: Readonly<Record<string, Distribution>>;
+  /** CPU of the generator in the measured time, 1 = one core. */
+  readonly generatorCpu: number;
+}

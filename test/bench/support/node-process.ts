@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface NodeProcessOptions {
+  readonly name: string;
+  readonly script: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where `NAME.log` and, when profiling, `NAME.cpuprofile` are written. */
+  readonly folder: string;
+}
+
+/** Flags for every process under test, e.g. `BENCH_NODE_FLAGS=--cpu-prof`. */
+const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ').filter(Boolean) ?? [];
+
+/** One Node process under test: log to a file that is always drained, SIGTERM to stop it, SIGKILL when it hangs. */
+export class NodeProcess implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly #logFile: string;
+  readonly #name: string;
+
+  constructor(options: NodeProcessOptions) {
+    this.#name = options.name;
+    this.#logFile = join(options.folder, `${options.name}.log`);
+    const profiling = NODE_FLAGS.some(flag => flag.startsWith('--cpu-prof'));
+    this.child = spawn(
+      process.execPath,
+      [...NODE_FLAGS, ...(profiling ? [`--cpu-prof-name=${options.name}.cpuprofile`] : []), options.script],
+      { env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'json' },
+    );
+    const log = createWriteStream(this.#logFile);
+    this.child.stdout?.pipe(log);
+    this.child.stderr?.pipe(log);
+  }
+
+  /** Resolves with the first IPC message of that type. Rejects with the end of the log when the process ends first. */
+  async message<T extends { type: string }>(type: T['type']): Promise<T> {
+    return this.untilExit(
+      new Promise<T>(resolve => {
+        const listen = (message: T): void => {
+          if (message.type === type) resolve(message);
+          else this.child.once('message', listen);
+        };
+        this.child.once('message', listen);
+      }),
+    );
+  }
+
+  /** `work`, or a rejection that quotes the log when the process ends before it is done. */
+  async untilExit<T>(work: Promise<T>): Promise<T> {
+    const settled = new AbortController();
+    const exit = once(this.child, 'exit', { signal: settled.signal }).then(
+      async ([code]) => {
+        throw new Error(`${this.#name} ended with ${code}:\n${await this.logTail()}`);
+      },
+      () => new Promise<never>(() => undefined),
+    );
+    try {
+      return await Promise.race([work, exit]);
+    } finally {
+      settled.abort();
+    }
+  }
+
+  async logTail(): Promise<string> {
+    return (await readFile(this.#logFile, 'utf8')).split('\n').slice(-25).join('\n');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    const killer = setTimeout(() => this.child.kill('SIGKILL'), 15_000);
+    await exited;
+    clearTimeout(killer);
+  }
+}

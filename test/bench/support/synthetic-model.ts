@@ -1,0 +1,27 @@
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+
+export const BENCH_MODEL = 'bench';
+
+/** What the scripted device costs; milliseconds of timer, no CPU, so a small machine measures the scheduler alone. */
+export interface SyntheticCost {
+  /** Per engine call, whatever its size. */
+  readonly groupMs: number;
+  /** Per request before it is READY. */
+  readonly prepMs?: number;
+  readonly maxBatch: number;
+}
+
+export function syntheticModel({ groupMs, prepMs = 0, maxBatch }: SyntheticCost): ModelSpec {
+  return {
+    id: BENCH_MODEL,
+    kind: 'stt',
+    engine: 'synthetic',
+    aliases: [],
+    capabilities: ['transcribe'],
+    languages: [],
+    replicas: 1,
+    addresses: [],
+    voices: {},
+    options: { baseMs: groupMs, perItemMs: 0, prepMs, maxBatch },
+  };
+}

@@ -1,0 +1,48 @@
+import { credentials } from '@grpc/grpc-js';
+import {
+  decodeTranscript,
+  encodeTranscribeCall,
+  SpeechToTextStub,
+  type SpeechToTextClient,
+  type TranscribeAnswer,
+} from '../../../src/contracts/grpc/stt.codec.js';
+import { type RequestPriority } from '../../../src/core/request/request-priority.js';
+
+const MAX_MESSAGE_BYTES = 27_262_976;
+
+/** `TranscribeFile` on a worker with nothing in between: the baseline that the scheduler's cost is measured against. */
+export class WorkerClient implements Disposable {
+  readonly #stub: SpeechToTextClient;
+  #calls = 0;
+
+  constructor(address: string) {
+    this.#stub = new SpeechToTextStub(address, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    });
+  }
+
+  /** Each call is a group of its own, as a lone caller's is. */
+  transcribe(audio: Buffer, filename: string, priority: RequestPriority): Promise<TranscribeAnswer> {
+    const id = `direct-${process.pid}-${++this.#calls}`;
+    const request = encodeTranscribeCall({
+      requestId: id,
+      priority,
+      group: { id, size: 1 },
+      task: 'transcribe',
+      audio,
+      filename,
+      language: '',
+      prompt: '',
+      temperature: 0,
+      wordTimestamps: false,
+    });
+    return new Promise((resolve, reject) => {
+      this.#stub.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(decodeTranscript(reply))));
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stub.close();
+  }
+}
