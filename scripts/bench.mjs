@@ -1,0 +1,88 @@
+import { fork } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
+import { command, inRoot, ROOT } from './setup/command.mjs';
+import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensurePackages, nodeBinary } from './setup/packages.mjs';
+import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
+
+const HELP = `npm run bench -- NAME [NAME...] | all | --list
+
+Each bench ends with one line of JSON: {bench, commit, results, goals: [{name, value, aim, met}]}.`;
+
+await runMain(async () => {
+  const { values, positionals } = parseArgs({
+    options: { list: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    allowPositionals: true,
+  });
+  const known = benchNames();
+  if (values.list) return void console.log(known.join('\n'));
+  if (values.help || positionals.length === 0) return void console.log(`${HELP}\n\nBenches: ${known.join(', ')}`);
+  const names = positionals.includes('all') ? known : positionals;
+  const unknown = names.filter(name => !known.includes(name));
+  if (unknown.length > 0) throw new SetupError(`no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`);
+  return runBenches(names);
+});
+
+function benchNames() {
+  const folder = inRoot('test/bench');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.bench.ts'))
+    .map(name => name.slice(0, -'.bench.ts'.length))
+    .sort();
+}
+
+async function runBenches(names) {
+  await ensurePackages();
+  await ensureEnginePackages();
+  await ensureBuild();
+  const folder = await ensureBenchBuild();
+  const commit = await describeCommit();
+  let failures = 0;
+  for (const bench of names) {
+    doing(`bench ${bench}`);
+    const result = await runOne(join(folder, 'test/bench', `${bench}.bench.js`));
+    if (!result) failures += 1;
+    else print({ bench, commit, ...result });
+  }
+  return failures > 0 ? 1 : 0;
+}
+
+/** In a process of its own: one bench's heap and JIT state must not colour the next. */
+function runOne(file) {
+  return new Promise(resolve => {
+    const runner = inRoot('scripts/bench-runner.mjs');
+    const child = fork(runner, [file], {
+      cwd: ROOT,
+      execPath: nodeBinary(),
+      execArgv: ['--expose-gc'],
+      stdio: ['ignore', 2, 2, 'ipc'],
+    });
+    let result;
+    child.on('message', message => (result = message));
+    child.once('exit', code => {
+      if (code !== 0 || !result) fail(`ended with code ${code}`);
+      resolve(code === 0 ? result : undefined);
+    });
+  });
+}
+
+/** Short commit; `+` when the tree differs from it. */
+async function describeCommit() {
+  const head = await command('git', ['rev-parse', '--short', 'HEAD']);
+  if (head.code !== 0) return 'unknown';
+  const changed = await command('git', ['status', '--porcelain', '--untracked-files=no']);
+  return head.output.trim() + (changed.output.trim() ? '+' : '');
+}
+
+function print(result) {
+  const width = Math.max(0, ...result.goals.map(({ name }) => name.length));
+  say(bold(`\n${result.bench}`));
+  for (const { name, value, aim, met } of result.goals)
+    say(`  ${met ? '✓' : '✗'} ${name.padEnd(width)}  ${value}  (aim ${aim})`);
+  say('');
+  console.log(JSON.stringify(result));
+}

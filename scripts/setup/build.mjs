@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { command, inRoot, ROOT } from './command.mjs';
+import { nodeBinary } from './packages.mjs';
+import { doing, done, SetupError } from './report.mjs';
+
+/** Builds `dist/` unless nothing changed since the last build. */
+export const ensureBuild = () =>
+  ensureCompiled({
+    what: 'build',
+    from: ['src', 'package-lock.json', '.swcrc', 'nest-cli.json'],
+    into: inRoot('dist'),
+    args: [inRoot('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
+  });
+
+/** Compiles sources and benches side by side. @returns the folder */
+export async function ensureBenchBuild() {
+  const into = inRoot('node_modules', '.cache', 'switchyard-bench');
+  const swc = inRoot('node_modules', '@swc', 'cli', 'bin', 'swc.js');
+  await ensureCompiled({
+    what: 'bench build',
+    from: ['src', 'test/bench', 'test/support', 'package-lock.json', '.swcrc'],
+    into,
+    args: [swc, 'src', 'test/bench', 'test/support', '-d', into, '--config-file', '.swcrc', '-q'],
+  });
+  return into;
+}
+
+async function ensureCompiled({ what, from, into, args }) {
+  const stamp = join(into, '.sources');
+  const key = fingerprint(from);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === key) return done(what, 'up to date');
+  doing(what, relative(ROOT, into));
+  // A file whose source is gone must not live on.
+  rmSync(into, { recursive: true, force: true });
+  const { code, output } = await command(nodeBinary(), args);
+  if (code !== 0) throw new SetupError(`${what} failed:\n${output}`);
+  writeFileSync(stamp, key);
+  done(what, 'made');
+}
+
+/** Changes when a source file is added, removed or edited. */
+function fingerprint(paths) {
+  const hash = createHash('sha256');
+  for (const file of paths.flatMap(path => files(inRoot(path)))) {
+    const { size, mtimeMs } = statSync(file);
+    hash.update(`${relative(ROOT, file)} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function files(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .sort()
+    .flatMap(name => files(join(path, name)));
+}

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const inRoot = (...parts) => join(ROOT, ...parts);
+
+/** Finds the project's tools, and its Node, before the system's. */
+export const toolEnvironment = (extra = {}) => ({
+  ...process.env,
+  PATH: [inRoot('node_modules', '.bin'), process.env.PATH].join(delimiter),
+  ...extra,
+});
+
+/**
+ * Runs a command in the project root.
+ * `show: true` lets it write to this terminal; otherwise its output is kept and returned.
+ * @returns {Promise<{code: number, output: string}>} code 127 when there is no such command
+ */
+export function command(file, args, { show = false, env = toolEnvironment() } = {}) {
+  return new Promise(resolve => {
+    // Both streams of a shown command go to stderr: stdout carries results only.
+    const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'] });
+    const chunks = [];
+    child.stdout?.on('data', chunk => chunks.push(chunk));
+    child.stderr?.on('data', chunk => chunks.push(chunk));
+    child.on('error', error => resolve({ code: 127, output: error.message }));
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() + (signal ? `\nended by ${signal}` : '') }),
+    );
+  });
+}

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { command } from './command.mjs';
+import { doing, done, warn } from './report.mjs';
+
+/** What the embedded engines need from Debian. `file`: proof that it is there. */
+const ENGINE_PACKAGES = [
+  { name: 'ffmpeg', why: 'decodes uploads, encodes speech', proof: () => onPath('ffmpeg') },
+  { name: 'libpocketsphinx3', why: 'speech recognition', proof: () => hasLibrary('libpocketsphinx.so.3') },
+  {
+    name: 'pocketsphinx-en-us',
+    why: 'English model of the recogniser',
+    proof: () => existsSync('/usr/share/pocketsphinx/model/en-us/en-us'),
+  },
+  { name: 'libflite1', why: 'speech synthesis', proof: () => hasLibrary('libflite_cmu_us_rms.so.1') },
+];
+
+/** Installs missing Debian packages where it may; elsewhere says the command and goes on. @returns names still missing */
+export async function ensureEnginePackages({ install = true } = {}) {
+  const missing = await missingPackages();
+  if (missing.length === 0) {
+    done('engine packages', 'ffmpeg, pocketsphinx, flite');
+    return [];
+  }
+  const names = missing.map(({ name }) => name);
+  for (const { name, why } of missing) doing(`missing: ${name}`, why);
+  const root = install ? await rootPrefix() : undefined;
+  if (!root || !(await aptInstall(root, names))) {
+    warn(`Not installed: ${names.join(', ')}. Models whose engine is missing will say so. To install them:`);
+    warn(`  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`);
+  }
+  const left = (await missingPackages()).map(({ name }) => name);
+  if (left.length === 0) done('engine packages', 'installed');
+  return left;
+}
+
+async function missingPackages() {
+  const checked = await Promise.all(ENGINE_PACKAGES.map(async entry => ({ ...entry, there: await entry.proof() })));
+  return checked.filter(({ there }) => !there);
+}
+
+const onPath = name => (process.env.PATH ?? '').split(':').some(folder => existsSync(`${folder}/${name}`));
+
+async function hasLibrary(name) {
+  const folders = [
+    '/usr/lib',
+    '/usr/local/lib',
+    `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`,
+  ];
+  if (folders.some(folder => existsSync(`${folder}/${name}`))) return true;
+  return (await command('/sbin/ldconfig', ['-p'])).output.includes(name);
+}
+
+/** How to become root without asking anybody: [] as root, sudo where it needs no password, undefined elsewhere. */
+async function rootPrefix() {
+  if ((await command('apt-get', ['--version'])).code !== 0) return undefined;
+  if (process.getuid?.() === 0) return [];
+  return (await command('sudo', ['-n', 'true'])).code === 0 ? ['sudo', '-n'] : undefined;
+}
+
+async function aptInstall(root, names) {
+  doing(`apt-get install ${names.join(' ')}`, 'for the embedded engines');
+  const apt = args => {
+    const [file, ...rest] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
+    return command(file, rest);
+  };
+  const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);
+  if ((await install()).code === 0) return true;
+  // A machine that never ran it has no package lists yet.
+  await apt(['update']);
+  const { code, output } = await install();
+  if (code !== 0) warn(output.trim().split('\n').slice(-5).join('\n'));
+  return code === 0;
+}

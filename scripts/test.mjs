@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util';
+import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensurePackages } from './setup/packages.mjs';
+import { bold, doing, fail, runMain, say, seconds, SetupError } from './setup/report.mjs';
+import { STEPS } from './test-steps.mjs';
+
+const HELP = `npm test [-- --only NAME,NAME]
+
+Sets up, then runs every check; the last line is "N passed, N failed".
+Steps: ${STEPS.map(({ name }) => name).join(', ')}`;
+
+await runMain(async () => {
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' }, 'no-install': { type: 'boolean' } },
+  });
+  if (values.help) return void console.log(HELP);
+  const steps = chosen(values.only);
+  await ensurePackages({ install: !values['no-install'] });
+  await ensureEnginePackages({ install: !values['no-install'] });
+  // Settings of the person's shell must not decide whether tests pass.
+  for (const name of Object.keys(process.env)) if (name.startsWith('SWITCHYARD_')) delete process.env[name];
+  const outcomes = [];
+  for (const step of steps) outcomes.push(await runStep(step));
+  return summarise(outcomes);
+});
+
+function chosen(only) {
+  if (!only) return STEPS;
+  const names = only.split(',');
+  const unknown = names.filter(name => !STEPS.some(step => step.name === name));
+  if (unknown.length > 0) throw new SetupError(`no such step: ${unknown.join(', ')}\n${HELP}`);
+  return STEPS.filter(({ name }) => names.includes(name));
+}
+
+async function runStep({ name, proves, run }) {
+  doing(bold(name), proves);
+  const startMs = performance.now();
+  const outcome = await run();
+  if (outcome.output) say(outcome.output.trimEnd());
+  return { name, durationMs: performance.now() - startMs, ...outcome };
+}
+
+/** The table, and the line that machines read. @returns exit code */
+function summarise(outcomes) {
+  say('');
+  for (const { name, durationMs, passed, failed, skipped } of outcomes) {
+    const counts =
+      passed + failed > 0 ? `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}` : 'ok';
+    (failed > 0 ? fail : say)(
+      `${failed > 0 ? '' : '  '}${name.padEnd(12)} ${seconds(durationMs).padStart(8)}  ${counts}`,
+    );
+  }
+  const sum = field => outcomes.reduce((total, outcome) => total + outcome[field], 0);
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+  return sum('failed') > 0 ? 1 : 0;
+}

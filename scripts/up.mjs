@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util';
+import { ensureBuild } from './setup/build.mjs';
+import { command, inRoot } from './setup/command.mjs';
+import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensurePackages, nodeBinary } from './setup/packages.mjs';
+import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
+import { GatewayProcess } from './gateway-process.mjs';
+import { listenProblem, waitUntilReady } from './gateway-probe.mjs';
+
+const HELP = `npm run up [-- OPTIONS]
+
+Installs what is missing, builds, starts the gateway with its workers and prints what to try. Ctrl-C drains and stops.
+
+  --port N       listen on port N instead of server.port (8000)
+  --host ADDR    listen on ADDR instead of server.host (127.0.0.1)
+  --no-install   install nothing; say what is missing
+  --help         this text
+
+Settings: config/switchyard.yaml, or SWITCHYARD_... variables; npm run config:print shows what is in effect.`;
+
+/** With an engine missing its model never gets ready: no need to wait for it as long. */
+const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_WITHOUT_ENGINE_MS = 10_000;
+
+await runMain(async () => {
+  const options = readArguments();
+  if (options.help) return void console.log(HELP);
+  await ensurePackages(options);
+  const missing = await ensureEnginePackages(options);
+  await ensureBuild();
+  const settings = await effectiveSettings(options);
+  await refuseTakenPort(settings);
+  return serve(settings, missing);
+});
+
+function readArguments() {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      'no-install': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const environment = {
+    ...(values.port && { SWITCHYARD_SERVER_PORT: values.port }),
+    ...(values.host && { SWITCHYARD_SERVER_HOST: values.host }),
+  };
+  return { help: values.help, install: !values['no-install'], environment };
+}
+
+/** Asks the product itself, so that file, environment and arguments are judged by the same rules. */
+async function effectiveSettings({ environment }) {
+  const env = { ...process.env, ...environment };
+  const { code, output } = await command(nodeBinary(), [inRoot('dist/cli/config-print.js'), '--json'], { env });
+  if (code !== 0) throw new SetupError(output.trim());
+  const value = path => JSON.parse(output).settings.find(setting => setting.path === path).value;
+  return {
+    env,
+    host: value('server.host'),
+    port: value('server.port'),
+    docs: value('server.docs'),
+    graceMs: value('server.shutdown_grace_ms'),
+  };
+}
+
+async function refuseTakenPort({ host, port }) {
+  if (port === 0) throw new SetupError('--port 0 would take a port that nobody knows; name one');
+  const problem = await listenProblem(host, port);
+  if (problem === 'EADDRINUSE') {
+    throw new SetupError(`Port ${port} on ${host} is in use. Stop what uses it, or: npm run up -- --port ${port + 1}`);
+  }
+  if (problem) throw new SetupError(`Cannot listen on ${host}, port ${port}: ${problem}`);
+}
+
+async function serve(settings, missing) {
+  say('');
+  const gateway = new GatewayProcess(nodeBinary(), settings);
+  const base = `http://${urlHost(settings.host)}:${settings.port}`;
+  const limitMs = missing.length > 0 ? READY_LIMIT_WITHOUT_ENGINE_MS : READY_LIMIT_MS;
+  const readiness = await waitUntilReady(base, limitMs, gateway.stopping);
+  if (readiness.ready) say(`\n${bold('Switchyard is ready')} on ${base}`);
+  else if (!gateway.stopping.aborted) warn(`\nNot every model is ready: ${readiness.detail}`);
+  if (!gateway.stopping.aborted) say(whatToTry(base, settings));
+  return gateway.exitCode;
+}
+
+/** An address that listens everywhere cannot be called by that name. */
+function urlHost(host) {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function whatToTry(base, { docs }) {
+  const speech = `'{"model":"tts-1","voice":"alloy","input":"The train is on the right track."}'`;
+  return `
+  ${bold('speak')}       curl ${base}/v1/audio/speech -H 'content-type: application/json' \\
+                -d ${speech} -o hello.mp3
+  ${bold('transcribe')}  curl ${base}/v1/audio/transcriptions -F file=@hello.mp3 -F model=whisper-1
+
+  ${docs ? `Swagger UI  ${base}/docs\n  ` : ''}models      ${base}/v1/models
+  metrics     ${base}/metrics
+  requests    ${base}/admin/v1/requests
+
+  ${dim('Ctrl-C drains and stops.')}
+`;
+}
