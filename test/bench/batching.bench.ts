@@ -28,8 +28,12 @@ interface Measured {
   readonly fraction: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly groupSize?: number;
+  readonly groupSize: number;
+  /** What an engine call took, timers and all; absent in predictions, which have it exact. */
+  readonly deviceP50Ms?: number;
 }
+
+const DEVICE_MS = 'x-switchyard-device-ms';
 
 interface Row {
   readonly measured: Measured;
@@ -113,6 +117,7 @@ async function measureRounds({ rig, load, policy }: TableOptions, arrivals: Load
       p50Ms: report.latencyMs.p50,
       p99Ms: report.latencyMs.p99,
       groupSize: (after.sum - before.sum) / (after.count - before.count),
+      deviceP50Ms: report.headers[DEVICE_MS]?.p50 ?? 0,
     });
   }
   const middle = (pick: (round: Measured) => number): number => rounded(median(rounds.map(pick)));
@@ -120,7 +125,8 @@ async function measureRounds({ rig, load, policy }: TableOptions, arrivals: Load
     fraction: middle(round => round.fraction),
     p50Ms: middle(round => round.p50Ms),
     p99Ms: middle(round => round.p99Ms),
-    groupSize: middle(round => round.groupSize ?? 0),
+    groupSize: middle(round => round.groupSize),
+    deviceP50Ms: middle(round => round.deviceP50Ms ?? 0),
   };
 }
 
@@ -133,6 +139,7 @@ function loadJob(port: number, arrivals: LoadArrivals, round: number): LoadJob {
     warmupMs: 400 + queued,
     durationMs: arrivals.kind === 'closed' ? 2000 : 4000,
     seed: round + 1,
+    numericHeaders: [DEVICE_MS],
   };
 }
 
@@ -189,6 +196,6 @@ async function loneCaller(rig: BenchRig): Promise<LoneCaller> {
 function describe({ measured, predicted }: Row): string {
   const side = (side: Measured): string =>
     `${side.fraction.toFixed(3)} of ideal, p50 ${side.p50Ms.toFixed(0)} p99 ${side.p99Ms.toFixed(0)} ms, ` +
-    `groups of ${side.groupSize?.toFixed(1)}`;
+    `groups of ${side.groupSize.toFixed(1)}${side.deviceP50Ms === undefined ? '' : `, device ${side.deviceP50Ms} ms`}`;
   return `${side(measured)} (model: ${side(predicted)})`;
 }

@@ -15,7 +15,7 @@ const QUEUED = 1000;
 const REALTIME_PER_S = 20;
 const WARMUP_MS = (QUEUED / GROUP) * SERVICE_MS + 1000;
 const DURATION_MS = 25_000;
-const QUEUE_WAIT = 'server-timing;queue_wait';
+const QUEUE_WAIT = 'x-switchyard-queue-ms';
 
 /** Does an interactive user wait behind bulk work? REALTIME arrivals while 1,000 BATCH requests stand in the queue. */
 export async function run(): Promise<BenchResult> {

@@ -91,8 +91,8 @@ class LoadRun {
     this.#completed++;
     this.#latencies.push(answeredMs - fromMs);
     for (const [name, series] of this.#headers) {
-      const value = numericHeader(reply, name);
-      if (value !== undefined) series.push(value);
+      const value = replyHeader(reply, name);
+      if (value !== undefined) series.push(Number(value));
     }
   }
 
@@ -113,14 +113,6 @@ class LoadRun {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000 / this.#job.durationMs;
   }
-}
-
-function numericHeader(reply: HttpReply, name: string): number | undefined {
-  const [header = name, metric] = name.split(';');
-  const text = replyHeader(reply, header);
-  if (text === undefined) return undefined;
-  const value = Number(metric === undefined ? text : new RegExp(`${metric};[^,]*dur=([0-9.]+)`).exec(text)?.[1]);
-  return Number.isFinite(value) ? value : undefined;
 }
 
 async function sleepUntil(atMs: number): Promise<void> {

@@ -10,7 +10,7 @@ export interface LoadJob {
   readonly warmupMs: number;
   readonly durationMs: number;
   readonly seed?: number;
-  /** Response headers whose number is collected; `server-timing;NAME` reads that metric's `dur`. */
+  /** Response headers that hold a number, to be collected. */
   readonly numericHeaders?: readonly string[];
 }
 

@@ -12,9 +12,6 @@ export interface NodeProcessOptions {
   readonly folder: string;
 }
 
-/** Flags for every process under test, e.g. `BENCH_NODE_FLAGS=--cpu-prof`. */
-const NODE_FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ').filter(Boolean) ?? [];
-
 /** One Node process under test: log to a file that is always drained, SIGTERM to stop it, SIGKILL when it hangs. */
 export class NodeProcess implements AsyncDisposable {
   readonly child: ChildProcess;
@@ -24,12 +21,10 @@ export class NodeProcess implements AsyncDisposable {
   constructor(options: NodeProcessOptions) {
     this.#name = options.name;
     this.#logFile = join(options.folder, `${options.name}.log`);
-    const profiling = NODE_FLAGS.some(flag => flag.startsWith('--cpu-prof'));
-    this.child = spawn(
-      process.execPath,
-      [...NODE_FLAGS, ...(profiling ? [`--cpu-prof-name=${options.name}.cpuprofile`] : []), options.script],
-      { env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'json' },
-    );
+    this.child = spawn(process.execPath, [...nodeFlags(options), options.script], {
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     const log = createWriteStream(this.#logFile);
     this.child.stdout?.pipe(log);
     this.child.stderr?.pipe(log);
@@ -76,4 +71,11 @@ export class NodeProcess implements AsyncDisposable {
     await exited;
     clearTimeout(killer);
   }
+}
+
+/** `BENCH_NODE_FLAGS`, e.g. `--cpu-prof`, with each profile named after its process. */
+function nodeFlags({ name, folder }: NodeProcessOptions): string[] {
+  const flags = process.env.BENCH_NODE_FLAGS?.split(' ').filter(Boolean) ?? [];
+  const profiling = flags.includes('--cpu-prof');
+  return profiling ? [...flags, `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`] : flags;
 }
