@@ -1,0 +1,60 @@
+import { type Endpoint, ENDPOINTS } from '../contracts/endpoints.js';
+import { ERROR_REGISTRY, type ErrorDefinition } from '../core/shared/domain-error.js';
+import { allowedValues } from '../platform/config/setting-definition.js';
+import { SETTING_PATHS, settingDefinition } from '../platform/config/settings.js';
+import { type MetricDefinition, METRICS } from '../platform/metrics/registry.js';
+
+/** README tables that are made from the registries: marker name → Markdown. */
+export const README_TABLES: Readonly<Record<string, () => string>> = {
+  endpoints: () =>
+    table(
+      ['route', 'what'],
+      (ENDPOINTS as readonly Endpoint[]).map(({ method, path, summary }) => [code(`${method} ${path}`), summary]),
+    ),
+  errors: () =>
+    table(
+      ['status', 'code', 'type', 'retry', 'meaning'],
+      Object.entries<ErrorDefinition>(ERROR_REGISTRY)
+        .sort(([, a], [, b]) => a.status - b.status)
+        .map(([name, { status, type, retry, help }]) => [String(status), code(name), code(type), retry, help]),
+    ),
+  settings: () =>
+    table(
+      ['setting', 'default', 'allowed', 'what'],
+      SETTING_PATHS.map(path => {
+        const definition = settingDefinition(path);
+        return [code(path), code(String(definition.default)), allowedValues(definition), definition.help];
+      }),
+    ),
+  metrics: () =>
+    table(
+      ['metric', 'type', 'labels', 'what'],
+      Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => [
+        code(name),
+        type,
+        labels.map(code).join(' '),
+        help,
+      ]),
+    ),
+};
+
+/**
+ * `readme` with every `<!-- NAME:start --> … <!-- NAME:end -->` filled from the registries.
+ * @throws Error when a table has no markers: a registry that nobody can read about.
+ */
+export function withTables(readme: string): string {
+  return Object.entries(README_TABLES).reduce((text, [name, render]) => {
+    const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
+    const [from, to] = [text.indexOf(start), text.indexOf(end)];
+    if (from < 0 || to < from) throw new Error(`README.md has no ${start} … ${end}`);
+    return `${text.slice(0, from + start.length)}\n${render()}\n${text.slice(to)}`;
+  }, readme);
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { withTables } from '../../src/cli/readme-tables.js';
+import { ERROR_REGISTRY } from '../../src/core/shared/domain-error.js';
+import { MODEL_CAPABILITIES } from '../../src/platform/config/model-fields.js';
+import { SETTING_PATHS } from '../../src/platform/config/settings.js';
+import { METRICS } from '../../src/platform/metrics/registry.js';
+import { type EngineCapability } from '../../src/worker/engines/engine.js';
+
+const readme = readFileSync('README.md', 'utf8');
+
+/** First code span of every row between the markers of a table. */
+function documented(name: string, column: number): string[] {
+  const block = readme.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
+  const rows = block.trim().split('\n').slice(2);
+  return rows.map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '').sort();
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+    .map(name => `${folder}/${name}`);
+}
+
+const textOf = (files: readonly string[]): string => files.map(file => readFileSync(file, 'utf8')).join('\n');
+
+describe('README tables', () => {
+  it('are what `npm run docs` makes of the registries', () => {
+    expect(withTables(readme)).toBe(readme);
+  });
+
+  it('name every error code, and none that does not exist', () => {
+    expect(documented('errors', 2)).toEqual(Object.keys(ERROR_REGISTRY).sort());
+  });
+
+  it('name every metric, and none that does not exist', () => {
+    expect(documented('metrics', 1)).toEqual(Object.keys(METRICS).sort());
+  });
+
+  it('name every setting, and none that does not exist', () => {
+    expect(documented('settings', 1)).toEqual([...SETTING_PATHS].sort());
+  });
+});
+
+describe('registries and code', () => {
+  it('export every metric of the table from exactly one place', () => {
+    const provided = [...textOf(sources('src/gateway')).matchAll(/metricProvider\(\s*'(\w+)'/g)].map(
+      ([, name]) => name,
+    );
+    expect(provided.sort()).toEqual(Object.keys(METRICS).sort());
+  });
+
+  it('use every setting: none is accepted and then ignored', () => {
+    const code = textOf(sources('src').filter(file => !file.startsWith('src/platform/config/')));
+    const loader = readFileSync('src/platform/config/load-config.ts', 'utf8');
+    const unused = SETTING_PATHS.filter(path => !readsSetting(`${code}\n${loader}`, path));
+    expect(unused).toEqual([]);
+  });
+
+  it('raise every error code somewhere', () => {
+    const code = textOf(sources('src').filter(file => !file.endsWith('domain-error.ts')));
+    expect(Object.keys(ERROR_REGISTRY).filter(name => !code.includes(`'${name}'`))).toEqual([]);
+  });
+
+  it('know the same capabilities in config/models.yaml and in the engine contract', () => {
+    // A compile error here means the two lists differ.
+    const same: readonly EngineCapability[] = MODEL_CAPABILITIES;
+    const back: readonly (typeof MODEL_CAPABILITIES)[number][] = same;
+    expect(back).toHaveLength(MODEL_CAPABILITIES.length);
+  });
+
+  it('reads the environment in src/platform/config only', () => {
+    const readers = sources('src').filter(file => readFileSync(file, 'utf8').includes('process.env'));
+    expect(readers.filter(file => !file.startsWith('src/platform/config/'))).toEqual([]);
+  });
+});
+
+/** By its last part, `maxRequests`, as `settings.queue.maxRequests` or destructured. */
+function readsSetting(code: string, path: string): boolean {
+  const name = (path.split('.')[1] ?? '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return new RegExp(`\\b${name}\\b`).test(code);
+}
