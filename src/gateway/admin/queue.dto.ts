@@ -1,0 +1,50 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { type Settings } from '../../platform/config/settings.js';
+import { type QueueLine } from '../scheduler/request-views.js';
+
+export class QueueLineDto {
+  @ApiProperty({ example: 'pocketsphinx-en' }) model!: string;
+  @ApiProperty() realtime!: number;
+  @ApiProperty() batch!: number;
+  @ApiProperty({ description: 'Bytes of the uploads that wait.' }) bytes!: number;
+  @ApiProperty({ description: 'Requests that workers have now.' }) running!: number;
+  @ApiPropertyOptional({ description: 'Milliseconds; absent when nobody waits.' }) oldest_wait_ms?: number;
+}
+
+export class QueueTotalDto {
+  @ApiProperty() realtime!: number;
+  @ApiProperty() batch!: number;
+  @ApiProperty() bytes!: number;
+  @ApiProperty() running!: number;
+}
+
+export class QueueBoundsDto {
+  @ApiProperty() max_requests!: number;
+  @ApiProperty() max_requests_per_model!: number;
+  @ApiProperty() max_bytes!: number;
+  @ApiProperty() max_bytes_per_model!: number;
+}
+
+export class QueueDto {
+  @ApiProperty({ description: 'False once the server drains.' }) accepting!: boolean;
+  @ApiProperty({ type: QueueTotalDto }) total!: QueueTotalDto;
+  @ApiProperty({ type: QueueBoundsDto }) bounds!: QueueBoundsDto;
+  @ApiProperty({ type: [QueueLineDto] }) models!: QueueLineDto[];
+}
+
+export const queueLineDto = ({ oldestWaitMs, ...line }: QueueLine): QueueLineDto => ({
+  ...line,
+  oldest_wait_ms: oldestWaitMs,
+});
+
+export function queueTotalDto(lines: readonly QueueLine[]): QueueTotalDto {
+  const sum = (field: keyof QueueTotalDto) => lines.reduce((total, line) => total + line[field], 0);
+  return { realtime: sum('realtime'), batch: sum('batch'), bytes: sum('bytes'), running: sum('running') };
+}
+
+export const queueBoundsDto = ({ queue }: Settings): QueueBoundsDto => ({
+  max_requests: queue.maxRequests,
+  max_requests_per_model: queue.maxRequestsPerModel,
+  max_bytes: queue.maxBytes,
+  max_bytes_per_model: queue.maxBytesPerModel,
+});

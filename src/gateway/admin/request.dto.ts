@@ -1,0 +1,114 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { Equals, IsIn, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type RequestFilter, type RequestView, type RequestViewState } from '../scheduler/request-view.js';
+import { explainWait } from '../scheduler/wait-explanation.js';
+
+const PRIORITIES = ['realtime', 'batch'] as const;
+const LIVE_STATES = ['queued', 'running'] as const;
+const STATES = [...LIVE_STATES, 'completed', 'failed', 'cancelled'] as const;
+
+export class ListRequestsDto {
+  @ApiPropertyOptional({ description: 'Canonical model id.', example: 'pocketsphinx-en' })
+  @IsOptional()
+  @IsString()
+  model?: string;
+
+  @ApiPropertyOptional({ enum: PRIORITIES })
+  @IsOptional()
+  @IsIn(PRIORITIES)
+  priority?: PriorityLabel;
+
+  @ApiPropertyOptional({ enum: STATES, description: 'Absent: queued and running. Ended ones are kept for a while.' })
+  @IsOptional()
+  @IsIn(STATES)
+  state?: RequestViewState;
+
+  @ApiPropertyOptional({ default: 100, minimum: 1, maximum: 1000 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1000)
+  limit = 100;
+}
+
+export class CancelRequestsDto {
+  @ApiPropertyOptional({ description: 'Canonical model id.', example: 'pocketsphinx-en' })
+  @IsOptional()
+  @IsString()
+  model?: string;
+
+  @ApiPropertyOptional({ enum: PRIORITIES })
+  @IsOptional()
+  @IsIn(PRIORITIES)
+  priority?: PriorityLabel;
+
+  @ApiPropertyOptional({ enum: LIVE_STATES })
+  @IsOptional()
+  @IsIn(LIVE_STATES)
+  state?: 'queued' | 'running';
+
+  @ApiPropertyOptional({ description: 'Say true to cancel everything; needed when no filter is given.' })
+  @IsOptional()
+  @Equals(true)
+  all?: true;
+}
+
+export class RequestPhasesDto {
+  @ApiPropertyOptional() queue_wait_ms?: number;
+  @ApiPropertyOptional({ description: 'The part of queue_wait_ms spent waiting for a batch window.' })
+  batch_wait_ms?: number;
+  @ApiPropertyOptional() grpc_ms?: number;
+  @ApiPropertyOptional() total_ms?: number;
+}
+
+export class RequestDto {
+  @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
+  @ApiProperty() model!: string;
+  @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
+  @ApiProperty({ enum: STATES }) state!: RequestViewState;
+  @ApiPropertyOptional({ description: '1-based place in the line of its model; while queued.' }) position?: number;
+  @ApiProperty({ description: 'BATCH that counts as realtime because of its age.' }) aged!: boolean;
+  @ApiPropertyOptional({ enum: ['worker', 'slot', 'window', 'turn'], description: 'What it waits for; while queued.' })
+  waits_for?: string;
+  @ApiProperty({ description: 'Milliseconds in the queue.' }) waited_ms!: number;
+  @ApiPropertyOptional({ description: 'The worker that has it, or had it last.' }) worker?: string;
+  @ApiProperty({ description: 'Workers it was given to.' }) attempts!: number;
+  @ApiProperty({ type: RequestPhasesDto }) phases!: RequestPhasesDto;
+  @ApiPropertyOptional({ description: 'Error code, once it failed or was cancelled.' }) code?: ErrorCode;
+  @ApiProperty({ description: 'Why it waits, or how it ended, in a sentence.' }) explanation!: string;
+}
+
+export class RequestListDto {
+  @ApiProperty({ description: 'Requests that match; `data` holds at most `limit` of them.' }) total!: number;
+  @ApiProperty({ type: [RequestDto] }) data!: RequestDto[];
+}
+
+export class CancelledRequestsDto {
+  @ApiProperty({ type: [String], example: ['req_0198a1b2c3d4'] }) cancelled!: string[];
+}
+
+export function requestDto(view: RequestView): RequestDto {
+  const { id, model, priority, state, position, aged, waitsFor, waitedMs, workerId, attempts, phases, code } = view;
+  return {
+    ...{ request_id: id, model, priority, state, position, aged, attempts, code },
+    waits_for: waitsFor,
+    waited_ms: waitedMs,
+    worker: workerId,
+    phases: {
+      queue_wait_ms: phases.queueWaitMs,
+      batch_wait_ms: phases.batchWaitMs,
+      grpc_ms: phases.grpcMs,
+      total_ms: phases.totalMs,
+    },
+    explanation: explainWait(view),
+  };
+}
+
+/** Only the fields of a filter: paging and confirmation are not part of it. */
+export const requestFilter = ({ model, priority, state }: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
+  ...{ model, priority, state },
+});

@@ -1,0 +1,60 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { adminInput } from './admin-input.pipe.js';
+import {
+  CancelledRequestsDto,
+  CancelRequestsDto,
+  ListRequestsDto,
+  RequestDto,
+  requestDto,
+  requestFilter,
+  RequestListDto,
+} from './request.dto.js';
+
+/** Every request: where it is, why it waits, and out with it. */
+@ApiTags('admin')
+@Controller('admin/v1/requests')
+@UsePipes(adminInput())
+export class AdminRequestsController {
+  constructor(private readonly scheduler: SchedulerService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List requests', description: 'Waiting ones in dispatch order, then running ones.' })
+  @ApiOkResponse({ type: RequestListDto })
+  list(@Query() query: ListRequestsDto): RequestListDto {
+    const views = this.scheduler.list(requestFilter(query));
+    return { total: views.length, data: views.slice(0, query.limit).map(requestDto) };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One request, and why it waits' })
+  @ApiOkResponse({ type: RequestDto })
+  find(@Param('id') id: string): RequestDto {
+    const view = this.scheduler.find(id);
+    if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
+    return requestDto(view);
+  }
+
+  @Post('cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancel many requests', description: 'Those that match every field given.' })
+  @ApiOkResponse({ type: CancelledRequestsDto })
+  async cancelMany(@Body() body: CancelRequestsDto): Promise<CancelledRequestsDto> {
+    const filter = requestFilter(body);
+    if (!body.all && Object.values(filter).every(value => value === undefined)) {
+      throw new DomainError('missing_required_parameter', 'Give model, state or priority, or say "all": true.');
+    }
+    return { cancelled: await this.scheduler.cancelMany(filter, 'operator') };
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancel one request' })
+  @ApiOkResponse({ type: CancellationDto })
+  async cancel(@Param('id') id: string): Promise<CancellationDto> {
+    return { request_id: id, cancelled: await this.scheduler.cancel(id, 'operator') };
+  }
+}

@@ -1,0 +1,40 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { type WorkerView } from '../worker-pool/worker-view.js';
+
+const STATES = ['starting', 'ready', 'busy', 'draining', 'lost'] as const;
+
+export class WorkerSlotsDto {
+  @ApiProperty() total!: number;
+  @ApiProperty() free!: number;
+  @ApiProperty() in_use!: number;
+}
+
+export class WorkerExitDto {
+  @ApiProperty({ nullable: true, type: Number }) code!: number | null;
+  @ApiProperty({ nullable: true, type: String, example: 'SIGKILL' }) signal!: string | null;
+  @ApiPropertyOptional() reason?: string;
+  @ApiProperty({ type: [String], description: 'The last lines it wrote, oldest first.' }) lines!: readonly string[];
+}
+
+export class WorkerDto {
+  @ApiProperty({ example: 'pocketsphinx-en-1' }) id!: string;
+  @ApiProperty() model!: string;
+  @ApiPropertyOptional({ example: '127.0.0.1:41033' }) address?: string;
+  @ApiPropertyOptional() pid?: number;
+  @ApiProperty({ enum: STATES }) state!: string;
+  @ApiProperty({ type: WorkerSlotsDto }) slots!: WorkerSlotsDto;
+  @ApiProperty({ description: 'Live streams it takes besides files.' }) streams!: number;
+  @ApiProperty({ description: 'Processes started after the first.' }) restarts!: number;
+  @ApiPropertyOptional({ type: WorkerExitDto }) last_exit?: WorkerExitDto;
+  @ApiPropertyOptional({ type: Object, description: 'What it last said about itself.' }) health?: object;
+}
+
+export class WorkerListDto {
+  @ApiProperty({ type: [WorkerDto] }) data!: WorkerDto[];
+}
+
+export const workerDto = ({ slots, lastExit, ...view }: WorkerView): WorkerDto => ({
+  ...view,
+  slots: { total: slots.total, free: slots.free, in_use: slots.inUse },
+  last_exit: lastExit,
+});

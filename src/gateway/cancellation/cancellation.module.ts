@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
+import { cancellationMetricProviders, CancellationMetrics } from './cancellation.metrics.js';
+
+/** Who can still be cancelled, and where it is. */
+@Module({
+  providers: [
+    { provide: CancellationManager, useFactory: () => new CancellationManager() },
+    CancellationMetrics,
+    ...cancellationMetricProviders,
+  ],
+  exports: [CancellationManager],
+})
+export class CancellationModule {}

@@ -1,0 +1,34 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Histogram } from 'prom-client';
+import { type Subscription } from 'rxjs';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { metricProvider } from '../../platform/metrics/metric-provider.js';
+
+export const latencyMetricProviders: Provider[] = [metricProvider('scheduler_grpc_duration_seconds')];
+
+/** Durations of calls that workers answered; how the queue's part is measured stands in queue.metrics. */
+@Injectable()
+export class LatencyMetrics implements OnModuleInit, OnApplicationShutdown {
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly events: DispatchEventBus,
+    @InjectMetric('scheduler_grpc_duration_seconds') private readonly grpc: Histogram,
+  ) {}
+
+  onModuleInit(): void {
+    this.#subscription = this.events.events$.subscribe(event => this.#observe(event));
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  #observe(event: DispatchEvent): void {
+    // A cancelled caller left before the call ended: its time says when somebody lost patience, not how long calls take.
+    if (event.type !== 'settled' || event.status === 'cancelled' || event.phases.grpcMs === undefined) return;
+    this.grpc.observe({ priority: event.priority, model: event.model }, event.phases.grpcMs / 1000);
+  }
+}

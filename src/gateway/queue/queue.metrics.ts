@@ -1,0 +1,75 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { type Subscription } from 'rxjs';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { CountedCalls } from './counted-calls.js';
+
+type Models = readonly ModelSpec[];
+
+function readDepth(gauge: Gauge, queue: PriorityQueue<unknown>, models: Models): void {
+  for (const { id: model } of models) {
+    const { realtime, batch } = queue.depthOf(model);
+    gauge.set({ priority: 'realtime', model }, realtime);
+    gauge.set({ priority: 'batch', model }, batch);
+  }
+}
+
+function readBytes(gauge: Gauge, queue: PriorityQueue<unknown>, models: Models): void {
+  for (const { id: model } of models) gauge.set({ model }, queue.depthOf(model).bytes);
+}
+
+const sources = [PriorityQueue, MODELS];
+
+export const queueMetricProviders: Provider[] = [
+  metricProvider('scheduler_queue_depth', { inject: sources, collect: readDepth }),
+  metricProvider('switchyard_queue_bytes', { inject: sources, collect: readBytes }),
+  metricProvider('scheduler_queue_wait_seconds'),
+  metricProvider('scheduler_batch_size'),
+  metricProvider('scheduler_aging_promotions_total'),
+];
+
+/** What the queue did, from dispatch events: waits, group sizes, promotions (seeds/scheduling "Scheduler Metrics"). */
+@Injectable()
+export class QueueMetrics implements OnModuleInit, OnApplicationShutdown {
+  readonly #calls = new CountedCalls();
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly events: DispatchEventBus,
+    @InjectMetric('scheduler_queue_wait_seconds') private readonly waits: Histogram,
+    @InjectMetric('scheduler_batch_size') private readonly sizes: Histogram,
+    @InjectMetric('scheduler_aging_promotions_total') private readonly promotions: Counter,
+  ) {}
+
+  onModuleInit(): void {
+    this.#subscription = this.events.events$.subscribe(event => this.#observe(event));
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  #observe(event: DispatchEvent): void {
+    const { model, priority } = event;
+    // A second lease follows a worker's death: its wait is not one that the queue caused.
+    if (event.type === 'leased' && event.attempt === 1) {
+      this.waits.observe({ priority, model }, event.queueWaitMs / 1000);
+    } else if (event.type === 'promoted') {
+      this.promotions.inc({ model });
+    } else if (event.type === 'settled') {
+      this.#observeSize(model, event.batchSize, event.batchId);
+    }
+  }
+
+  /** Once per engine call. A worker that names no call is counted per request: better seen too often than never. */
+  #observeSize(model: string, size: number | undefined, batchId: string | undefined): void {
+    if (size === undefined || size < 1) return;
+    if (!batchId || this.#calls.firstOf(batchId, size)) this.sizes.observe({ model }, size);
+  }
+}

@@ -1,0 +1,43 @@
+import { Module } from '@nestjs/common';
+import { BatchWindow } from '../../core/batching/batch-window.js';
+import { Admission } from '../../core/queue/admission.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { queueMetricProviders, QueueMetrics } from './queue.metrics.js';
+
+const queueProvider = {
+  provide: PriorityQueue,
+  inject: [SETTINGS],
+  useFactory: ({ queue }: Settings) => new PriorityQueue({ agingMs: queue.agingMs }),
+};
+
+const admissionProvider = {
+  provide: Admission,
+  inject: [SETTINGS],
+  useFactory: ({ queue }: Settings) =>
+    new Admission({
+      maxRequests: queue.maxRequests,
+      maxRequestsPerModel: queue.maxRequestsPerModel,
+      maxBytes: queue.maxBytes,
+      maxBytesPerModel: queue.maxBytesPerModel,
+    }),
+};
+
+const windowProvider = {
+  provide: BatchWindow,
+  inject: [SETTINGS],
+  useFactory: ({ batching }: Settings) =>
+    new BatchWindow({
+      policy: batching.policy,
+      maxSize: batching.maxSize,
+      windowMs: batching.windowMs,
+      quietGapMs: batching.quietGapMs,
+    }),
+};
+
+/** The waiting line: what waits, how much may wait, and when a group may leave. Settings in, core objects out. */
+@Module({
+  providers: [queueProvider, admissionProvider, windowProvider, QueueMetrics, ...queueMetricProviders],
+  exports: [PriorityQueue, Admission, BatchWindow],
+})
+export class QueueModule {}

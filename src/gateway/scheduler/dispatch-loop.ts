@@ -1,0 +1,87 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { LoopWakes } from './loop-wakes.js';
+import { RequestBook } from './request-book.js';
+import { RequestFailures } from './request-failures.js';
+import { WorkerCalls } from './worker-calls.js';
+
+/**
+ * Asks the dispatcher for plans and runs them, whenever something could have changed, and never otherwise: with nothing to
+ * do it holds no timer. Wakes of one turn of the event loop are one turn here, so a burst of submits is decided together.
+ */
+@Injectable()
+export class DispatchLoop {
+  readonly #logger = new Logger(DispatchLoop.name);
+  #wakes: Subscription | undefined;
+  #pending: NodeJS.Immediate | undefined;
+  #turns = 0;
+
+  constructor(
+    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly wakes: LoopWakes,
+    private readonly calls: WorkerCalls,
+    private readonly book: RequestBook,
+    private readonly failures: RequestFailures,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  get running(): boolean {
+    return this.#wakes !== undefined;
+  }
+
+  /** Turns taken so far: proof that the loop runs, and that it does not spin. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  /** Takes the first turn at once. Idempotent. */
+  start(): void {
+    if (this.#wakes) return;
+    this.#wakes = this.wakes.wakes$.subscribe(() => this.wake());
+    this.#turn();
+  }
+
+  /** Nothing leaves the queue any more. Calls that run are not touched. Idempotent. */
+  stop(): void {
+    this.#wakes?.unsubscribe();
+    this.#wakes = undefined;
+    if (this.#pending) clearImmediate(this.#pending);
+    this.#pending = undefined;
+    this.wakes.stop();
+  }
+
+  /** Asks for a turn. Any number of calls until it comes are one. */
+  wake(): void {
+    if (!this.#wakes) return;
+    this.#pending ??= setImmediate(() => {
+      this.#pending = undefined;
+      this.#turn();
+    });
+  }
+
+  #turn(): void {
+    this.#turns += 1;
+    try {
+      this.#expire();
+      for (let plan = this.#next(); plan; plan = this.#next()) this.calls.run(plan);
+      this.wakes.at(this.dispatcher.nextWakeMs(this.clock.nowMs()));
+    } catch (error) {
+      // A defect. The loop lives on: the next wake tries again, and queue deadlines still end what cannot be sent.
+      this.#logger.error({ err: error }, 'a turn of the dispatch loop failed');
+    }
+  }
+
+  #next() {
+    return this.dispatcher.next(this.clock.nowMs());
+  }
+
+  #expire(): void {
+    for (const request of this.dispatcher.expire(this.clock.nowMs())) {
+      const tracked = this.book.get(request.id);
+      if (tracked) this.book.settle(tracked, this.failures.expired(request));
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
+import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type Settlement } from '../../core/request/settlement.js';
+import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { LatencyTracker } from '../../core/latency/latency-tracker.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type RequestView } from './request-view.js';
+import { SettledHistory } from './settled-history.js';
+import { TrackedRequest } from './tracked-request.js';
+
+type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'requestId' | 'model' | 'priority' | 'atMs'> : never;
+
+/**
+ * The one owner of "what is running": every accepted request from `open` to `settle`. State first, event second, caller last,
+ * so whoever hears of a change finds it already true.
+ */
+@Injectable()
+export class RequestBook {
+  readonly history = new SettledHistory();
+  readonly #live = new Map<string, TrackedRequest>();
+  /** Calls that a worker has not let go of, by request id: longer than the request lives when it was cancelled. */
+  readonly #held = new Map<string, number>();
+  readonly #idleWaiters: (() => void)[] = [];
+
+  constructor(
+    private readonly cancellation: CancellationManager,
+    private readonly latency: LatencyTracker,
+    private readonly events: DispatchEventBus,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Oldest first. */
+  live(): TrackedRequest[] {
+    return [...this.#live.values()];
+  }
+
+  get(id: string): TrackedRequest | undefined {
+    return this.#live.get(id);
+  }
+
+  /** True while the id cannot be used again: it runs, or a worker still computes it for nobody. */
+  isTaken(id: string): boolean {
+    return this.#live.has(id) || this.#held.has(id);
+  }
+
+  open(tracked: TrackedRequest): void {
+    const { request } = tracked;
+    this.cancellation.register(request.id, { model: request.model, priority: request.priority });
+    this.latency.start(request.id, request.enqueuedAtMs);
+    this.#live.set(request.id, tracked);
+    this.emit(tracked, { type: 'accepted', bytes: request.bytes });
+  }
+
+  leased(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
+    const nowMs = this.clock.nowMs();
+    const { lifecycle, request } = tracked;
+    const { workerId, groupId, reason } = plan;
+    const { batchWaitMs } = member;
+    const queueWaitMs = nowMs - request.enqueuedAtMs;
+    const isFirstPromotion = member.aged && lifecycle.promote();
+    lifecycle.leased(workerId);
+    this.cancellation.inFlight(request.id, workerId);
+    this.latency.dequeued(request.id, nowMs, batchWaitMs);
+    if (isFirstPromotion) this.emit(tracked, { type: 'promoted', waitedMs: queueWaitMs });
+    const group = { groupId, groupSize: plan.members.length, reason, attempt: lifecycle.attempts };
+    this.emit(tracked, { type: 'leased', workerId, ...group, queueWaitMs, batchWaitMs });
+  }
+
+  sent(tracked: TrackedRequest): void {
+    this.latency.grpcStarted(tracked.id, this.clock.nowMs());
+    this.#held.set(tracked.id, (this.#held.get(tracked.id) ?? 0) + 1);
+  }
+
+  /** The worker let go of one call. */
+  released(id: string): void {
+    const calls = (this.#held.get(id) ?? 0) - 1;
+    if (calls > 0) this.#held.set(id, calls);
+    else this.#held.delete(id);
+  }
+
+  /** `requeue` puts it back into the queue; it runs between the change of state and its event. */
+  requeued(tracked: TrackedRequest, code: ErrorCode, requeue: (request: ScheduledRequest<WorkerTask>) => void): void {
+    const workerId = tracked.lifecycle.workerId ?? '';
+    tracked.lifecycle.requeued();
+    this.cancellation.requeued(tracked.id);
+    this.latency.requeued(tracked.id);
+    requeue(tracked.request);
+    this.emit(tracked, { type: 'requeued', workerId, code });
+  }
+
+  /** True exactly once per request (D-04), whoever of answer, deadline, cancel and shutdown comes first. */
+  settle(tracked: TrackedRequest, settlement: Settlement<WorkerReply>): boolean {
+    const { lifecycle, request } = tracked;
+    if (!lifecycle.settle(settlement)) return false;
+    const nowMs = this.clock.nowMs();
+    this.#live.delete(request.id);
+    this.cancellation.unregister(request.id);
+    const phases = this.latency.complete(request.id, nowMs) ?? { totalMs: nowMs - request.enqueuedAtMs };
+    this.history.add(endedView(tracked, settlement, phases));
+    this.#announce(tracked, settlement, phases);
+    if (this.#live.size === 0) this.#idleWaiters.splice(0).forEach(resolve => resolve());
+    return true;
+  }
+
+  /** Resolves when nothing runs. */
+  idle(): Promise<void> {
+    if (this.#live.size === 0) return Promise.resolve();
+    return new Promise(resolve => this.#idleWaiters.push(resolve));
+  }
+
+  emit(tracked: Pick<TrackedRequest, 'request' | 'priority'>, fields: OwnFields<DispatchEvent>): void {
+    const { id: requestId, model } = tracked.request;
+    const base = { requestId, model, priority: tracked.priority, atMs: this.clock.nowMs() };
+    this.events.emit({ ...fields, ...base } as DispatchEvent);
+  }
+
+  #announce(tracked: TrackedRequest, settlement: Settlement<WorkerReply>, phases: LatencyPhases): void {
+    const { attempts } = tracked.lifecycle;
+    const execution = settlement.status === 'completed' ? settlement.reply.execution : undefined;
+    const { batchSize, batchId } = execution ?? {};
+    const { status } = settlement;
+    this.emit(tracked, { type: 'settled', status, code: codeOf(settlement), phases, batchSize, batchId, attempts });
+    tracked.answer({ settlement, phases, attempts, batchSize, execution });
+  }
+}
+
+const codeOf = (settlement: Settlement): ErrorCode | undefined =>
+  settlement.status === 'completed' ? undefined : settlement.error.code;
+
+function endedView(tracked: TrackedRequest, settlement: Settlement, phases: LatencyPhases): RequestView {
+  const { id, request, priority, lifecycle } = tracked;
+  const { attempts, workerId, promoted: aged } = lifecycle;
+  // One that never left the queue waited all its life.
+  const waitedMs = phases.queueWaitMs ?? phases.totalMs ?? 0;
+  const { status: state } = settlement;
+  return {
+    ...{ id, model: request.model, priority, state, aged, waitedMs, workerId },
+    attempts,
+    phases,
+    code: codeOf(settlement),
+  };
+}

@@ -1,0 +1,89 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
+import { Admission } from '../../core/queue/admission.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type WorkerTask } from '../worker-pool/worker-task.js';
+
+type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
+
+/** A replica behind a load balancer answers at once, a lone server is back after a restart of a few seconds. */
+const SHUTDOWN_RETRY_MS = 5000;
+
+/** Every way a request can end without an answer, in words for its caller, with an honest Retry-After where one helps. */
+@Injectable()
+export class RequestFailures {
+  constructor(
+    private readonly queue: PriorityQueue<WorkerTask>,
+    private readonly admission: Admission,
+    private readonly pool: WorkerPoolService,
+    private readonly clock: ProcessClock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** Its queue deadline passed (D-07). Which of two things was missing decides the code and when to come back. */
+  expired({ model }: ScheduledRequest): Unanswered {
+    const { timeoutMs } = this.settings.queue;
+    if (this.pool.hasReady(model)) {
+      return failed('queue_timeout', `No slot of ${model} became free within ${timeoutMs} ms.`, this.#backlogMs(model));
+    }
+    // A crashed worker is started again at least this often, so an earlier try cannot succeed for sure.
+    const retryAfterMs = this.settings.workers.restartMaxMs;
+    return failed('no_worker', `No worker of ${model} is up; waited ${timeoutMs} ms for one.`, retryAfterMs);
+  }
+
+  /** Its worker died, and it cannot be sent again (D-06). */
+  workerLost({ model }: ScheduledRequest, cause: unknown): Unanswered {
+    const message = `A worker of ${model} died while it had the request, and trying again is not possible any more.`;
+    return failed('worker_lost', message, this.#backlogMs(model), cause);
+  }
+
+  /** Settlement of a request that is stopped from outside. Only what its own people stopped counts as cancelled (D-09). */
+  stopped(request: ScheduledRequest, reason: CancelReason): Unanswered {
+    switch (reason) {
+      case 'client':
+        return cancelled('The request was cancelled by its caller.');
+      case 'disconnect':
+        return cancelled('The client went away before the answer.');
+      case 'operator':
+        return cancelled('The request was cancelled by an operator.');
+      case 'deadline': {
+        const message = `The worker had the request for ${Math.round(request.inferenceTimeoutMs)} ms without an answer.`;
+        return failed('inference_timeout', message);
+      }
+      case 'shutdown':
+        return { status: 'failed', error: this.shuttingDown() };
+    }
+  }
+
+  shuttingDown(): DomainError {
+    return new DomainError('shutting_down', 'The server is shutting down.', { retryAfterMs: SHUTDOWN_RETRY_MS });
+  }
+
+  /** A defect, not a condition: the log has `cause`. */
+  unexpected(cause: unknown): Unanswered {
+    return failed('internal_error', 'The request could not be run.', undefined, cause);
+  }
+
+  #backlogMs(model: string): number {
+    const { realtime, batch } = this.queue.depthOf(model);
+    return this.admission.retryAfterMs(model, realtime + batch, this.clock.nowMs());
+  }
+}
+
+function failed(
+  code: 'queue_timeout' | 'no_worker' | 'worker_lost' | 'inference_timeout' | 'internal_error',
+  message: string,
+  retryAfterMs?: number,
+  cause?: unknown,
+): Unanswered {
+  return { status: 'failed', error: new DomainError(code, message, { retryAfterMs, cause }) };
+}
+
+function cancelled(message: string): Unanswered {
+  return { status: 'cancelled', error: new DomainError('request_cancelled', message) };
+}

@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { RequestBook } from './request-book.js';
+import { RequestFailures } from './request-failures.js';
+import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
+import { TrackedRequest } from './tracked-request.js';
+
+/** The way in: checks, stamps, queues. Closed for good when the server drains. */
+@Injectable()
+export class RequestIntake {
+  #accepting = true;
+  readonly #models: ReadonlySet<string>;
+
+  constructor(
+    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly book: RequestBook,
+    private readonly failures: RequestFailures,
+    private readonly clock: ProcessClock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(MODELS) models: readonly ModelSpec[],
+  ) {
+    this.#models = new Set(models.map(({ id }) => id));
+  }
+
+  get accepting(): boolean {
+    return this.#accepting;
+  }
+
+  close(): void {
+    this.#accepting = false;
+  }
+
+  /** Throws `shutting_down`, `duplicate_request_id`, `queue_full`, or `model_not_found` for an id that is not configured. */
+  submit(spec: RequestSpec): SubmittedRequest {
+    // Lanes and metric labels are made from model ids: only those of the configuration may get this far (D-10).
+    if (!this.#models.has(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
+    const tracked = new TrackedRequest(this.#schedule(spec));
+    const refusal = this.#refusal(tracked);
+    if (refusal) {
+      this.book.emit(tracked, { type: 'rejected', code: refusal.code });
+      throw refusal;
+    }
+    this.book.open(tracked);
+    return { id: tracked.id, settled: tracked.settled };
+  }
+
+  /** Undefined: the request is queued now. */
+  #refusal(tracked: TrackedRequest): DomainError | undefined {
+    if (!this.#accepting) return this.failures.shuttingDown();
+    if (this.book.isTaken(tracked.id)) {
+      return new DomainError('duplicate_request_id', `A request with the id ${tracked.id} is still running.`);
+    }
+    const submission = this.dispatcher.submit(tracked.request, this.clock.nowMs());
+    return submission.accepted ? undefined : submission.error;
+  }
+
+  #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
+    const { id, model, priority, bytes, payload } = spec;
+    const { queue, inference } = this.settings;
+    const nowMs = this.clock.nowMs();
+    const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
+    return {
+      ...{ id, model, priority, bytes, payload },
+      enqueuedAtMs: nowMs,
+      queueDeadlineMs: nowMs + queue.timeoutMs,
+      inferenceTimeoutMs: inferenceTimeoutMs(spec.audioDurationS, policy),
+    };
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { ERROR_REGISTRY } from '../../core/shared/domain-error.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+
+type Settled = Extract<DispatchEvent, { type: 'settled' }>;
+
+/** One line per settled request, with its phases; and one when a worker's death sends it back to the queue. */
+@Injectable()
+export class RequestLog implements OnModuleInit, OnApplicationShutdown {
+  readonly #logger = new Logger('Request');
+  #subscription: Subscription | undefined;
+
+  constructor(private readonly events: DispatchEventBus) {}
+
+  onModuleInit(): void {
+    this.#subscription = this.events.events$.subscribe(event => {
+      if (event.type === 'settled') this.#settled(event);
+      else if (event.type === 'requeued') this.#requeued(event);
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  #settled({ type: _type, atMs: _atMs, phases, ...fields }: Settled): void {
+    const line = { ...fields, ...rounded(phases) };
+    if (isServerFault(fields)) this.#logger.warn(line, `request ${fields.status}`);
+    else this.#logger.log(line, `request ${fields.status}`);
+  }
+
+  #requeued({ requestId, model, workerId }: Extract<DispatchEvent, { type: 'requeued' }>): void {
+    this.#logger.warn({ requestId, model, workerId }, 'worker lost; the request waits again in its old place');
+  }
+}
+
+function isServerFault({ code }: Pick<Settled, 'code'>): boolean {
+  return code !== undefined && ERROR_REGISTRY[code].status >= 500;
+}
+
+/** Microseconds are enough, and keep the line readable. */
+function rounded(phases: Settled['phases']): Record<string, number> {
+  const entries = Object.entries(phases) as [string, number][];
+  return Object.fromEntries(entries.map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]));
+}

@@ -1,0 +1,48 @@
+import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type SettlementStatus } from '../../core/request/settlement.js';
+import { type ErrorCode } from '../../core/shared/domain-error.js';
+
+export type RequestViewState = 'queued' | 'running' | SettlementStatus;
+
+/**
+ * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on one, its batch `window` to close,
+ * or nothing but the loop's next `turn`.
+ */
+export type WaitsFor = 'worker' | 'slot' | 'window' | 'turn';
+
+/** One request as an operator sees it. */
+export interface RequestView {
+  readonly id: string;
+  readonly model: string;
+  readonly priority: PriorityLabel;
+  readonly state: RequestViewState;
+  /** 1-based place in the line of its model; only while queued. */
+  readonly position?: number;
+  /** BATCH that competes as REALTIME by age (D-03). */
+  readonly aged: boolean;
+  readonly waitsFor?: WaitsFor;
+  /** Milliseconds in the queue so far, or in all. */
+  readonly waitedMs: number;
+  /** The worker that has it, or had it last. */
+  readonly workerId?: string;
+  readonly attempts: number;
+  readonly phases: LatencyPhases;
+  /** Why it failed or was cancelled. */
+  readonly code?: ErrorCode;
+}
+
+/** An absent field means any. */
+export interface RequestFilter {
+  readonly model?: string;
+  readonly priority?: PriorityLabel;
+  readonly state?: RequestViewState;
+}
+
+export function matchesFilter(view: RequestView, { model, priority, state }: RequestFilter): boolean {
+  return (
+    (model === undefined || view.model === model) &&
+    (priority === undefined || view.priority === priority) &&
+    (state === undefined || view.state === state)
+  );
+}

@@ -1,0 +1,109 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LatencyTracker } from '../../core/latency/latency-tracker.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { RequestBook } from './request-book.js';
+import { matchesFilter, type RequestFilter, type RequestView, type WaitsFor } from './request-view.js';
+import { type TrackedRequest } from './tracked-request.js';
+
+interface Place {
+  readonly position: number;
+  readonly aged: boolean;
+}
+
+/** One model's waiting line. */
+export interface QueueLine {
+  readonly model: string;
+  readonly realtime: number;
+  readonly batch: number;
+  readonly bytes: number;
+  readonly running: number;
+  /** Milliseconds; absent when nobody waits. */
+  readonly oldestWaitMs?: number;
+}
+
+/** What operators see: read from the owners at the moment of asking, never kept. */
+@Injectable()
+export class RequestViews {
+  constructor(
+    private readonly book: RequestBook,
+    private readonly queue: PriorityQueue<WorkerTask>,
+    private readonly pool: WorkerPoolService,
+    private readonly latency: LatencyTracker,
+    private readonly clock: ProcessClock,
+    @Inject(MODELS) private readonly models: readonly ModelSpec[],
+  ) {}
+
+  /** Waiting ones in dispatch order, then running ones. An ended `state` lists those that ended lately instead. */
+  list(filter: RequestFilter = {}): RequestView[] {
+    const isEnded = filter.state !== undefined && filter.state !== 'queued' && filter.state !== 'running';
+    const views = isEnded ? this.book.history.list() : this.#live();
+    return views.filter(view => matchesFilter(view, filter));
+  }
+
+  find(id: string): RequestView | undefined {
+    const tracked = this.book.get(id);
+    if (!tracked) return this.book.history.find(id);
+    return this.#view(tracked, tracked.lifecycle.state === 'queued' ? this.#places().get(id) : undefined);
+  }
+
+  lines(): QueueLine[] {
+    const nowMs = this.clock.nowMs();
+    const oldest = new Map<string, number>();
+    const running = new Map<string, number>();
+    for (const { request, lifecycle } of this.book.live()) {
+      const { model, enqueuedAtMs } = request;
+      if (lifecycle.state === 'leased') running.set(model, (running.get(model) ?? 0) + 1);
+      else oldest.set(model, Math.max(oldest.get(model) ?? 0, nowMs - enqueuedAtMs));
+    }
+    return this.models.map(({ id: model }) => ({
+      model,
+      ...this.queue.depthOf(model),
+      running: running.get(model) ?? 0,
+      oldestWaitMs: oldest.get(model),
+    }));
+  }
+
+  #live(): RequestView[] {
+    const places = this.#places();
+    const waiting = [...places].flatMap(([id, place]) => {
+      const tracked = this.book.get(id);
+      return tracked ? [this.#view(tracked, place)] : [];
+    });
+    const running = this.book.live().filter(({ id }) => !places.has(id));
+    return [...waiting, ...running.map(tracked => this.#view(tracked, undefined))];
+  }
+
+  #places(): Map<string, Place> {
+    const places = new Map<string, Place>();
+    for (const { request, position, aged } of this.queue.snapshot(this.clock.nowMs())) {
+      places.set(request.id, { position, aged });
+    }
+    return places;
+  }
+
+  #view({ request, lifecycle, priority, id }: TrackedRequest, place: Place | undefined): RequestView {
+    const nowMs = this.clock.nowMs();
+    const phases = this.latency.get(id, nowMs) ?? {};
+    return {
+      ...{ id, model: request.model, priority, phases },
+      state: place ? 'queued' : 'running',
+      position: place?.position,
+      aged: place?.aged ?? lifecycle.promoted,
+      waitsFor: place && this.#waitsFor(request.model, priority === 'batch' && !place.aged),
+      waitedMs: place ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? 0),
+      workerId: lifecycle.workerId,
+      attempts: lifecycle.attempts,
+    };
+  }
+
+  #waitsFor(model: string, windowApplies: boolean): WaitsFor {
+    if (!this.pool.hasReady(model)) return 'worker';
+    if (!this.pool.offer(model)) return 'slot';
+    return windowApplies ? 'window' : 'turn';
+  }
+}

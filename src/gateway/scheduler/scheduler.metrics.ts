@@ -1,0 +1,61 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Counter, type Gauge } from 'prom-client';
+import { type Subscription } from 'rxjs';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { RequestBook } from './request-book.js';
+
+function readRunning(gauge: Gauge, book: RequestBook, models: readonly ModelSpec[]): void {
+  for (const { id: model } of models) {
+    gauge.set({ priority: 'realtime', model }, 0);
+    gauge.set({ priority: 'batch', model }, 0);
+  }
+  for (const { lifecycle, request, priority } of book.live()) {
+    if (lifecycle.state === 'leased') gauge.inc({ priority, model: request.model });
+  }
+}
+
+export const schedulerMetricProviders: Provider[] = [
+  metricProvider('scheduler_requests_total'),
+  metricProvider('switchyard_requests_accepted_total'),
+  metricProvider('switchyard_requests_rejected_total'),
+  metricProvider('switchyard_requests_retried_total'),
+  metricProvider('switchyard_requests_running', { inject: [RequestBook, MODELS], collect: readRunning }),
+];
+
+/**
+ * Counts of requests. At every scrape accepted = waiting + running + settled, exactly: events are emitted in the same turn
+ * as the change of state, and the gauges are read from the owners of that state.
+ */
+@Injectable()
+export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly events: DispatchEventBus,
+    @InjectMetric('scheduler_requests_total') private readonly settled: Counter,
+    @InjectMetric('switchyard_requests_accepted_total') private readonly accepted: Counter,
+    @InjectMetric('switchyard_requests_rejected_total') private readonly rejected: Counter,
+    @InjectMetric('switchyard_requests_retried_total') private readonly retried: Counter,
+  ) {}
+
+  onModuleInit(): void {
+    this.#subscription = this.events.events$.subscribe(event => this.#count(event));
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  #count(event: DispatchEvent): void {
+    const { model, priority } = event;
+    if (event.type === 'accepted') this.accepted.inc({ priority, model });
+    else if (event.type === 'settled') this.settled.inc({ status: event.status, priority, model });
+    else if (event.type === 'rejected') this.rejected.inc({ code: event.code, model });
+    else if (event.type === 'requeued') this.retried.inc({ model });
+  }
+}

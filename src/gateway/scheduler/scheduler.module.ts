@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { BatchWindow } from '../../core/batching/batch-window.js';
+import { WindowTimers } from '../../core/batching/window-timers.js';
+import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { Admission } from '../../core/queue/admission.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { CancellationModule } from '../cancellation/cancellation.module.js';
+import { LatencyModule } from '../latency/latency.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { DispatchLoop } from './dispatch-loop.js';
+import { LoopWakes } from './loop-wakes.js';
+import { RequestBook } from './request-book.js';
+import { RequestCanceller } from './request-canceller.js';
+import { RequestFailures } from './request-failures.js';
+import { RequestIntake } from './request-intake.js';
+import { RequestLog } from './request-log.js';
+import { RequestViews } from './request-views.js';
+import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
+import { SchedulerService } from './scheduler.service.js';
+import { ShutdownDrain } from './shutdown-drain.js';
+import { WorkerCalls } from './worker-calls.js';
+
+const dispatcherProvider = {
+  provide: Dispatcher,
+  inject: [PriorityQueue, BatchWindow, Admission, WorkerPoolService],
+  useFactory: (
+    queue: PriorityQueue<WorkerTask>,
+    window: BatchWindow,
+    admission: Admission,
+    workers: WorkerPoolService,
+  ) => new Dispatcher<WorkerTask>({ queue, window, admission, workers, newGroupId: randomUUID }),
+};
+
+const timersProvider = {
+  provide: WindowTimers,
+  inject: [ProcessClock],
+  useFactory: (clock: ProcessClock) => new WindowTimers(clock),
+};
+
+/** Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it; drains before listeners close. */
+@Module({
+  imports: [QueueModule, CancellationModule, LatencyModule, WorkerPoolModule],
+  providers: [
+    dispatcherProvider,
+    timersProvider,
+    DispatchLoop,
+    LoopWakes,
+    RequestBook,
+    RequestCanceller,
+    RequestFailures,
+    RequestIntake,
+    RequestLog,
+    RequestViews,
+    SchedulerMetrics,
+    SchedulerService,
+    ShutdownDrain,
+    WorkerCalls,
+    ...schedulerMetricProviders,
+  ],
+  exports: [SchedulerService],
+})
+export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    private readonly loop: DispatchLoop,
+    private readonly scheduler: SchedulerService,
+  ) {}
+
+  /** A scheduler that was built but never started looks healthy until the first request hangs. */
+  onApplicationBootstrap(): void {
+    this.loop.start();
+    if (!this.loop.running || this.loop.turns === 0) throw new Error('The dispatch loop did not start.');
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.scheduler.drain();
+  }
+}

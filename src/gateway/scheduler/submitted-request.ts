@@ -1,0 +1,35 @@
+import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type RequestPriority } from '../../core/request/request-priority.js';
+import { type Settlement } from '../../core/request/settlement.js';
+import { type ExecutionReply, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+
+/** What a caller hands in. */
+export interface RequestSpec {
+  /** Unique among running requests; from `X-Request-Id` or made at the door. */
+  readonly id: string;
+  /** Canonical model id, never an alias. */
+  readonly model: string;
+  readonly priority: RequestPriority;
+  /** Bytes held while it waits, for the queue's byte bounds. */
+  readonly bytes: number;
+  /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */
+  readonly audioDurationS: number;
+  readonly payload: WorkerTask;
+}
+
+/** How it ended, and where its time went. */
+export interface SettledRequest {
+  readonly settlement: Settlement<WorkerReply>;
+  readonly phases: LatencyPhases;
+  /** Workers it was given to: 0 when it never left the queue, 2 when its first one died. */
+  readonly attempts: number;
+  /** Size of the engine call that computed it; absent unless a worker answered. */
+  readonly batchSize?: number;
+  readonly execution?: ExecutionReply;
+}
+
+export interface SubmittedRequest {
+  readonly id: string;
+  /** Exactly one answer per accepted request (D-04). Never rejects. */
+  readonly settled: Promise<SettledRequest>;
+}

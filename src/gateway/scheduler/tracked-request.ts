@@ -1,0 +1,49 @@
+import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
+import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type SettledRequest } from './submitted-request.js';
+
+/** One accepted request while it runs: its state, its caller, and whether it can still be sent again. */
+export class TrackedRequest {
+  readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
+  readonly settled: Promise<SettledRequest>;
+  readonly priority: PriorityLabel;
+  #resolve!: (settled: SettledRequest) => void;
+  #outputStarted = false;
+
+  constructor(request: ScheduledRequest<WorkerTask>) {
+    const payload = this.#watchOutput(request.payload);
+    this.lifecycle = new RequestLifecycle<WorkerTask, WorkerReply>({ ...request, payload });
+    this.priority = priorityLabel(request.priority);
+    this.settled = new Promise(resolve => (this.#resolve = resolve));
+  }
+
+  get request(): ScheduledRequest<WorkerTask> {
+    return this.lifecycle.request;
+  }
+
+  get id(): string {
+    return this.request.id;
+  }
+
+  /** True once speech has reached the caller: sending the request again would say everything twice. */
+  get outputStarted(): boolean {
+    return this.#outputStarted;
+  }
+
+  /** Hands the answer to the caller. */
+  answer(settled: SettledRequest): void {
+    this.#resolve(settled);
+  }
+
+  #watchOutput(task: WorkerTask): WorkerTask {
+    if (task.kind !== 'synthesize') return task;
+    const { sink } = task;
+    const header: typeof sink.header = header => {
+      this.#outputStarted = true;
+      sink.header(header);
+    };
+    return { ...task, sink: { header, audio: sink.audio } };
+  }
+}
