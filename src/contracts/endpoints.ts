@@ -1,0 +1,39 @@
+export type EndpointMethod = 'GET' | 'POST' | 'DELETE';
+
+export interface Endpoint {
+  readonly method: EndpointMethod;
+  /** Path parameters in braces, as OpenAPI writes them. */
+  readonly path: string;
+  readonly summary: string;
+  /** The heading it stands under in Swagger UI and the README. */
+  readonly area: 'audio' | 'models' | 'requests' | 'admin' | 'health';
+}
+
+/** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
+export const ENDPOINTS = [
+  { method: 'POST', path: '/v1/audio/transcriptions', summary: 'Audio to text', area: 'audio' },
+  { method: 'POST', path: '/v1/audio/translations', summary: 'Audio to English text', area: 'audio' },
+  { method: 'POST', path: '/v1/audio/speech', summary: 'Text to audio', area: 'audio' },
+  { method: 'POST', path: '/v1/audio/transcriptions/{id}/cancel', summary: 'Cancel a transcription', area: 'requests' },
+  { method: 'POST', path: '/v1/audio/translations/{id}/cancel', summary: 'Cancel a translation', area: 'requests' },
+  { method: 'POST', path: '/v1/audio/speech/{id}/cancel', summary: 'Cancel a synthesis', area: 'requests' },
+  { method: 'POST', path: '/v1/requests/{id}/cancel', summary: 'Cancel any request', area: 'requests' },
+  { method: 'GET', path: '/v1/requests/{id}', summary: 'Where a request is and why it waits', area: 'requests' },
+  { method: 'GET', path: '/v1/models', summary: 'Models and their aliases', area: 'models' },
+  { method: 'GET', path: '/v1/models/{id}', summary: 'One model, by id or alias', area: 'models' },
+  { method: 'GET', path: '/health', summary: 'Summary for people: models, workers, draining', area: 'health' },
+  { method: 'GET', path: '/health/live', summary: '200 while the process serves', area: 'health' },
+  { method: 'GET', path: '/health/ready', summary: '200 while requests can be served, else 503', area: 'health' },
+  { method: 'GET', path: '/metrics', summary: 'Prometheus metrics', area: 'health' },
+] as const satisfies readonly Endpoint[];
+
+const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+}));
+
+/** Methods that `path` (without query) takes; empty when there is no such route. */
+export function allowedMethods(path: string): readonly string[] {
+  const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}

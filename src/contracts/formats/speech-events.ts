@@ -1,0 +1,18 @@
+import { sseData } from './server-sent-event.js';
+
+/** Speech has no tokens here, so the counts that OpenAI's clients require are 0; `seconds` is what was made. */
+export interface SpeechUsage {
+  readonly input_tokens: 0;
+  readonly output_tokens: 0;
+  readonly total_tokens: 0;
+  readonly seconds: number;
+}
+
+export function speechDelta(audio: Buffer): string {
+  return sseData({ type: 'speech.audio.delta', audio: audio.toString('base64') });
+}
+
+export function speechDone(durationS: number): string {
+  const usage: SpeechUsage = { input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: durationS };
+  return sseData({ type: 'speech.audio.done', usage });
+}

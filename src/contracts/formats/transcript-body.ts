@@ -1,0 +1,42 @@
+import { SSE_CONTENT_TYPE } from './server-sent-event.js';
+import { formatSrt } from './srt.js';
+import { formatTranscriptStream } from './transcript-events.js';
+import { type Transcript } from './transcript.js';
+import { durationUsage } from './usage.js';
+import { formatVerboseJson, type VerboseOptions } from './verbose-json.js';
+import { formatVtt } from './vtt.js';
+
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+export interface TranscriptBodyOptions extends VerboseOptions {
+  readonly format: TranscriptFormat;
+  readonly stream: boolean;
+}
+
+export interface TranscriptBody {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+const PLAIN = 'text/plain; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The HTTP answer of a transcription or translation in the format asked for. */
+export function transcriptBody(transcript: Transcript, options: TranscriptBodyOptions): TranscriptBody {
+  if (options.stream) return { contentType: SSE_CONTENT_TYPE, body: formatTranscriptStream(transcript) };
+  switch (options.format) {
+    case 'json': {
+      const answer = { text: transcript.text, usage: durationUsage(transcript.durationS) };
+      return { contentType: JSON_TYPE, body: JSON.stringify(answer) };
+    }
+    case 'verbose_json':
+      return { contentType: JSON_TYPE, body: JSON.stringify(formatVerboseJson(transcript, options)) };
+    case 'text':
+      return { contentType: PLAIN, body: `${transcript.text}\n` };
+    case 'srt':
+      return { contentType: PLAIN, body: formatSrt(transcript) };
+    case 'vtt':
+      return { contentType: PLAIN, body: formatVtt(transcript) };
+  }
+}

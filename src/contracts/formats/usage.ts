@@ -1,0 +1,9 @@
+/** What a transcription is billed by at OpenAI: whole seconds, rounded up. */
+export interface DurationUsage {
+  readonly type: 'duration';
+  readonly seconds: number;
+}
+
+export function durationUsage(durationS: number): DurationUsage {
+  return { type: 'duration', seconds: Math.ceil(durationS) };
+}

@@ -1,0 +1,40 @@
+import { Transform } from 'class-transformer';
+import { IsIn, Matches, Max, MaxLength, Min, type ValidationOptions } from 'class-validator';
+
+/**
+ * Validators whose messages say only what is allowed ("must be a number from 0 to 1"): the field's name and the value
+ * given are put around them in one place, so no error forgets either.
+ */
+export const InRange =
+  (min: number, max: number): PropertyDecorator =>
+  (target, key) => {
+    const options: ValidationOptions = { message: `must be a number from ${min} to ${max}` };
+    Min(min, options)(target, key);
+    Max(max, options)(target, key);
+  };
+
+export const OneOf = (values: readonly string[], options: ValidationOptions = {}): PropertyDecorator =>
+  IsIn([...values], { ...options, message: `must be one of ${values.join(', ')}` });
+
+export const LengthUpTo = (max: number): PropertyDecorator =>
+  MaxLength(max, { message: `must be at most ${max} characters long` });
+
+export const LanguageTag = (): PropertyDecorator =>
+  Matches(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'must be a BCP-47 tag such as en or pt-BR' });
+
+/** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
+export const NumberFromForm = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    return Number.isNaN(number) ? value : number;
+  });
+
+export const BooleanFromForm = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => {
+    if (value === 'true' || value === '1') return true;
+    return value === 'false' || value === '0' ? false : value;
+  });
+
+/** A field that may be repeated and was given once. */
+export const ListFromForm = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (value === undefined || Array.isArray(value) ? value : [value]));

@@ -1,0 +1,68 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
+import { SPEECH_FORMATS, type SpeechFormatName } from '../formats/speech-format.js';
+import { InRange, LengthUpTo, OneOf } from './field.decorators.js';
+import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
+
+export const SPEECH_INPUT_LIMIT = 4096;
+
+const STREAM_FORMATS = ['audio', 'sse'] as const;
+const VOICE = 'must be a voice name, or an object {"id": name}';
+
+/** `{"id": "x"}` is OpenAI's newer spelling of `"x"`. */
+const idOf = ({ value }: { value: unknown }): unknown =>
+  typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
+
+/** Fields of `POST /v1/audio/speech`. Unknown ones are accepted and ignored, as newer clients send them. */
+export class SpeechDto {
+  @ApiProperty({ example: 'tts-1', description: 'A model id or alias; see `GET /v1/models`.' })
+  @IsString({ message: 'must be the name of a model' })
+  @IsNotEmpty({ message: 'must be the name of a model' })
+  model!: string;
+
+  @ApiProperty({ example: 'The quick brown fox jumps over the lazy dog.', minLength: 1, maxLength: SPEECH_INPUT_LIMIT })
+  @IsString({ message: `must be text of 1 to ${SPEECH_INPUT_LIMIT} characters` })
+  @IsNotEmpty({ message: `must be text of 1 to ${SPEECH_INPUT_LIMIT} characters` })
+  @Matches(/\S/, { message: 'must hold something to say, not only spaces' })
+  @LengthUpTo(SPEECH_INPUT_LIMIT)
+  input!: string;
+
+  @ApiProperty({ example: 'alloy', description: 'A voice of the model, by name or as `{"id": name}`.' })
+  @Transform(idOf)
+  @IsString({ message: VOICE })
+  @IsNotEmpty({ message: VOICE })
+  voice!: string;
+
+  @ApiPropertyOptional({ description: 'Refused with `unsupported_parameter` by models that cannot follow them.' })
+  @IsOptional()
+  @IsString({ message: 'must be text' })
+  @LengthUpTo(SPEECH_INPUT_LIMIT)
+  instructions = '';
+
+  @ApiPropertyOptional({ enum: SPEECH_FORMATS, default: 'mp3', description: 'pcm is 24 kHz mono s16le.' })
+  @OneOf(SPEECH_FORMATS)
+  response_format: SpeechFormatName = 'mp3';
+
+  @ApiPropertyOptional({ minimum: 0.25, maximum: 4, default: 1 })
+  @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0.25 to 4' })
+  @InRange(0.25, 4)
+  speed = 1;
+
+  @ApiPropertyOptional({
+    enum: STREAM_FORMATS,
+    default: 'audio',
+    description:
+      '`audio`: the bytes, chunked as they are made; `sse`: `speech.audio.delta` and `speech.audio.done` events.',
+  })
+  @OneOf(STREAM_FORMATS)
+  stream_format: (typeof STREAM_FORMATS)[number] = 'audio';
+
+  @ApiPropertyOptional({
+    enum: SERVICE_TIERS,
+    default: 'auto',
+    description: '`priority` is queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
+  })
+  @OneOf(SERVICE_TIERS)
+  service_tier: ServiceTier = 'auto';
+}

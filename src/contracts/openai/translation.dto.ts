@@ -1,0 +1,50 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
+import { InRange, NumberFromForm, OneOf } from './field.decorators.js';
+import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
+
+/** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
+export class TranslationDto {
+  @ApiProperty({
+    type: 'string',
+    format: 'binary',
+    description: 'The audio: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to `server.upload_limit_bytes`.',
+  })
+  file!: unknown;
+
+  @ApiProperty({ example: 'whisper-1', description: 'A model id or alias; see `GET /v1/models`.' })
+  @IsString({ message: 'must be the name of a model' })
+  @IsNotEmpty({ message: 'must be the name of a model' })
+  model!: string;
+
+  @ApiPropertyOptional({
+    description: 'Text that precedes the audio. Refused with `unsupported_parameter` by models that cannot use it.',
+  })
+  @IsOptional()
+  @IsString({ message: 'must be text' })
+  prompt = '';
+
+  @ApiPropertyOptional({ enum: TRANSCRIPT_FORMATS, default: 'json' })
+  @OneOf(TRANSCRIPT_FORMATS)
+  response_format: TranscriptFormat = 'json';
+
+  @ApiPropertyOptional({
+    minimum: 0,
+    maximum: 1,
+    default: 0,
+    description: 'Above 0 it is refused with `unsupported_parameter` by models that have no sampling.',
+  })
+  @NumberFromForm()
+  @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0 to 1' })
+  @InRange(0, 1)
+  temperature = 0;
+
+  @ApiPropertyOptional({
+    enum: SERVICE_TIERS,
+    default: 'auto',
+    description: '`priority` is queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
+  })
+  @OneOf(SERVICE_TIERS)
+  service_tier: ServiceTier = 'auto';
+}

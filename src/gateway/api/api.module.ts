@@ -1,0 +1,48 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { StorageModule } from '../../platform/storage/storage.module.js';
+import { SchedulerModule } from '../scheduler/scheduler.module.js';
+import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { CancellationsController } from './cancellations.controller.js';
+import { HealthController } from './health.controller.js';
+import { HealthService } from './health.service.js';
+import { IntakeGate } from './intake-gate.js';
+import { ModelCatalog } from './model-catalog.js';
+import { ModelsController } from './models.controller.js';
+import { OpenAiExceptionFilter } from './openai-exception.filter.js';
+import { RequestsController } from './requests.controller.js';
+import { SpeechController } from './speech.controller.js';
+import { speechMetricProviders } from './speech.metrics.js';
+import { SpeechService } from './speech.service.js';
+import { SpeechSessions } from './speech-sessions.js';
+import { TranscriptionsController } from './transcriptions.controller.js';
+import { TranscriptService } from './transcript.service.js';
+import { TranslationsController } from './translations.controller.js';
+import { UploadReader } from './upload-reader.js';
+
+/** The HTTP face. It validates, resolves names and writes answers; the scheduler decides everything else. */
+@Module({
+  imports: [StorageModule, SchedulerModule, WorkerPoolModule],
+  controllers: [
+    TranscriptionsController,
+    TranslationsController,
+    SpeechController,
+    CancellationsController,
+    RequestsController,
+    ModelsController,
+    HealthController,
+  ],
+  providers: [
+    HealthService,
+    IntakeGate,
+    ModelCatalog,
+    SpeechService,
+    SpeechSessions,
+    TranscriptService,
+    UploadReader,
+    ...speechMetricProviders,
+    { provide: APP_FILTER, useClass: OpenAiExceptionFilter },
+  ],
+  exports: [IntakeGate],
+})
+export class ApiModule {}

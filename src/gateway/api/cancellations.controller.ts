@@ -1,0 +1,25 @@
+import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+
+/** One id space, four spellings: always 200, and idempotent (seeds/scheduling "REST API"). */
+@ApiTags('requests')
+@Controller('v1')
+export class CancellationsController {
+  constructor(private readonly scheduler: SchedulerService) {}
+
+  @Post([
+    'audio/transcriptions/:id/cancel',
+    'audio/translations/:id/cancel',
+    'audio/speech/:id/cancel',
+    'requests/:id/cancel',
+  ])
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancel a request; its caller receives 499 at once' })
+  @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
+  @ApiOkResponse({ type: CancellationDto })
+  async cancel(@Param('id') id: string): Promise<CancellationDto> {
+    return { request_id: id, cancelled: await this.scheduler.cancel(id, 'client') };
+  }
+}

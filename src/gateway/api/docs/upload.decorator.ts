@@ -1,0 +1,47 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import { TranscriptDto } from '../../../contracts/openai/transcript.dto.js';
+import { type ErrorCode } from '../../../core/shared/domain-error.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from './errors.decorator.js';
+import { DescribesRequestHeaders } from './request-headers.decorator.js';
+import { summaryOf } from './summary.js';
+
+export interface UploadDescription {
+  readonly path: '/v1/audio/transcriptions' | '/v1/audio/translations';
+  readonly form: Type;
+  readonly errors?: readonly ErrorCode[];
+}
+
+const UPLOAD_ERRORS = [
+  'too_many_files',
+  'empty_file',
+  'invalid_audio',
+  'audio_too_short',
+  'invalid_multipart',
+  'storage_full',
+] as const satisfies readonly ErrorCode[];
+
+const SUBTITLES = '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps over the lazy dog\n\n';
+
+/** OpenAPI of a route that takes audio and answers with text. */
+export function DescribesUpload({ path, form, errors = [] }: UploadDescription): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ summary: summaryOf('POST', path), description: curlFor(path) }),
+    ApiConsumes('multipart/form-data'),
+    ApiBody({ type: form }),
+    ApiExtraModels(TranscriptDto),
+    DescribesRequestHeaders(),
+    ApiOkResponse({
+      description: 'The transcript, in the `response_format` asked for.',
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(TranscriptDto) } },
+        'text/plain': { schema: { type: 'string' }, example: SUBTITLES },
+        'text/event-stream': { schema: { type: 'string' } },
+      },
+    }),
+    DescribesErrors(...FIELD_ERRORS, ...UPLOAD_ERRORS, ...errors, ...QUEUE_ERRORS),
+  );
+}
+
+const curlFor = (path: string): string =>
+  `\`curl -F file=@speech.wav -F model=whisper-1 http://localhost:8000${path}\``;

@@ -1,0 +1,35 @@
+import { type ClassConstructor, plainToInstance } from 'class-transformer';
+import { type ValidationError, validateSync } from 'class-validator';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+const SHOWN_CHARACTERS = 80;
+
+/**
+ * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown ones are left alone.
+ * @throws DomainError `missing_required_parameter` or `invalid_value` for the first bad field, naming it, what was given
+ *   and what is allowed.
+ */
+export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Readonly<Record<string, unknown>>): T {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+  const dto = plainToInstance(type, given, { exposeDefaultValues: true });
+  const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false });
+  if (first) throw invalidField(first);
+  return dto;
+}
+
+function invalidField({ property, value, constraints }: ValidationError): DomainError {
+  const rule = Object.values(constraints ?? {})[0] ?? 'is not valid';
+  const missing = value === undefined || value === '';
+  const message = missing
+    ? `\`${property}\` is required: it ${rule}.`
+    : `\`${property}\` ${rule}; got ${shown(value)}.`;
+  return new DomainError(missing ? 'missing_required_parameter' : 'invalid_value', message, { param: property });
+}
+
+/** The value as JSON; long ones are cut, with their length said. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  if (text.length <= SHOWN_CHARACTERS) return text;
+  const length = typeof value === 'string' ? `${[...value].length} characters` : `${text.length} characters of JSON`;
+  return `${text.slice(0, SHOWN_CHARACTERS)}… (${length})`;
+}

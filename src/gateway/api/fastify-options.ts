@@ -1,0 +1,67 @@
+import { type Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyMultipartOptions } from '@fastify/multipart';
+import { type Settings } from '../../platform/config/settings.js';
+import { sendError } from './error-reply.js';
+import { toDomainError } from './http-error.js';
+import { requestIdFor } from './request-id.js';
+
+/** A client has this long for its headers, and this long for a whole request: 25 MiB at 0.7 Mbit/s. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longer than the idle limit of usual load balancers (60 s), so that they close first and never meet a closed socket. */
+const KEEP_ALIVE_MS = 72_000;
+
+/** How the gateway listens: limits, ids, and answers for what never reaches a route. */
+export function fastifyOptions({ server }: Settings) {
+  return {
+    bodyLimit: server.uploadLimitBytes,
+    genReqId: requestIdFor,
+    requestIdHeader: false as const,
+    trustProxy: false,
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    routerOptions: { maxParamLength: 512 },
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendError(toDomainError(error, { method: request.method, url: request.url }), request, reply),
+    multipart: multipartOptions(),
+  };
+}
+
+/**
+ * Limits of a form besides its file, which the spool counts. The parser's own file limit is off: it would silently cut
+ * the file where the spool answers 413.
+ */
+function multipartOptions(): FastifyMultipartOptions {
+  const limits = { fileSize: Number.MAX_SAFE_INTEGER, fieldSize: 1_048_576, fields: 100, parts: 110, headerPairs: 50 };
+  return { limits, throwFileSizeLimit: false };
+}
+
+/** Bytes that are no HTTP request, or came too slowly. There is no request to answer through, so it is written by hand. */
+function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = brokenHttpStatus(error.code);
+  const message = `The request is not valid HTTP: ${STATUS_CODES[status] ?? 'Bad Request'}.`;
+  const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'x-should-retry: false',
+    `x-request-id: ${requestIdFor({ headers: {} })}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function brokenHttpStatus(code: string | undefined): number {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+}

@@ -1,0 +1,51 @@
+import { HttpException } from '@nestjs/common';
+import { allowedMethods } from '../../contracts/endpoints.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+export interface RequestLine {
+  readonly method: string;
+  readonly url: string;
+}
+
+/** Anything thrown on the way through HTTP → the error the caller sees. What nobody foresaw is `internal_error`. */
+export function toDomainError(thrown: unknown, request: RequestLine): DomainError {
+  if (thrown instanceof DomainError) return thrown;
+  const status = statusOf(thrown);
+  const message = thrown instanceof Error ? thrown.message : '';
+  switch (status) {
+    case 400:
+      return codeOf(thrown) === 'FST_ERR_BAD_URL'
+        ? unroutable(request)
+        : new DomainError('invalid_json', `The JSON body cannot be parsed: ${message}.`, { cause: thrown });
+    case 404:
+    case 414:
+      return unroutable(request);
+    case 413:
+      return new DomainError('file_too_large', 'The body is larger than `server.upload_limit_bytes`.');
+    case 415:
+      return new DomainError('unsupported_media_type', 'The Content-Type is not what this route takes.');
+    default:
+      return new DomainError('internal_error', 'Something went wrong on our side; the log has the details.', {
+        cause: thrown,
+      });
+  }
+}
+
+function unroutable({ method, url }: RequestLine): DomainError {
+  const path = url.split('?', 1)[0] ?? url;
+  const allowed = allowedMethods(path);
+  if (allowed.length === 0) return new DomainError('unknown_url', `Unknown request URL: ${method} ${path}.`);
+  return new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${method}.`);
+}
+
+function statusOf(thrown: unknown): number | undefined {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  const { statusCode } = (thrown ?? {}) as { statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : undefined;
+}
+
+/** Nest wraps Fastify's errors; the code is on the inner one. */
+function codeOf(thrown: unknown): unknown {
+  const inner = thrown instanceof HttpException ? thrown.cause : thrown;
+  return (inner as { code?: unknown } | undefined)?.code;
+}

@@ -1,0 +1,30 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+/** What still answers while the server drains: probes, scrapes, and a look at or the cancel of what is running. */
+const OPEN_WHILE_DRAINING = /^\/(health|metrics|v1\/(requests|audio\/\w+)\/[^/]+(\/cancel)?$|admin)/;
+
+/**
+ * Shuts at the first sign of shutdown, before the drain begins (DESIGN "Shutdown"). Nest's and Fastify's own switches
+ * come too late or answer in another shape.
+ */
+@Injectable()
+export class IntakeGate implements OnModuleDestroy {
+  private shut = false;
+
+  get draining(): boolean {
+    return this.shut;
+  }
+
+  onModuleDestroy(): void {
+    this.shut = true;
+  }
+
+  /** @throws DomainError `shutting_down` */
+  pass(path: string): void {
+    if (!this.shut || OPEN_WHILE_DRAINING.test(path)) return;
+    throw new DomainError('shutting_down', 'The server is shutting down; try another replica, or later.', {
+      retryAfterMs: 1000,
+    });
+  }
+}

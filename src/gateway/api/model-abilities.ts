@@ -1,0 +1,38 @@
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ModelCatalog } from './model-catalog.js';
+
+/** A field that only some models can honour, as it was given. */
+export interface AbilityDemand {
+  readonly param: string;
+  readonly capability: string;
+  /** False when the value is the default, which every model honours by doing nothing. */
+  readonly wanted: boolean;
+}
+
+/**
+ * Every accepted field acts, or is rejected (LESSONS "Workers").
+ * @throws DomainError `unsupported_parameter` for the first demand `model` cannot meet; names the models that can.
+ */
+export function demandAbilities(model: ModelSpec, demands: readonly AbilityDemand[], catalog: ModelCatalog): void {
+  const unmet = demands.find(({ wanted, capability }) => wanted && !model.capabilities.includes(capability));
+  if (unmet === undefined) return;
+  const able = catalog.namesAble(model.kind, unmet.capability);
+  const message = `The model \`${model.id}\` cannot honour \`${unmet.param}\`; models that can: ${able}.`;
+  throw new DomainError('unsupported_parameter', message, { param: unmet.param });
+}
+
+/** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
+export function demandLanguage(model: ModelSpec, language: string): void {
+  if (language === '' || model.languages.length === 0) return;
+  if (model.languages.some(known => baseOf(known) === baseOf(language))) return;
+  const message = `\`language\` must be one that \`${model.id}\` recognises (${model.languages.join(', ')}); got "${language}".`;
+  throw new DomainError('invalid_value', message, { param: 'language' });
+}
+
+/** What such a model writes is English already. */
+export function speaksOnlyEnglish(model: ModelSpec): boolean {
+  return model.languages.length > 0 && model.languages.every(language => baseOf(language) === 'en');
+}
+
+const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();

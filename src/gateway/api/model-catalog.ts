@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+
+export interface CatalogEntry {
+  /** What clients may put into `model`: the canonical id or an alias. */
+  readonly name: string;
+  readonly spec: ModelSpec;
+}
+
+const KIND_NAMES = { stt: 'speech recognition', tts: 'speech synthesis' } as const;
+
+/** Names of models, resolved at the door: behind it only canonical ids exist. */
+@Injectable()
+export class ModelCatalog {
+  private readonly byName = new Map<string, ModelSpec>();
+
+  constructor(@Inject(MODELS) private readonly models: readonly ModelSpec[]) {
+    for (const spec of models) this.byName.set(spec.id, spec);
+    // An alias never hides a model.
+    for (const spec of models) {
+      for (const alias of spec.aliases) if (!this.byName.has(alias)) this.byName.set(alias, spec);
+    }
+  }
+
+  entries(): readonly CatalogEntry[] {
+    return [...this.byName].map(([name, spec]) => ({ name, spec }));
+  }
+
+  all(): readonly ModelSpec[] {
+    return this.models;
+  }
+
+  /** @throws DomainError `model_not_found` */
+  get(name: string): ModelSpec {
+    const spec = this.byName.get(name);
+    if (spec) return spec;
+    const message = `The model \`${name}\` does not exist; available: ${this.namesOf(this.models)}.`;
+    throw new DomainError('model_not_found', message, { param: 'model' });
+  }
+
+  /** @throws DomainError `model_not_found`, `model_kind_mismatch` */
+  getOfKind(name: string, kind: ModelSpec['kind']): ModelSpec {
+    const spec = this.get(name);
+    if (spec.kind === kind) return spec;
+    const able = this.namesOf(this.models.filter(model => model.kind === kind));
+    const message = `The model \`${name}\` does ${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}; models that do: ${able}.`;
+    throw new DomainError('model_kind_mismatch', message, { param: 'model' });
+  }
+
+  /** Models for error messages: `a (alias), b`, or `none`. */
+  namesAble(kind: ModelSpec['kind'], capability: string): string {
+    return this.namesOf(this.models.filter(model => model.kind === kind && model.capabilities.includes(capability)));
+  }
+
+  private namesOf(models: readonly ModelSpec[]): string {
+    if (models.length === 0) return 'none';
+    return models.map(({ id, aliases }) => (aliases.length > 0 ? `${id} (${aliases.join(', ')})` : id)).join(', ');
+  }
+}

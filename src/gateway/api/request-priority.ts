@@ -1,0 +1,23 @@
+import { type ServiceTier } from '../../contracts/openai/service-tier.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+/**
+ * REALTIME for `X-Priority: realtime` or `service_tier: priority`, else BATCH, which is what seeds/scheduling gives
+ * to file requests. The header is ours and the more specific one: it wins.
+ * @throws DomainError `invalid_value` for another header value.
+ */
+export function requestPriority(header: string | string[] | undefined, tier: ServiceTier): RequestPriority {
+  switch (typeof header === 'string' ? header.trim().toLowerCase() : header) {
+    case undefined:
+      return tier === 'priority' ? RequestPriority.REALTIME : RequestPriority.BATCH;
+    case 'realtime':
+      return RequestPriority.REALTIME;
+    case 'batch':
+      return RequestPriority.BATCH;
+    default:
+      throw new DomainError('invalid_value', `\`X-Priority\` must be realtime or batch; got ${String(header)}.`, {
+        param: 'X-Priority',
+      });
+  }
+}

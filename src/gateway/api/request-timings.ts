@@ -1,0 +1,52 @@
+import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type ExecutionReply } from '../worker-pool/worker-task.js';
+
+export interface RequestTimings {
+  readonly phases: LatencyPhases;
+  readonly attempts?: number;
+  readonly execution?: ExecutionReply;
+}
+
+/** Response headers that scripts in a browser may read. */
+export const EXPOSED_HEADERS = [
+  'x-request-id',
+  'openai-processing-ms',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'server-timing',
+  'x-switchyard-model',
+  'x-switchyard-queue-ms',
+  'x-switchyard-batch-wait-ms',
+  'x-switchyard-grpc-ms',
+  'x-switchyard-prep-ms',
+  'x-switchyard-device-ms',
+  'x-switchyard-batch-size',
+  'x-switchyard-attempts',
+].join(', ');
+
+/**
+ * `Server-Timing` and `x-switchyard-*`, milliseconds (DESIGN §4 "Latency"): the answer to "why did my request wait?".
+ * `batch` is a part of `queue`; `prep` and `device` are parts of `grpc`. What was not reached is left out.
+ */
+export function timingHeaders({ phases, attempts, execution }: RequestTimings): Record<string, string> {
+  const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
+    ['queue', 'queue-ms', phases.queueWaitMs],
+    ['batch', 'batch-wait-ms', phases.batchWaitMs],
+    ['grpc', 'grpc-ms', phases.grpcMs],
+    ['prep', 'prep-ms', execution?.prepMs],
+    ['device', 'device-ms', execution?.deviceMs],
+    ['total', undefined, phases.totalMs],
+  ];
+  const headers: Record<string, string> = {};
+  const timings: string[] = [];
+  for (const [timing, header, ms] of spans) {
+    if (ms === undefined) continue;
+    timings.push(`${timing};dur=${ms.toFixed(2)}`);
+    if (header) headers[`x-switchyard-${header}`] = ms.toFixed(2);
+  }
+  if (timings.length > 0) headers['server-timing'] = timings.join(', ');
+  if (execution) headers['x-switchyard-batch-size'] = String(execution.batchSize);
+  if (attempts !== undefined) headers['x-switchyard-attempts'] = String(attempts);
+  return headers;
+}

@@ -1,0 +1,25 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { DescribesErrors } from './docs/errors.decorator.js';
+import { type RequestStatus, requestStatus } from './request-status.js';
+
+@ApiTags('requests')
+@Controller('v1/requests')
+export class RequestsController {
+  constructor(private readonly scheduler: SchedulerService) {}
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Where a request is and why it waits' })
+  @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
+  @ApiOkResponse({ description: 'State, place in the queue and phases so far, in milliseconds.' })
+  @DescribesErrors('request_not_found')
+  find(@Param('id') id: string): RequestStatus {
+    const view = this.scheduler.find(id);
+    if (view) return requestStatus(view);
+    throw new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
+      param: 'id',
+    });
+  }
+}

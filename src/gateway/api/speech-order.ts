@@ -1,0 +1,51 @@
+import { SpeechDto } from '../../contracts/openai/speech.dto.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { parseDto } from './dto-validation.js';
+import { demandAbilities } from './model-abilities.js';
+import { type ModelCatalog } from './model-catalog.js';
+
+export interface SpeechOrder {
+  readonly model: ModelSpec;
+  readonly dto: SpeechDto;
+  /** Engine voice id. */
+  readonly voice: string;
+}
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function speechOrder(body: unknown, catalog: ModelCatalog): SpeechOrder {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new DomainError('invalid_json', 'The body must be a JSON object.');
+  }
+  const dto = parseDto(SpeechDto, body as Record<string, unknown>);
+  const model = catalog.getOfKind(dto.model, 'tts');
+  demandAbilities(
+    model,
+    [
+      { param: 'instructions', capability: 'instructions', wanted: dto.instructions !== '' },
+      { param: 'speed', capability: 'speed', wanted: dto.speed !== 1 },
+    ],
+    catalog,
+  );
+  return { model, dto, voice: engineVoice(model, dto.voice) };
+}
+
+/**
+ * Client names first, engine ids as they are. A model without a list of voices leaves the choice to its engine.
+ * @throws DomainError `voice_not_found`, listing the voices.
+ */
+function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
+  if (Object.hasOwn(voices, wanted)) return voices[wanted] ?? wanted;
+  const names = Object.keys(voices);
+  if (names.length === 0 || Object.values(voices).includes(wanted)) return wanted;
+  const message = `The model \`${id}\` has no voice \`${wanted}\`; its voices: ${names.join(', ')}.`;
+  throw new DomainError('voice_not_found', message, { param: 'voice' });
+}
+
+/** 15 characters take about a second: enough for a time limit, long before anything is spoken. */
+const CHARACTERS_PER_S = 15;
+
+/** Seconds of speech to expect, for the inference deadline (D-07). */
+export function expectedSpeechS({ input, speed }: SpeechDto): number {
+  return input.length / CHARACTERS_PER_S / speed;
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { transcriptBody } from '../../contracts/formats/transcript-body.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { audioDuration } from '../../platform/storage/audio-duration.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { type SettledRequest } from '../scheduler/submitted-request.js';
+import { type TranscriptReply } from '../worker-pool/worker-task.js';
+import { watchDisconnect } from './disconnect-watch.js';
+import { ModelCatalog } from './model-catalog.js';
+import { requestPriority } from './request-priority.js';
+import { timingHeaders } from './request-timings.js';
+import { type TranscriptOrder, transcriptionOrder, translationOrder } from './transcript-order.js';
+import { type Upload, UploadReader } from './upload-reader.js';
+
+const ORDERS = { transcriptions: transcriptionOrder, translations: translationOrder } as const;
+
+/** One transcription or translation: upload → order → scheduler → answer. */
+@Injectable()
+export class TranscriptService {
+  constructor(
+    private readonly uploads: UploadReader,
+    private readonly catalog: ModelCatalog,
+    private readonly scheduler: SchedulerService,
+  ) {}
+
+  /** @throws DomainError for everything that is not an answer. The upload is gone when this settles. */
+  async serve(route: keyof typeof ORDERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const upload = await this.uploads.read(request, fields => this.checkEarly(fields));
+    try {
+      const order = ORDERS[route](upload.fields, this.catalog);
+      const settled = await this.settle(order, upload, { request, reply });
+      const { contentType, body } = transcriptBody(transcriptOf(settled), order.answer);
+      void reply
+        .headers(timingHeaders(settled))
+        .header('x-switchyard-model', order.model.id)
+        .type(contentType)
+        .send(body);
+    } finally {
+      await upload.audio.dispose();
+    }
+  }
+
+  /** A wrong model is worth telling before the audio is taken in. */
+  private checkEarly({ model }: Upload['fields']): void {
+    if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
+  }
+
+  private async settle(
+    { model, options, tier }: TranscriptOrder,
+    { audio, filename }: Upload,
+    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  ): Promise<SettledRequest> {
+    const duration = await audioDuration(audio, filename);
+    if (duration.known && duration.seconds === 0) {
+      throw new DomainError('audio_too_short', 'The audio holds no samples.', { param: 'file' });
+    }
+    const submitted = this.scheduler.submit({
+      id: request.id,
+      model: model.id,
+      priority: requestPriority(request.headers['x-priority'], tier),
+      bytes: audio.size,
+      audioDurationS: duration.seconds,
+      payload: { kind: 'transcribe', audio, filename, ...options },
+    });
+    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
+    return submitted.settled.finally(unwatch);
+  }
+}
+
+function transcriptOf({ settlement }: SettledRequest): TranscriptReply {
+  if (settlement.status !== 'completed') throw settlement.error;
+  if (settlement.reply.kind !== 'transcript') throw new Error('the worker answered a transcription with speech');
+  return settlement.reply.transcript;
+}

@@ -1,0 +1,27 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ClockModule } from '../platform/clock/clock.module.js';
+import { ConfigModule } from '../platform/config/config.module.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type Settings } from '../platform/config/settings.js';
+import { EventsModule } from '../platform/events/events.module.js';
+import { LoggingModule } from '../platform/logging/logging.module.js';
+import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { ApiModule } from './api/api.module.js';
+
+/** The gateway: schedules, never computes. */
+@Module({})
+export class GatewayModule {
+  static forRoot(settings: Settings, models: readonly ModelSpec[]): DynamicModule {
+    return {
+      module: GatewayModule,
+      imports: [
+        ConfigModule.forRoot(settings, models),
+        ClockModule,
+        EventsModule,
+        LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
+        MetricsModule,
+        ApiModule,
+      ],
+    };
+  }
+}
