@@ -1,0 +1,186 @@
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type CancelReason } from '../../core/request/settlement.js';
+import { type Lease } from '../../core/shared/lease.js';
+import { slotCredits, SlotLedger } from './slot-ledger.js';
+import { type WorkerLog } from './supervisor/worker-log.js';
+import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
+import { type ChannelLimits } from './worker-channel.js';
+import { WorkerHealth } from './worker-health.js';
+import { type WorkerHome } from './worker-home.js';
+import { WorkerLink } from './worker-link.js';
+import { type WorkerState, type WorkerView } from './worker-view.js';
+
+export interface PooledWorkerOptions {
+  readonly id: string;
+  readonly model: string;
+  readonly kind: 'stt' | 'tts';
+  readonly home: WorkerHome;
+  readonly limits: ChannelLimits;
+  readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
+  readonly log: WorkerLog;
+  /** Free slots of this worker became more. Synchronous. */
+  onCapacity(): void;
+}
+
+type Phase = Exclude<WorkerState, 'busy'>;
+
+/** One process of the worker, as long as it lives: its connection, its slots, its probes. */
+interface Tenancy {
+  readonly link: WorkerLink;
+  readonly slots: SlotLedger;
+  readonly health: WorkerHealth;
+}
+
+/**
+ * One configured worker through all its processes. What the states mean and how they follow each other: README "States".
+ */
+export class PooledWorker {
+  #phase: Phase = 'lost';
+  #tenancy: Tenancy | undefined;
+  #report: WorkerHealthReport | undefined;
+  #closing = false;
+
+  constructor(private readonly options: PooledWorkerOptions) {}
+
+  get id(): string {
+    return this.options.id;
+  }
+
+  get model(): string {
+    return this.options.model;
+  }
+
+  get state(): WorkerState {
+    return this.#phase === 'ready' && this.#inUse > 0 ? 'busy' : this.#phase;
+  }
+
+  start(): void {
+    this.options.home.start({
+      onStarting: () => this.#enter('starting'),
+      onReachable: address => this.#connect(address),
+      onReady: () => this.#tenancy?.health.probeNow(),
+      onGone: () => {
+        this.#disconnect();
+        this.#enter('lost');
+      },
+    });
+  }
+
+  /** Undefined unless ready with a free slot. */
+  offer(): SlotOffer | undefined {
+    const slots = this.#tenancy?.slots;
+    if (this.#phase !== 'ready' || !slots || slots.free === 0) return undefined;
+    return { workerId: this.id, free: slots.free, idle: slots.inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
+  }
+
+  /** @throws Error when fewer than `count` slots are free. */
+  lease(count: number): readonly Lease[] {
+    const slots = this.#tenancy?.slots;
+    if (!slots) throw new Error(`worker ${this.id} has no process`);
+    return slots.lease(count);
+  }
+
+  execute(call: CallRequest): WorkerCall {
+    return this.#tenancy?.link.execute(call) ?? lostCall(this.id);
+  }
+
+  /** Never rejects. */
+  async cancel(requestId: string, reason: CancelReason, timeoutMs: number): Promise<boolean> {
+    return (await this.#tenancy?.link.cancel(requestId, reason, timeoutMs)) ?? false;
+  }
+
+  /** No further offers. */
+  drain(): void {
+    this.#suspend('draining');
+    this.#closing = true;
+    this.#tenancy?.health.stop();
+  }
+
+  /** Ends calls that are left, then the worker if it is ours, then the channel. */
+  async close(): Promise<void> {
+    this.drain();
+    const link = this.#tenancy?.link;
+    link?.abort();
+    await this.options.home.stop();
+    this.#disconnect();
+  }
+
+  view(): WorkerView {
+    const { home } = this.options;
+    const slots = this.#tenancy?.slots;
+    return {
+      id: this.id,
+      model: this.model,
+      state: this.state,
+      slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
+      streams: this.#phase === 'ready' ? (this.#report?.streams ?? 0) : 0,
+      restarts: home.restarts,
+      ...(this.#tenancy && { address: this.#tenancy.link.address }),
+      ...(home.pid !== undefined && { pid: home.pid }),
+      ...(home.lastExit && { lastExit: home.lastExit }),
+      ...(this.#report && { health: this.#report }),
+    };
+  }
+
+  get #inUse(): number {
+    return this.#tenancy?.slots.inUse ?? 0;
+  }
+
+  #connect(address: string): void {
+    this.#disconnect();
+    this.#tenancy = this.#moveIn(address);
+    this.#report = undefined;
+    this.#enter('starting');
+  }
+
+  #moveIn(address: string): Tenancy {
+    const { kind, limits, health, home } = this.options;
+    const link = new WorkerLink({ address, kind, limits, onConnectionLost: () => this.#onConnectionLost(link) });
+    const probes = new WorkerHealth({
+      intervalMs: health.intervalMs,
+      failures: health.failures,
+      probe: () => link.probe(health.timeoutMs),
+      onReport: report => this.#onReport(report),
+      onUnhealthy: () => {
+        this.#suspend('lost');
+        home.onHung(`${health.failures} health probes failed in a row`);
+      },
+    });
+    return { link, slots: new SlotLedger(() => this.options.onCapacity()), health: probes };
+  }
+
+  #onReport(report: WorkerHealthReport): void {
+    this.#report = report;
+    if (report.state !== 'ready') return this.#suspend(report.state);
+    this.#enter('ready');
+    this.#tenancy?.slots.resize(slotCredits(report));
+  }
+
+  /** Nothing goes there until a probe over the new channel is answered; a retry must not run into the same hole. */
+  #onConnectionLost(link: WorkerLink): void {
+    if (this.#phase !== 'ready' || link !== this.#tenancy?.link) return;
+    this.#suspend('lost');
+    this.#tenancy.health.probeNow();
+  }
+
+  #disconnect(): void {
+    this.#tenancy?.health.stop();
+    this.#tenancy?.slots.resize(0);
+    this.#tenancy?.link.retire();
+    this.#tenancy = undefined;
+  }
+
+  /** No offers from now on; leases that are out come back one by one, and are still counted if the worker recovers. */
+  #suspend(phase: Exclude<Phase, 'ready'>): void {
+    this.#enter(phase);
+    this.#tenancy?.slots.resize(0);
+  }
+
+  /** A closing worker stays draining whatever is still heard of it. */
+  #enter(phase: Phase): void {
+    if (this.#closing || this.#phase === phase) return;
+    this.#phase = phase;
+    this.options.log.say(phase === 'lost' ? 'warn' : 'log', `worker ${phase}`);
+  }
+}

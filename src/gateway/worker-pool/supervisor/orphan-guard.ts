@@ -1,0 +1,21 @@
+import { type ChildProcess } from 'node:child_process';
+
+/**
+ * Kills what is left when this process ends without having stopped its workers (an uncaught exception, `process.exit`).
+ * A gateway that is itself killed with SIGKILL leaves it to the workers: they exit when their IPC channel closes.
+ */
+const living = new Set<ChildProcess>();
+
+const killAll = (): void => {
+  for (const child of living) child.kill('SIGKILL');
+};
+
+export function guard(child: ChildProcess): void {
+  if (living.size === 0) process.on('exit', killAll);
+  living.add(child);
+}
+
+export function unguard(child: ChildProcess): void {
+  living.delete(child);
+  if (living.size === 0) process.off('exit', killAll);
+}

@@ -1,0 +1,52 @@
+import { type Logger } from '@nestjs/common';
+
+export type LogTarget = Pick<Logger, 'verbose' | 'debug' | 'log' | 'warn' | 'error' | 'fatal'>;
+type Method = keyof LogTarget;
+
+/** pino's numbers. */
+const METHOD_OF_LEVEL: Readonly<Record<number, Method>> = {
+  10: 'verbose',
+  20: 'debug',
+  30: 'log',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
+
+/** Fields every pino line has and the gateway's own line gives again. */
+const REPEATED = new Set(['level', 'time', 'pid', 'hostname', 'v', 'msg']);
+
+/** Writes the lines of one worker into the gateway's log, each with the worker's id. */
+export class WorkerLog {
+  constructor(
+    private readonly target: LogTarget,
+    private readonly workerId: string,
+  ) {}
+
+  /** A line that is no JSON object, such as a crash report or a native library's message, is logged as text. */
+  line(stream: 'stdout' | 'stderr', line: string): void {
+    const record = parse(line);
+    if (!record) return this.#write(stream === 'stderr' ? 'warn' : 'log', { stream }, line);
+    const fields = Object.fromEntries(Object.entries(record).filter(([name]) => !REPEATED.has(name)));
+    const method = METHOD_OF_LEVEL[Number(record.level)] ?? 'log';
+    this.#write(method, fields, typeof record.msg === 'string' ? record.msg : '');
+  }
+
+  /** What the supervisor itself has to say about the worker. */
+  say(method: Method, message: string, fields: object = {}): void {
+    this.#write(method, fields, message);
+  }
+
+  #write(method: Method, fields: object, message: string): void {
+    this.target[method]({ ...fields, worker: this.workerId }, message);
+  }
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

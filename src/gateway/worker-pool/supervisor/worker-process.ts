@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { type Readable } from 'node:stream';
+import { type WorkerExit } from '../worker-view.js';
+import { LastLines, LineSplitter } from './log-lines.js';
+import { guard, unguard } from './orphan-guard.js';
+
+export interface ProcessOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  onListening(port: number): void;
+  onReady(): void;
+  /** Once, after the process has ended or could not be started. */
+  onExit(exit: WorkerExit): void;
+  onLine(stream: 'stdout' | 'stderr', line: string): void;
+}
+
+const KEPT_LINES = 50;
+
+/**
+ * One worker process from spawn to exit. Its output is read from the first byte to the last: a pipe that nobody reads
+ * freezes its writer after 64 KiB (LESSONS "Workers").
+ */
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #last = new LastLines(KEPT_LINES);
+  #reason: string | undefined;
+  #ended = false;
+
+  constructor(private readonly options: ProcessOptions) {
+    this.#child = spawn(options.command, options.args, {
+      env: options.env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    guard(this.#child);
+    this.#drain('stdout', this.#child.stdout);
+    this.#drain('stderr', this.#child.stderr);
+    this.#child.on('message', message => this.#onMessage(message));
+    this.#child.on('error', error => this.#onError(error));
+    this.#child.once('exit', (code, signal) => this.#onExit(code, signal));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Asks it to drain and exit. */
+  terminate(): void {
+    this.#child.kill('SIGTERM');
+  }
+
+  /** Ends it whatever it does, stopped or hung. `reason` is told by the exit. */
+  kill(reason: string): void {
+    this.#reason ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  #drain(name: 'stdout' | 'stderr', stream: Readable | null): void {
+    const lines = new LineSplitter(line => {
+      this.#last.add(line);
+      this.options.onLine(name, line);
+    });
+    stream?.on('data', (chunk: Buffer) => lines.push(chunk));
+    stream?.once('end', () => lines.end());
+  }
+
+  #onMessage(message: unknown): void {
+    const { type, port } = (message ?? {}) as { readonly type?: unknown; readonly port?: unknown };
+    if (type === 'listening' && typeof port === 'number') this.options.onListening(port);
+    else if (type === 'ready') this.options.onReady();
+  }
+
+  /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */
+  #onError(error: Error): void {
+    if (this.#child.pid !== undefined) return this.options.onLine('stderr', error.message);
+    this.#reason ??= error.message;
+    this.#onExit(null, null);
+  }
+
+  #onExit(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    unguard(this.#child);
+    const last = this.#last;
+    const reason = this.#reason === undefined ? {} : { reason: this.#reason };
+    this.options.onExit({
+      code,
+      signal,
+      ...reason,
+      // Read when asked: the pipes may deliver the last words after the exit.
+      get lines() {
+        return last.lines;
+      },
+    });
+  }
+}

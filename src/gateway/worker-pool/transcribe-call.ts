@@ -1,0 +1,47 @@
+import { decodeTranscript, encodeTranscribeCall, type TranscribeFileResponse } from '../../contracts/grpc/stt.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type CallRequest, type StartedCall } from './worker-call.js';
+import { type WorkerChannel } from './worker-channel.js';
+import { type TranscribeTask, type WorkerReply } from './worker-task.js';
+
+/** One `TranscribeFile` RPC: the upload is read, then sent, unless the caller went away in between. */
+export class TranscribeCall implements StartedCall {
+  readonly reply: Promise<WorkerReply>;
+  readonly finished: Promise<void>;
+  #sent = false;
+  #abandoned = false;
+
+  constructor(channel: WorkerChannel, call: CallRequest, task: TranscribeTask) {
+    this.reply = this.#run(channel, call, task);
+    this.finished = this.reply.then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  get sent(): boolean {
+    return this.#sent;
+  }
+
+  abandon(): void {
+    this.#abandoned = true;
+  }
+
+  async #run(channel: WorkerChannel, { request, group }: CallRequest, task: TranscribeTask): Promise<WorkerReply> {
+    const audio = await task.audio.bytes();
+    if (this.#abandoned) throw new DomainError('request_cancelled', 'Cancelled before the worker received it.');
+    const { filename, language, prompt, temperature, wordTimestamps } = task;
+    const options = { task: task.task, filename, language, prompt, temperature, wordTimestamps };
+    const message = encodeTranscribeCall({
+      requestId: request.id,
+      priority: request.priority,
+      group,
+      audio,
+      ...options,
+    });
+    this.#sent = true;
+    return decodeTranscript(
+      await channel.unary<TranscribeFileResponse>(callback => channel.stt.transcribeFile(message, callback)),
+    );
+  }
+}

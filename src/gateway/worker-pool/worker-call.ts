@@ -1,0 +1,39 @@
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type WorkerReply, type WorkerTask } from './worker-task.js';
+
+/** Calls sent together (D-24). */
+export interface CallGroup {
+  readonly id: string;
+  readonly size: number;
+}
+
+export interface CallRequest {
+  readonly request: ScheduledRequest<WorkerTask>;
+  readonly group: CallGroup;
+}
+
+/** One RPC on its way. */
+export interface WorkerCall {
+  /** Rejects with `DomainError`; `worker_lost` when another worker may take the request (D-06). */
+  readonly reply: Promise<WorkerReply>;
+  /** The worker let go of the work: its slot is free. Never rejects. */
+  readonly finished: Promise<void>;
+}
+
+/** A call whose caller may go away before it ends. */
+export interface StartedCall extends WorkerCall {
+  /** False while the request is being read from disk: the worker has not heard of it. */
+  readonly sent: boolean;
+  /** Nobody wants the answer any more: an unsent call is not sent, audio of a running one is thrown away. */
+  abandon(): void;
+}
+
+/** The answer to a call for a worker that is not there: never sent, so another worker may take it (D-06). */
+export function lostCall(worker: string): WorkerCall {
+  const reply = Promise.reject(
+    new DomainError('worker_lost', `Worker ${worker} went away before the request was sent.`),
+  );
+  reply.catch(() => undefined);
+  return { reply, finished: Promise.resolve() };
+}

@@ -1,0 +1,94 @@
+import { Channel, type ChannelOptions, credentials, type ServiceError } from '@grpc/grpc-js';
+import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
+import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
+import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+export interface ChannelLimits {
+  /** Largest message, both ways: the upload limit plus room for the other fields. */
+  readonly maxMessageBytes: number;
+  readonly keepaliveTimeMs: number;
+  readonly keepaliveTimeoutMs: number;
+}
+
+/** Any grpc-js call: emits `status` exactly once, when it has truly ended. */
+interface TrackedCall {
+  once(event: 'status', listener: () => void): unknown;
+  cancel(): void;
+}
+
+/**
+ * One HTTP/2 connection to a worker, shared by all its calls. It is never closed under a call (D-05): `retire()` lets
+ * the last one end first.
+ */
+export class WorkerChannel {
+  readonly stt: SpeechToTextClient;
+  readonly tts: TextToSpeechClient;
+  readonly health: HealthClient;
+  readonly #channel: Channel;
+  readonly #calls = new Set<TrackedCall>();
+  #retired = false;
+
+  constructor(address: string, limits: ChannelLimits) {
+    const secrets = credentials.createInsecure();
+    this.#channel = new Channel(address, secrets, channelOptions(limits));
+    const shared = { channelOverride: this.#channel };
+    this.stt = new SpeechToTextStub(address, secrets, shared);
+    this.tts = new TextToSpeechStub(address, secrets, shared);
+    this.health = new HealthStub(address, secrets, shared);
+  }
+
+  get calls(): number {
+    return this.#calls.size;
+  }
+
+  /** Runs one unary RPC. Rejects with grpc-js's `ServiceError`, or `worker_lost` on a retired channel. */
+  unary<T>(start: (callback: (error: ServiceError | null, reply: T) => void) => TrackedCall): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.track(() => start((error, reply) => (error ? reject(error) : resolve(reply))));
+    });
+  }
+
+  /** Starts a call and holds the channel open until it ends. @throws DomainError worker_lost on a retired channel. */
+  track<C extends TrackedCall>(start: () => C): C {
+    if (this.#retired) throw new DomainError('worker_lost', 'The worker went away before the request was sent.');
+    const call = start();
+    this.#calls.add(call);
+    call.once('status', () => {
+      this.#calls.delete(call);
+      this.#closeWhenDrained();
+    });
+    return call;
+  }
+
+  /** No further calls; closes after the last one. Idempotent. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeWhenDrained();
+  }
+
+  /** The pool closes for good: the one case in which calls are cancelled from here. */
+  abort(): void {
+    for (const call of this.#calls) call.cancel();
+    this.retire();
+  }
+
+  #closeWhenDrained(): void {
+    if (this.#retired && this.#calls.size === 0) this.#channel.close();
+  }
+}
+
+const channelOptions = (limits: ChannelLimits): ChannelOptions => ({
+  'grpc.keepalive_time_ms': limits.keepaliveTimeMs,
+  'grpc.keepalive_timeout_ms': limits.keepaliveTimeoutMs,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.max_send_message_length': limits.maxMessageBytes,
+  'grpc.max_receive_message_length': limits.maxMessageBytes,
+  // A replacement must be a new connection, not the broken one out of a process-wide pool.
+  'grpc.use_local_subchannel_pool': 1,
+  // The scheduler retries (D-06); a second retry below it would compute twice.
+  'grpc.enable_retries': 0,
+  'grpc.service_config_disable_resolution': 1,
+  // Else http_proxy in the environment would carry loopback traffic away.
+  'grpc.enable_http_proxy': 0,
+});

@@ -1,0 +1,69 @@
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+
+export interface WorkerHealthOptions {
+  readonly intervalMs: number;
+  /** Failed probes in a row until `onUnhealthy`. */
+  readonly failures: number;
+  probe(): Promise<WorkerHealthReport>;
+  onReport(report: WorkerHealthReport): void;
+  /** Called once per series of failures. */
+  onUnhealthy(error: unknown): void;
+}
+
+/**
+ * Probes one worker for life: the next probe starts `intervalMs` after the last one ended, whatever it said. Failures
+ * count in a row, one answer forgets them.
+ */
+export class WorkerHealth {
+  #timer: NodeJS.Timeout | undefined;
+  #failed = 0;
+  #running = false;
+  #stopped = false;
+  #again = false;
+
+  constructor(private readonly options: WorkerHealthOptions) {}
+
+  /** Probes now and from then on. A probe under way is followed by another at once. */
+  probeNow(): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    if (this.#running) this.#again = true;
+    else void this.#probe();
+  }
+
+  /** For good; an answer under way is ignored. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #probe(): Promise<void> {
+    this.#running = true;
+    const outcome = await this.options.probe().then(
+      report => ({ report }),
+      (error: unknown) => ({ error }),
+    );
+    this.#running = false;
+    if (this.#stopped) return;
+    if ('report' in outcome) this.#succeeded(outcome.report);
+    else this.#failedWith(outcome.error);
+    this.#next();
+  }
+
+  #succeeded(report: WorkerHealthReport): void {
+    this.#failed = 0;
+    this.options.onReport(report);
+  }
+
+  #failedWith(error: unknown): void {
+    this.#failed += 1;
+    if (this.#failed === this.options.failures) this.options.onUnhealthy(error);
+  }
+
+  #next(): void {
+    if (this.#stopped) return;
+    const delayMs = this.#again ? 0 : this.options.intervalMs;
+    this.#again = false;
+    this.#timer = setTimeout(() => this.probeNow(), delayMs);
+  }
+}

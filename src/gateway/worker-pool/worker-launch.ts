@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url';
+import { type WorkerSpec, workerEnvironment } from '../../platform/config/worker-spec.js';
+
+/** How local workers are started. Tests start another program. */
+export interface WorkerLaunch {
+  readonly command: string;
+  readonly args: readonly string[];
+  environment(spec: WorkerSpec): NodeJS.ProcessEnv;
+  /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
+  readonly stopGraceMs: number;
+}
+
+/** Injection token of the `WorkerLaunch`. */
+export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
+
+/** The worker of this build, run by the Node that runs the gateway. */
+export const builtWorkerLaunch: WorkerLaunch = {
+  command: process.execPath,
+  args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
+  environment: spec => workerEnvironment(spec),
+  stopGraceMs: 2000,
+};

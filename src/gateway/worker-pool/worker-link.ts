@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Metadata } from '@grpc/grpc-js';
+import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  decodeHealth,
+  type HealthCheckResponse,
+  type HealthResponse,
+  SERVING,
+  type WorkerHealthReport,
+} from '../../contracts/grpc/health.codec.js';
+import { decodeFailure, isConnectionLost } from '../../contracts/grpc/status.codec.js';
+import { type CancelReason } from '../../core/request/settlement.js';
+import { SynthesizeCall } from './synthesize-call.js';
+import { TranscribeCall } from './transcribe-call.js';
+import { type CallRequest, lostCall, type StartedCall, type WorkerCall } from './worker-call.js';
+import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
+
+export interface LinkOptions {
+  /** host:port */
+  readonly address: string;
+  readonly kind: 'stt' | 'tts';
+  readonly limits: ChannelLimits;
+  /** A call or a probe found the connection broken; it has been replaced already. */
+  onConnectionLost(): void;
+}
+
+/** Between two Cancels of a call that the worker has not received yet. */
+const OVERTAKEN_PAUSE_MS = 5;
+
+/**
+ * All traffic with one worker process. A user's cancel never cancels a call from this side: the Cancel RPC asks, and
+ * the call ends when the worker lets go, so that a slot is never given out while the device still works.
+ */
+export class WorkerLink {
+  #channel: WorkerChannel;
+  #retired = false;
+  readonly #calls = new Map<string, StartedCall>();
+
+  constructor(private readonly options: LinkOptions) {
+    this.#channel = this.#connect();
+  }
+
+  get address(): string {
+    return this.options.address;
+  }
+
+  /** Starts the RPC now. Never throws: on a retired link the reply rejects with worker_lost. */
+  execute(call: CallRequest): WorkerCall {
+    if (this.#retired) return lostCall(this.address);
+    const channel = this.#channel;
+    const { id, payload } = call.request;
+    const started =
+      payload.kind === 'transcribe'
+        ? new TranscribeCall(channel, call, payload)
+        : new SynthesizeCall(channel, call, payload);
+    this.#calls.set(id, started);
+    void started.finished.then(() => {
+      if (this.#calls.get(id) === started) this.#calls.delete(id);
+    });
+    const reply = started.reply.catch((error: unknown) => this.#fail(channel, error));
+    // A caller that a deadline has settled no longer listens.
+    reply.catch(() => undefined);
+    return { reply, finished: started.finished };
+  }
+
+  /** True when the worker acknowledged within `timeoutMs`, or never got the call. Never rejects. */
+  async cancel(requestId: string, reason: CancelReason, timeoutMs: number): Promise<boolean> {
+    const call = this.#calls.get(requestId);
+    call?.abandon();
+    if (!call?.sent) return call !== undefined;
+    return this.#cancelSent({ requestId, reason }, Date.now() + timeoutMs);
+  }
+
+  /** The standard check and the worker's own report. Rejects with the gRPC error of the first that fails. */
+  async probe(timeoutMs: number): Promise<WorkerHealthReport> {
+    const channel = this.#channel;
+    const limit = { deadline: Date.now() + timeoutMs };
+    const metadata = new Metadata();
+    const check = channel.unary<HealthCheckResponse>(done =>
+      channel.health.check({ service: '' }, metadata, limit, done),
+    );
+    const report = channel.unary<HealthResponse>(done => this.#control(channel).health({}, metadata, limit, done));
+    try {
+      const [{ status }, health] = await Promise.all([check, report]);
+      const { state, ...rest } = decodeHealth(health);
+      return { ...rest, state: status !== SERVING && state === 'ready' ? 'draining' : state };
+    } catch (error) {
+      if (this.#replaceIfLost(channel, error)) this.options.onConnectionLost();
+      throw error;
+    }
+  }
+
+  /** The worker is gone: no new calls; what is in flight ends by itself. Idempotent. */
+  retire(): void {
+    this.#retired = true;
+    this.#channel.retire();
+  }
+
+  /** The pool closes for good: remaining calls are cancelled from here. */
+  abort(): void {
+    this.#retired = true;
+    this.#channel.abort();
+  }
+
+  #connect(): WorkerChannel {
+    return new WorkerChannel(this.options.address, this.options.limits);
+  }
+
+  #control(channel: WorkerChannel) {
+    return this.options.kind === 'stt' ? channel.stt : channel.tts;
+  }
+
+  /** A Cancel can overtake its own call while the upload is on its way, so an unknown request is asked for again. */
+  async #cancelSent(request: CancelRequest, deadline: number): Promise<boolean> {
+    while (this.#calls.has(request.requestId) && Date.now() < deadline) {
+      const acknowledged = await this.#cancelOnce(request, deadline);
+      if (acknowledged !== false) return acknowledged === true;
+      await pause(OVERTAKEN_PAUSE_MS);
+    }
+    return false;
+  }
+
+  /** Undefined: no answer. */
+  async #cancelOnce(request: CancelRequest, deadline: number): Promise<boolean | undefined> {
+    const channel = this.#channel;
+    try {
+      const reply = await channel.unary<CancelResponse>(done =>
+        this.#control(channel).cancel(request, new Metadata(), { deadline }, done),
+      );
+      return reply.acknowledged;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #fail(channel: WorkerChannel, error: unknown): never {
+    if (this.#replaceIfLost(channel, error)) this.options.onConnectionLost();
+    throw decodeFailure(error);
+  }
+
+  /** True the first time a channel is found broken: eight calls that die together make one replacement. */
+  #replaceIfLost(channel: WorkerChannel, error: unknown): boolean {
+    if (this.#retired || channel !== this.#channel || !isConnectionLost(error)) return false;
+    this.#channel = this.#connect();
+    channel.retire();
+    return true;
+  }
+}

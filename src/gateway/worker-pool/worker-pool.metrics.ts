@@ -1,0 +1,67 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { type Subscription } from 'rxjs';
+import { type GaugeReader, metricProvider } from '../../platform/metrics/metric-provider.js';
+import { type PoolActivity, WorkerPoolService } from './worker-pool.service.js';
+import { type WorkerView } from './worker-view.js';
+
+/** One value per configured worker, read at the scrape. */
+const perWorker = (read: (worker: WorkerView) => number): GaugeReader<[WorkerPoolService]> => ({
+  inject: [WorkerPoolService],
+  collect: (gauge: Gauge, pool) => {
+    for (const worker of pool.workers()) gauge.set({ worker: worker.id, model: worker.model }, read(worker));
+  },
+});
+
+export const workerPoolMetricProviders: Provider[] = [
+  metricProvider(
+    'switchyard_worker_up',
+    perWorker(({ state }) => (state === 'ready' || state === 'busy' ? 1 : 0)),
+  ),
+  metricProvider(
+    'switchyard_worker_slots',
+    perWorker(({ slots }) => slots.total),
+  ),
+  metricProvider(
+    'switchyard_worker_slots_in_use',
+    perWorker(({ slots }) => slots.inUse),
+  ),
+  metricProvider('switchyard_worker_restarts_total'),
+  metricProvider('switchyard_worker_prep_seconds'),
+  metricProvider('switchyard_worker_ready_wait_seconds'),
+  metricProvider('switchyard_worker_device_seconds'),
+];
+
+/** What workers did, as they report it with each answer. */
+@Injectable()
+export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly pool: WorkerPoolService,
+    @InjectMetric('switchyard_worker_restarts_total') private readonly restarts: Counter,
+    @InjectMetric('switchyard_worker_prep_seconds') private readonly prep: Histogram,
+    @InjectMetric('switchyard_worker_ready_wait_seconds') private readonly readyWait: Histogram,
+    @InjectMetric('switchyard_worker_device_seconds') private readonly device: Histogram,
+  ) {}
+
+  onModuleInit(): void {
+    // A counter exists from the start: an alert on its increase would miss the first restart otherwise.
+    for (const { id, model } of this.pool.workers()) this.restarts.inc({ worker: id, model }, 0);
+    this.#subscription = this.pool.activity$.subscribe(activity => this.#observe(activity));
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  #observe(activity: PoolActivity): void {
+    const { model } = activity;
+    if (activity.type === 'restarted') return this.restarts.inc({ worker: activity.worker, model });
+    const { prepMs, readyWaitMs, deviceMs } = activity.execution;
+    this.prep.observe({ model }, prepMs / 1000);
+    this.readyWait.observe({ model }, readyWaitMs / 1000);
+    this.device.observe({ model }, deviceMs / 1000);
+  }
+}

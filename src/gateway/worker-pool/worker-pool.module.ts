@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-launch.js';
+import { workerPoolMetricProviders, WorkerPoolMetrics } from './worker-pool.metrics.js';
+import { WorkerPoolService } from './worker-pool.service.js';
+
+/** Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests override `WORKER_LAUNCH`. */
+@Module({
+  providers: [
+    { provide: WORKER_LAUNCH, useValue: builtWorkerLaunch },
+    WorkerPoolService,
+    WorkerPoolMetrics,
+    ...workerPoolMetricProviders,
+  ],
+  exports: [WorkerPoolService],
+})
+export class WorkerPoolModule {}

@@ -1,0 +1,34 @@
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+
+/** README "States". `busy` is derived: ready with at least one slot leased. */
+export type WorkerState = 'starting' | 'ready' | 'busy' | 'draining' | 'lost';
+
+/** How the last process of a local worker ended. */
+export interface WorkerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why this process was ended by us, or could not be started. */
+  readonly reason?: string;
+  /** The last lines it wrote, oldest first, at most 50. */
+  readonly lines: readonly string[];
+}
+
+/** One worker as operators and tests see it: a snapshot. */
+export interface WorkerView {
+  readonly id: string;
+  readonly model: string;
+  /** host:port; absent while a local worker has not opened its port. */
+  readonly address?: string;
+  /** Absent for remote workers and between two processes of a local one. */
+  readonly pid?: number;
+  readonly state: WorkerState;
+  /** Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end. */
+  readonly slots: { readonly total: number; readonly free: number; readonly inUse: number };
+  /** Live streams the worker takes besides files. */
+  readonly streams: number;
+  /** Processes started after the first. */
+  readonly restarts: number;
+  readonly lastExit?: WorkerExit;
+  /** What the worker last said about itself. */
+  readonly health?: WorkerHealthReport;
+}
