@@ -1,0 +1,54 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { type MicroserviceOptions } from '@nestjs/microservices';
+import { readWorkerSpec } from './platform/config/worker-spec.js';
+import { createEngine } from './worker/engines/engine-factory.js';
+import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
+import { SupervisorLink } from './worker/lifecycle/supervisor-link.js';
+import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
+import { NestLog, workerLog } from './worker/lifecycle/worker-log.js';
+import { WorkerState } from './worker/lifecycle/worker-state.js';
+import { WorkerModule } from './worker/worker.module.js';
+
+const supervisor = new SupervisorLink(process);
+
+/** Listening comes before loading: a supervisor can connect and watch the health turn to SERVING. */
+async function bootstrap(): Promise<void> {
+  const spec = readWorkerSpec();
+  const log = workerLog(spec);
+  const engine = createEngine(spec.model);
+  const server = new WorkerGrpcServer(spec);
+  const app = await NestFactory.createMicroservice<MicroserviceOptions>(WorkerModule.forEngine({ spec, engine, log }), {
+    strategy: server,
+    logger: new NestLog(log),
+  });
+  const drain = app.get(WorkerDrain);
+
+  const stop = async (graceMs?: number): Promise<void> => {
+    await drain.drain(graceMs);
+    await app.close();
+    await engine.close();
+    process.exit(0);
+  };
+  process.on('SIGTERM', () => void stop());
+  // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for its gateway's decision.
+  process.on('SIGINT', () => void (supervisor.supervised || stop()));
+  // Nobody is left to answer, so nothing is worth finishing.
+  supervisor.onLost(() => void stop(0));
+
+  await app.listen();
+  await supervisor.report({ type: 'listening', port: server.port });
+  log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
+  await engine.load();
+  app.get(WorkerState).ready();
+  await supervisor.report({ type: 'ready' });
+  log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
+}
+
+/** The message carries what to install or where to look; the exit code lets the supervisor back off. */
+bootstrap().catch(async (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  await supervisor.report({ type: 'failed', message });
+  process.stderr.write(`worker failed to start: ${message}\n`);
+  process.exit(1);
+});

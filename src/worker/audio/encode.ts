@@ -1,0 +1,99 @@
+import { type Readable, type Writable } from 'node:stream';
+import { type CallSpeechFormat } from '../../contracts/grpc/tts.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { abortError } from '../execution/work-item.js';
+import { boundedText } from './bounded-text.js';
+import { type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
+import { bytesOf, SPEECH_RATE } from './pcm.js';
+import { streamedWavHeader } from './wav.js';
+
+/** MIME types as OpenAI's speech endpoint answers them; `pcm` is s16le mono at 24 kHz. */
+export const CONTENT_TYPES: Readonly<Record<CallSpeechFormat, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+};
+
+type CompressedFormat = Exclude<CallSpeechFormat, 'wav' | 'pcm'>;
+
+/** Turns samples at 24 kHz into bytes of one format, as they come. */
+export interface SpeechEncoder {
+  /** Resolves when the samples are taken: the encoder's back pressure. */
+  write(samples: Int16Array): Promise<void>;
+  /** Resolves after the last byte was given out. @throws DomainError when encoding failed. */
+  finish(): Promise<void>;
+}
+
+export interface EncoderOptions {
+  readonly format: CallSpeechFormat;
+  /** Ends the encoder, whatever it still holds. */
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: Buffer) => void;
+}
+
+export function openEncoder(options: EncoderOptions): SpeechEncoder {
+  const { format } = options;
+  return format === 'wav' || format === 'pcm' ? rawEncoder(format, options) : new FfmpegEncoder(format, options);
+}
+
+function rawEncoder(format: 'wav' | 'pcm', { onBytes }: EncoderOptions): SpeechEncoder {
+  let pendingHeader = format === 'wav';
+  const begin = (): void => {
+    if (pendingHeader) onBytes(streamedWavHeader(SPEECH_RATE));
+    pendingHeader = false;
+  };
+  return {
+    write: samples => {
+      begin();
+      onBytes(bytesOf(samples));
+      return Promise.resolve();
+    },
+    finish: () => Promise.resolve(begin()),
+  };
+}
+
+// The two probing flags stand before -i, or ffmpeg holds the first 2.1 s back (ENGINES "ffmpeg").
+const INPUT = ['-probesize', '32', '-analyzeduration', '0', '-f', 's16le', '-ar', String(SPEECH_RATE), '-ac', '1'];
+
+const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
+  mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
+  opus: ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '20000', '-f', 'ogg'],
+  aac: ['-c:a', 'aac', '-f', 'adts'],
+  flac: ['-c:a', 'flac', '-f', 'flac'],
+};
+
+/** One ffmpeg per speech, started in the preparation stage so that the device never waits for it. */
+class FfmpegEncoder implements SpeechEncoder {
+  readonly #process: FfmpegProcess;
+  readonly #input: Writable;
+  readonly #signal: AbortSignal;
+  readonly #complaint: () => string;
+
+  constructor(format: CompressedFormat, { signal, onBytes }: EncoderOptions) {
+    const args = [...INPUT, '-i', 'pipe:0', '-threads', '1', ...OUTPUT[format], '-flush_packets', '1', 'pipe:1'];
+    this.#process = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
+    this.#signal = signal;
+    this.#input = this.#process.child.stdin as Writable;
+    // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener it would end this process.
+    this.#input.on('error', () => undefined);
+    (this.#process.child.stdout as Readable).on('data', onBytes);
+    this.#complaint = boundedText(this.#process.child.stderr as Readable);
+  }
+
+  write(samples: Int16Array): Promise<void> {
+    return new Promise(resolve => this.#input.write(bytesOf(samples), () => resolve()));
+  }
+
+  async finish(): Promise<void> {
+    this.#input.end();
+    const end = await this.#process.ended;
+    if (this.#signal.aborted) throw abortError(this.#signal);
+    if (!end.started) throw end.error;
+    if (end.exitCode === 0) return;
+    const [reason = 'ffmpeg gave no reason'] = this.#complaint().split('\n');
+    throw new DomainError('engine_failed', `The speech could not be encoded: ${reason}`);
+  }
+}

@@ -1,0 +1,169 @@
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type ItemOutcome } from '../engines/engine.js';
+import { type BatchJournal } from './batch-journal.js';
+import { DeviceLane, type GroupCompute, type LaneResult } from './device-lane.js';
+import { GroupWait } from './group-wait.js';
+import { PrepStage } from './prep-stage.js';
+import { ReadyQueue, type ReadyEntry } from './ready-queue.js';
+import { abortError, type Computed, type WorkItem } from './work-item.js';
+
+export interface DeviceLimits {
+  readonly maxBatch: number;
+  readonly maxConcurrent: number;
+}
+
+export interface MicroBatcherOptions<Input, Ready, Value> {
+  /** CPU work on one item; obeys the signal by rejecting as soon as the work is let go. */
+  readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
+  readonly compute: GroupCompute<Ready, Value>;
+  /** Read at every decision: an engine knows its limits after loading only. */
+  readonly limits: () => DeviceLimits;
+  readonly prepParallel: number;
+  readonly clock: MonotonicClock;
+  readonly journal: BatchJournal;
+  readonly wait?: GroupWait;
+}
+
+/** One item's passage: arrived → preparing → READY → on the device → departed. */
+interface Ticket<Ready, Value> extends ReadyEntry {
+  readonly id: string;
+  readonly signal: AbortSignal;
+  readonly arrivedMs: number;
+  ready?: Ready;
+  prepMs: number;
+  readyMs: number;
+  settle: (result: LaneResult<Value>, outcome: ItemOutcome<Value>, size: number) => void;
+}
+
+/**
+ * Prepares items side by side and gives the device one engine call for all that is READY, REALTIME first (D-24,
+ * seeds/micro-batching). Group k+1 is prepared while group k is on the device, and one slow item delays only itself.
+ */
+export class MicroBatcher<Input, Ready, Value> {
+  readonly #options: MicroBatcherOptions<Input, Ready, Value>;
+  readonly #scheduler: SchedulerLike;
+  readonly #prep: PrepStage;
+  readonly #queue = new ReadyQueue<Ticket<Ready, Value>>();
+  readonly #lane: DeviceLane<Ready, Value>;
+  readonly #wait: GroupWait;
+  #sequence = 0;
+  #waitingSinceMs: number | undefined;
+  #wake = Subscription.EMPTY;
+
+  constructor(options: MicroBatcherOptions<Input, Ready, Value>, scheduler: SchedulerLike = asyncScheduler) {
+    this.#options = options;
+    this.#scheduler = scheduler;
+    this.#prep = new PrepStage({ parallel: options.prepParallel, clock: options.clock });
+    this.#lane = new DeviceLane(options.compute, options.clock);
+    this.#wait = options.wait ?? new GroupWait();
+  }
+
+  /**
+   * Resolves with this item's own value. Rejects with its own failure, or with the abort's error once the work is truly let
+   * go: at once while it waits, when `prepare` returned, or when the engine call it is part of returned.
+   */
+  async submit(item: WorkItem<Input>): Promise<Computed<Value>> {
+    const ticket = this.#admit(item);
+    try {
+      await this.#prepare(item, ticket);
+      return await this.#compute(ticket);
+    } finally {
+      this.#queue.departed(ticket);
+      // A member less to wait for may be what an idle device was waiting for.
+      this.#pump(false);
+    }
+  }
+
+  #admit({ id, priority, group, signal }: WorkItem<Input>): Ticket<Ready, Value> {
+    const sequence = this.#sequence++;
+    const arrivedMs = this.#options.clock.nowMs();
+    const ticket = { id, priority, group, signal, sequence, arrivedMs, prepMs: 0, readyMs: 0, settle: () => undefined };
+    this.#queue.arrived(ticket);
+    return ticket;
+  }
+
+  async #prepare(item: WorkItem<Input>, ticket: Ticket<Ready, Value>): Promise<void> {
+    try {
+      if (item.signal.aborted) throw abortError(item.signal);
+      const { value, prepMs } = await this.#prep.run(ticket, item.signal, () => this.#options.prepare(item));
+      if (item.signal.aborted) throw abortError(item.signal);
+      Object.assign(ticket, { ready: value, prepMs, readyMs: this.#options.clock.nowMs() });
+      this.#wait.prepared(ticket.readyMs - ticket.arrivedMs);
+    } catch (error) {
+      this.#queue.neverReady(ticket);
+      throw error;
+    }
+  }
+
+  #compute(ticket: Ticket<Ready, Value>): Promise<Computed<Value>> {
+    return new Promise((resolve, reject) => {
+      const abandon = (): void => {
+        if (this.#queue.remove(ticket)) reject(abortError(ticket.signal));
+      };
+      ticket.settle = (result, outcome, size) => {
+        ticket.signal.removeEventListener('abort', abandon);
+        if (ticket.signal.aborted) reject(abortError(ticket.signal));
+        else if (!outcome.ok) reject(asDomainError(outcome.error));
+        else resolve({ value: outcome.value, execution: executionOf(ticket, result, size) });
+      };
+      ticket.signal.addEventListener('abort', abandon, { once: true });
+      this.#queue.ready(ticket);
+      this.#pump(false);
+    });
+  }
+
+  /** Gives the device what it may take now. `freed`: an engine call has just ended, so nobody waits. */
+  #pump(freed: boolean): void {
+    const { maxBatch, maxConcurrent } = this.#options.limits();
+    while (this.#queue.size > 0 && this.#lane.running < maxConcurrent) {
+      const decision = this.#wait.decide(this.#view(maxBatch, freed), this.#options.clock.nowMs());
+      if (!decision.go) return this.#sleepUntil(decision.wakeAtMs);
+      void this.#launch(this.#queue.take(maxBatch), maxBatch);
+    }
+    this.#wakeless();
+  }
+
+  #view(maxBatch: number, freed: boolean) {
+    return {
+      ready: this.#queue.size,
+      maxBatch,
+      idle: !freed && this.#lane.running === 0,
+      missing: this.#queue.missingOfHead,
+      waitingSinceMs: this.#waitingSinceMs,
+    };
+  }
+
+  #sleepUntil(wakeAtMs: number): void {
+    const nowMs = this.#options.clock.nowMs();
+    this.#waitingSinceMs ??= nowMs;
+    this.#wake.unsubscribe();
+    this.#wake = this.#scheduler.schedule(() => this.#pump(false), Math.max(0, wakeAtMs - nowMs));
+  }
+
+  #wakeless(): void {
+    this.#waitingSinceMs = undefined;
+    this.#wake.unsubscribe();
+  }
+
+  async #launch(tickets: readonly Ticket<Ready, Value>[], maxBatch: number): Promise<void> {
+    this.#options.journal.collected(tickets.length, maxBatch);
+    const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
+    this.#pump(true);
+    tickets.forEach((ticket, index) => ticket.settle(result, result.outcomes[index]!, tickets.length));
+    this.#options.journal.done(tickets, result);
+  }
+}
+
+const executionOf = <Ready, Value>(ticket: Ticket<Ready, Value>, result: LaneResult<Value>, batchSize: number) => ({
+  prepMs: ticket.prepMs,
+  readyWaitMs: result.startedMs - ticket.readyMs,
+  deviceMs: result.deviceMs,
+  batchSize,
+  batchId: result.batchId,
+});
+
+/** An engine speaks in plain errors, except where it knows better. */
+const asDomainError = (error: Error): DomainError =>
+  error instanceof DomainError ? error : new DomainError('engine_failed', error.message, { cause: error });

@@ -1,0 +1,74 @@
+import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type Placed, PriorityLine } from './priority-line.js';
+import { abortError } from './work-item.js';
+
+interface Waiter extends Placed {
+  enter(): void;
+}
+
+export interface Prepared<Value> {
+  readonly value: Value;
+  /** The preparation alone, without the wait for a place. */
+  readonly prepMs: number;
+}
+
+export interface PrepOptions {
+  /** Items prepared at the same time (seeds/micro-batching: 4). */
+  readonly parallel: number;
+  readonly clock: MonotonicClock;
+}
+
+/** CPU work on items before the device: a fixed number at a time, REALTIME first, then arrival. */
+export class PrepStage {
+  readonly #waiting = new PriorityLine<Waiter>();
+  readonly #options: PrepOptions;
+  #running = 0;
+
+  constructor(options: PrepOptions) {
+    this.#options = options;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Rejects with the abort's error while waiting for a place; once running, `work` itself has to obey the signal. */
+  async run<Value>(place: Placed, signal: AbortSignal, work: () => Promise<Value>): Promise<Prepared<Value>> {
+    if (this.#running >= this.#options.parallel) await this.#turn(place, signal);
+    else this.#running += 1;
+    const startedMs = this.#options.clock.nowMs();
+    try {
+      const value = await work();
+      return { value, prepMs: this.#options.clock.nowMs() - startedMs };
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #turn({ priority, sequence }: Placed, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const abandon = (): void => {
+        this.#waiting.remove(waiter);
+        reject(abortError(signal));
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', abandon);
+        resolve();
+      };
+      const waiter: Waiter = { priority, sequence, enter };
+      signal.addEventListener('abort', abandon, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /** The place goes straight to the next in line, so a newcomer cannot slip in between. */
+  #leave(): void {
+    const [next] = this.#waiting.take(1);
+    if (next) next.enter();
+    else this.#running -= 1;
+  }
+}

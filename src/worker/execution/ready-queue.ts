@@ -1,0 +1,52 @@
+import { GroupLedger } from './group-ledger.js';
+import { PriorityLine, type Placed } from './priority-line.js';
+import { type WorkGroup } from './work-item.js';
+
+export interface ReadyEntry extends Placed {
+  readonly group: WorkGroup;
+}
+
+/**
+ * The items that are prepared and wait for the device, REALTIME first, then arrival; and what is known of the rest of their
+ * groups. Every item that entered by `arrived` leaves by `departed`, whatever happened in between.
+ */
+export class ReadyQueue<Entry extends ReadyEntry> {
+  readonly #line = new PriorityLine<Entry>();
+  readonly #groups = new GroupLedger();
+
+  get size(): number {
+    return this.#line.size;
+  }
+
+  /** Members of the head's group that are still arriving or being prepared. */
+  get missingOfHead(): number {
+    return this.#line.head ? this.#groups.missing(this.#line.head.group) : 0;
+  }
+
+  arrived(entry: Entry): void {
+    this.#groups.arrived(entry.group);
+  }
+
+  ready(entry: Entry): void {
+    this.#groups.leftPreparation(entry.group);
+    this.#line.add(entry);
+  }
+
+  /** Its preparation failed or was cancelled: the others wait for it no longer. */
+  neverReady(entry: Entry): void {
+    this.#groups.leftPreparation(entry.group);
+  }
+
+  departed(entry: Entry): void {
+    this.#groups.departed(entry.group);
+  }
+
+  /** False when the device has it already. */
+  remove(entry: Entry): boolean {
+    return this.#line.remove(entry);
+  }
+
+  take(count: number): Entry[] {
+    return this.#line.take(count);
+  }
+}

@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type SpeechChunk, type SynthesizeCall } from '../../contracts/grpc/tts.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { CONTENT_TYPES, openEncoder } from '../audio/encode.js';
+import { SPEECH_RATE } from '../audio/pcm.js';
+import { SpeechOutput } from '../audio/speech-output.js';
+import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/engine.js';
+import { SYNTHESIZER } from '../engine.tokens.js';
+import { BatchJournal } from './batch-journal.js';
+import { MicroBatcher } from './micro-batcher.js';
+import { type WorkItem } from './work-item.js';
+
+/** Takes the stream of one speech in order: header, audio, done. */
+export type ChunkSink = (chunk: SpeechChunk) => void;
+
+interface Order {
+  readonly call: SynthesizeCall;
+  readonly sink: ChunkSink;
+  /** Aborts when the speech ended in any way: the encoder's process never outlives its request. */
+  readonly released: AbortSignal;
+}
+
+interface Speech {
+  readonly item: SynthesizeItem;
+  readonly output: SpeechOutput;
+}
+
+interface Spoken {
+  readonly durationS: number;
+  readonly output: SpeechOutput;
+}
+
+/**
+ * Speech: the device only synthesises. Encoders start in the preparation stage and finish after the engine call, so neither
+ * they nor a slow reader hold the device.
+ */
+@Injectable()
+export class SynthesisService {
+  readonly #batcher: MicroBatcher<Order, Speech, Spoken>;
+
+  constructor(
+    @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
+    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    clock: ProcessClock,
+    journal: BatchJournal,
+  ) {
+    this.#batcher = new MicroBatcher({
+      prepare: item => Promise.resolve(this.#prepare(item)),
+      compute: group => this.#synthesise(group),
+      limits: () => engine.info,
+      prepParallel: spec.prepParallel,
+      clock,
+      journal,
+    });
+  }
+
+  /** Resolves after `done`. @throws DomainError this call's own failure, or the abort's error once the work is let go. */
+  async synthesize(call: SynthesizeCall, signal: AbortSignal, sink: ChunkSink): Promise<void> {
+    this.#assertVoice(call.voice);
+    const { requestId: id, priority, group } = call;
+    const ended = new AbortController();
+    const input = { call, sink: withHeader(call, sink), released: AbortSignal.any([signal, ended.signal]) };
+    try {
+      const { value, execution } = await this.#batcher.submit({ id, priority, group, input, signal });
+      await value.output.finish();
+      sink({ kind: 'done', durationS: value.durationS, execution });
+    } finally {
+      ended.abort();
+    }
+  }
+
+  #assertVoice(voice: string): void {
+    const known = this.engine.voices.map(({ id }) => id);
+    if (known.includes(voice)) return;
+    throw new DomainError('voice_not_found', `No voice "${voice}"; voices: ${known.join(', ')}.`, { param: 'voice' });
+  }
+
+  #prepare({ input: { call, sink, released }, signal }: WorkItem<Order>): Speech {
+    const onBytes = (bytes: Buffer): void => sink({ kind: 'audio', bytes });
+    const encoder = openEncoder({ format: call.format, signal: released, onBytes });
+    const output = new SpeechOutput(encoder, this.engine.sampleRate);
+    const { requestId, text, voice, speed } = call;
+    return { output, item: { requestId, text, voice, speed, signal, emit: samples => output.write(samples) } };
+  }
+
+  async #synthesise(group: readonly Speech[]) {
+    const outcomes = await this.engine.synthesize(group.map(({ item }) => item));
+    return outcomes.map((outcome, index) => {
+      if (!outcome.ok) return outcome;
+      return { ok: true as const, value: { durationS: outcome.value.durationS, output: group[index]!.output } };
+    });
+  }
+}
+
+/** Puts the header before the first audio: a call that fails before has promised nothing. */
+function withHeader({ format }: SynthesizeCall, sink: ChunkSink): ChunkSink {
+  let pending = true;
+  return chunk => {
+    if (pending) sink({ kind: 'header', contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE });
+    pending = false;
+    sink(chunk);
+  };
+}

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type CallTranscript, type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { decodeAudio } from '../audio/decode.js';
+import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
+import { RECOGNIZER } from '../engine.tokens.js';
+import { BatchJournal } from './batch-journal.js';
+import { MicroBatcher } from './micro-batcher.js';
+import { segmentsOf } from './transcript-segments.js';
+import { type WorkItem } from './work-item.js';
+
+export interface TranscriptAnswer {
+  readonly transcript: CallTranscript;
+  readonly execution: CallExecution;
+}
+
+interface Recognised {
+  readonly transcript: Transcript;
+  readonly durationS: number;
+}
+
+/** Files: decoded side by side, recognised in groups. */
+@Injectable()
+export class TranscriptionService {
+  readonly #batcher: MicroBatcher<TranscribeCall, TranscribeItem, Recognised>;
+
+  constructor(
+    @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    clock: ProcessClock,
+    journal: BatchJournal,
+  ) {
+    this.#batcher = new MicroBatcher({
+      prepare: item => this.#prepare(item),
+      compute: group => this.#recognise(group),
+      limits: () => engine.info,
+      prepParallel: spec.prepParallel,
+      clock,
+      journal,
+    });
+  }
+
+  /** @throws DomainError this call's own failure, or the abort's error once the work is let go. */
+  async transcribe(call: TranscribeCall, signal: AbortSignal): Promise<TranscriptAnswer> {
+    const { requestId: id, priority, group } = call;
+    const { value, execution } = await this.#batcher.submit({ id, priority, group, input: call, signal });
+    const { transcript, durationS } = value;
+    const { text, language, words } = transcript;
+    const segments = segmentsOf(transcript, call.temperature);
+    return { transcript: { text, language, durationS, segments, words }, execution };
+  }
+
+  async #prepare({ input, signal }: WorkItem<TranscribeCall>): Promise<TranscribeItem> {
+    const { requestId, task, language, prompt, temperature, wordTimestamps } = input;
+    const audio = await this.#audio(input, signal);
+    await this.engine.prepare?.(audio, signal);
+    return { requestId, audio, task, language, prompt, temperature, wordTimestamps, signal };
+  }
+
+  /** An engine that takes the untouched file, such as a remote one, does its own decoding. */
+  async #audio({ audio: bytes, filename }: TranscribeCall, signal: AbortSignal): Promise<PreparedAudio> {
+    if (this.engine.input === 'encoded') return { kind: 'encoded', bytes, filename, durationS: 0 };
+    return { kind: 'pcm', sampleRate: 16_000, ...(await decodeAudio(bytes, signal)) };
+  }
+
+  async #recognise(group: readonly TranscribeItem[]) {
+    const outcomes = await this.engine.transcribe(group);
+    return outcomes.map((outcome, index) =>
+      outcome.ok
+        ? {
+            ok: true as const,
+            value: { transcript: outcome.value, durationS: durationOf(group[index]!, outcome.value) },
+          }
+        : outcome,
+    );
+  }
+}
+
+/** An engine that decodes by itself tells the length by its last segment only. */
+const durationOf = ({ audio }: TranscribeItem, { segments }: Transcript): number =>
+  audio.kind === 'pcm' ? audio.durationS : audio.durationS || (segments.at(-1)?.end ?? 0);

@@ -1,0 +1,43 @@
+import { type RequestPriority } from '../../core/request/request-priority.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+/** One request on its way through preparation and the device. */
+export interface WorkItem<Input> {
+  readonly id: string;
+  readonly priority: RequestPriority;
+  /** Calls that were dispatched together (D-24); size 1: alone. */
+  readonly group: WorkGroup;
+  readonly input: Input;
+  /** Aborted by the Cancel RPC, by the caller's disconnect or by shutdown. */
+  readonly signal: AbortSignal;
+}
+
+export interface WorkGroup {
+  readonly id: string;
+  readonly size: number;
+}
+
+/** How one request was computed; milliseconds on this process's clock. */
+export interface Execution {
+  /** CPU preparation alone, without the wait for a free preparation place. */
+  readonly prepMs: number;
+  /** Prepared and waiting for the device. */
+  readonly readyWaitMs: number;
+  /** The engine call that computed it. */
+  readonly deviceMs: number;
+  /** Members of that engine call, this one included. */
+  readonly batchSize: number;
+  /** Names that engine call: equal for all its members. */
+  readonly batchId: string;
+}
+
+export interface Computed<Value> {
+  readonly value: Value;
+  readonly execution: Execution;
+}
+
+/** The error an aborted request ends with: the one given to `abort()`, so that the cause of the abort decides the answer. */
+export function abortError(signal: AbortSignal): DomainError {
+  const reason: unknown = signal.reason;
+  return reason instanceof DomainError ? reason : new DomainError('request_cancelled', 'The request was cancelled.');
+}

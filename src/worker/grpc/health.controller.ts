@@ -1,0 +1,46 @@
+import { status } from '@grpc/grpc-js';
+import { Controller } from '@nestjs/common';
+import { GrpcMethod, RpcException } from '@nestjs/microservices';
+import { concat, distinctUntilChanged, map, NEVER, type Observable, of } from 'rxjs';
+import {
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+  NOT_SERVING,
+  SERVICE_UNKNOWN,
+  SERVING,
+} from '../../contracts/grpc/health.codec.js';
+import { WorkerState, type WorkerPhase } from '../lifecycle/worker-state.js';
+import { ServedService } from './served-service.js';
+
+/** `grpc.health.v1.Health`, for probes that know nothing of Switchyard. The empty service name means the whole server. */
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly state: WorkerState,
+    private readonly served: ServedService,
+  ) {}
+
+  @GrpcMethod('Health', 'Check')
+  check({ service }: HealthCheckRequest): HealthCheckResponse {
+    if (this.#knows(service)) return servingStatus(this.state.phase);
+    throw new RpcException({ code: status.NOT_FOUND, details: `No service "${service}" here.` });
+  }
+
+  /** Never ends while the worker runs, as the protocol asks; an unknown service may yet appear. */
+  @GrpcMethod('Health', 'Watch')
+  watch({ service }: HealthCheckRequest): Observable<HealthCheckResponse> {
+    if (!this.#knows(service)) return concat(of({ status: SERVICE_UNKNOWN }), NEVER);
+    return this.state.phase$.pipe(
+      map(servingStatus),
+      distinctUntilChanged((one, other) => one.status === other.status),
+    );
+  }
+
+  #knows(service: string): boolean {
+    return service === '' || service === this.served.name;
+  }
+}
+
+const servingStatus = (phase: WorkerPhase): HealthCheckResponse => ({
+  status: phase === 'ready' ? SERVING : NOT_SERVING,
+});

@@ -1,0 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+
+const NAMES = { stt: 'switchyard.v1.SpeechToText', tts: 'switchyard.v1.TextToSpeech' } as const;
+
+/** The one service of this process by its full proto name; the other answers UNIMPLEMENTED. */
+@Injectable()
+export class ServedService {
+  readonly name: string;
+
+  constructor(@Inject(WORKER_SPEC) spec: WorkerSpec) {
+    this.name = NAMES[spec.model.kind];
+  }
+}

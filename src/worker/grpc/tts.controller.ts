@@ -1,0 +1,80 @@
+import { type ServerWritableStream } from '@grpc/grpc-js';
+import { Controller, Inject, UseFilters } from '@nestjs/common';
+import { GrpcMethod } from '@nestjs/microservices';
+import { Observable } from 'rxjs';
+import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
+import {
+  decodeSynthesizeCall,
+  encodeSpeechChunk,
+  type ListVoicesResponse,
+  type SynthesizeCall,
+  type SynthesizeRequest,
+  type SynthesizeResponse,
+} from '../../contracts/grpc/tts.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type SpeechSynthesizer } from '../engines/engine.js';
+import { SYNTHESIZER } from '../engine.tokens.js';
+import { SynthesisService } from '../execution/synthesis.service.js';
+import { CallFailureFilter } from './call-failure.filter.js';
+import { HealthReporter } from './health-reporter.js';
+import { InFlightCalls } from './in-flight-calls.js';
+
+/** `switchyard.v1.TextToSpeech`. */
+@Controller()
+@UseFilters(CallFailureFilter)
+export class TtsController {
+  constructor(
+    private readonly calls: InFlightCalls,
+    private readonly synthesis: SynthesisService,
+    private readonly health: HealthReporter,
+    @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
+  ) {}
+
+  /** Nest writes what the Observable gives, buffering for a slow reader; the work itself goes on until it is let go. */
+  @GrpcMethod('TextToSpeech', 'Synthesize')
+  synthesize(
+    message: SynthesizeRequest,
+    _metadata: unknown,
+    call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>,
+  ): Observable<SynthesizeResponse> {
+    return new Observable(subscriber => {
+      this.calls
+        .run(message.requestId, call, signal =>
+          this.synthesis.synthesize(decoded(message), signal, chunk => subscriber.next(encodeSpeechChunk(chunk))),
+        )
+        .then(
+          () => subscriber.complete(),
+          (error: unknown) => subscriber.error(error),
+        );
+    });
+  }
+
+  @GrpcMethod('TextToSpeech', 'ListVoices')
+  listVoices(): ListVoicesResponse {
+    return { voices: this.engine.voices.map(voice => ({ ...voice })) };
+  }
+
+  @GrpcMethod('TextToSpeech', 'Cancel')
+  cancel({ requestId, reason }: CancelRequest): CancelResponse {
+    return { acknowledged: this.calls.cancel(requestId, reason) };
+  }
+
+  @GrpcMethod('TextToSpeech', 'Health')
+  report(): HealthResponse {
+    return encodeHealth(this.health.report());
+  }
+}
+
+function decoded(message: SynthesizeRequest): SynthesizeCall {
+  if (message.text.trim() === '') throw invalid('text', 'The text is empty.');
+  if (!(message.speed >= 0.25 && message.speed <= 4))
+    throw invalid('speed', `speed is 0.25 to 4, not ${message.speed}.`);
+  try {
+    return decodeSynthesizeCall(message);
+  } catch (error) {
+    throw invalid('format', (error as Error).message);
+  }
+}
+
+const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });

@@ -1,0 +1,36 @@
+/** What a worker tells the process that started it, over Node's IPC channel. */
+export type WorkerMessage =
+  | { readonly type: 'listening'; readonly port: number }
+  | { readonly type: 'ready' }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** The part of `process` that is used here. */
+export interface IpcProcess {
+  readonly connected?: boolean;
+  send?(message: unknown, callback: (error: Error | null) => void): boolean;
+  once(event: 'disconnect', listener: () => void): unknown;
+}
+
+/** The tie to the supervising gateway. A worker that was started by hand has none, and says nothing. */
+export class SupervisorLink {
+  readonly #process: IpcProcess;
+  readonly supervised: boolean;
+
+  constructor(ipc: IpcProcess) {
+    this.#process = ipc;
+    this.supervised = ipc.send !== undefined && ipc.connected === true;
+  }
+
+  /** Resolves when the message has left, or never can: the supervisor's death shows as a disconnect. */
+  report(message: WorkerMessage): Promise<void> {
+    return new Promise(resolve => {
+      if (!this.#process.connected || !this.#process.send) return resolve();
+      this.#process.send(message, () => resolve());
+    });
+  }
+
+  /** Calls `lost` when the supervisor is gone: no worker outlives its gateway. */
+  onLost(lost: () => void): void {
+    if (this.supervised) this.#process.once('disconnect', lost);
+  }
+}

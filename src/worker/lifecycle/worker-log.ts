@@ -1,0 +1,51 @@
+import { type LoggerService } from '@nestjs/common';
+import { type Logger, pino, type DestinationStream } from 'pino';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+
+/**
+ * JSON lines on stdout, which the supervisor drains into the gateway's log. Written asynchronously: a pipe that nobody reads
+ * may cost lines, never the worker.
+ */
+export function workerLog(
+  { workerId, model, logLevel }: Pick<WorkerSpec, 'workerId' | 'model' | 'logLevel'>,
+  destination: DestinationStream = pino.destination({ dest: 1, sync: false }),
+): Logger {
+  return pino({ level: logLevel, base: { pid: process.pid, worker: workerId, model: model.id } }, destination);
+}
+
+/** Nest's logger on pino, without the HTTP parts of nestjs-pino. */
+export class NestLog implements LoggerService {
+  constructor(private readonly log_: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.#write('info', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.#write('warn', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.#write('error', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.#write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.#write('trace', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.#write('fatal', message, rest);
+  }
+
+  /** Nest passes the context last, and for errors the stack before it. */
+  #write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
+    const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
+    const stack = rest.length > 1 ? rest[0] : undefined;
+    if (message instanceof Error) this.log_[level]({ context, err: message }, message.message);
+    else this.log_[level]({ context, stack }, String(message));
+  }
+}

@@ -1,0 +1,55 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { type Logger } from 'pino';
+import { ClockModule } from '../platform/clock/clock.module.js';
+import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
+import { ENGINE, RECOGNIZER, SYNTHESIZER } from './engine.tokens.js';
+import { type SpeechEngine } from './engines/engine.js';
+import { BatchJournal } from './execution/batch-journal.js';
+import { StreamSlots } from './execution/stream-slots.js';
+import { SynthesisService } from './execution/synthesis.service.js';
+import { TranscriptionService } from './execution/transcription.service.js';
+import { HealthReporter } from './grpc/health-reporter.js';
+import { HealthController } from './grpc/health.controller.js';
+import { InFlightCalls } from './grpc/in-flight-calls.js';
+import { ServedService } from './grpc/served-service.js';
+import { StreamService } from './grpc/stream.service.js';
+import { SttController } from './grpc/stt.controller.js';
+import { TtsController } from './grpc/tts.controller.js';
+import { WorkerDrain } from './lifecycle/worker-drain.js';
+import { WorkerState } from './lifecycle/worker-state.js';
+
+export interface WorkerParts {
+  readonly spec: WorkerSpec;
+  readonly engine: SpeechEngine;
+  readonly log: Logger;
+}
+
+const EVERY_WORKER: Provider[] = [WorkerState, WorkerDrain, InFlightCalls, HealthReporter, ServedService];
+
+/** One engine, one model, one device: only the service of its kind is there. */
+@Module({})
+export class WorkerModule {
+  static forEngine({ spec, engine, log }: WorkerParts): DynamicModule {
+    const kind = engine.kind === 'stt' ? RECOGNITION : SYNTHESIS;
+    return {
+      module: WorkerModule,
+      imports: [ClockModule],
+      controllers: [HealthController, ...kind.controllers],
+      providers: [
+        { provide: WORKER_SPEC, useValue: spec },
+        { provide: ENGINE, useValue: engine },
+        { provide: kind.token, useExisting: ENGINE },
+        { provide: BatchJournal, useValue: new BatchJournal(log) },
+        ...EVERY_WORKER,
+        ...kind.providers,
+      ],
+    };
+  }
+}
+
+const RECOGNITION = {
+  token: RECOGNIZER,
+  controllers: [SttController],
+  providers: [TranscriptionService, StreamSlots, StreamService],
+};
+const SYNTHESIS = { token: SYNTHESIZER, controllers: [TtsController], providers: [SynthesisService] };
