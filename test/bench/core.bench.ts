@@ -13,6 +13,8 @@ const MODELS = 100;
 const ROUND_MS = 2_000;
 const MIN_PER_SECOND = 500_000;
 
+const nothing = (): void => undefined;
+
 /** One ready worker per model whose device is busy and whose credits never end: the queue is what is measured. */
 class EndlessWorkers implements WorkerPort {
   readonly capacity$ = EMPTY;
@@ -27,7 +29,9 @@ class EndlessWorkers implements WorkerPort {
   }
 
   lease(_workerId: string, count: number): readonly Lease[] {
-    return Array.from({ length: count }, () => new Lease(() => undefined));
+    const leases: Lease[] = [];
+    while (leases.length < count) leases.push(new Lease(nothing));
+    return leases;
   }
 }
 

@@ -1,14 +1,7 @@
 import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type HeapItem } from './keyed-heap.js';
-
-/** A link of a lane: one request that waits. Its heap fields belong to the queue's deadline heap. */
-export interface WaitingRequest<P> extends HeapItem {
-  readonly request: ScheduledRequest<P>;
-  readonly lane: ModelLane<P>;
-  ahead: WaitingRequest<P> | undefined;
-  behind: WaitingRequest<P> | undefined;
-}
+import { type WaitingRequest } from './waiting-request.js';
 
 /** What others may see of a lane that is not empty. */
 export interface LaneView {
@@ -25,7 +18,6 @@ export interface LaneView {
  * counting are O(1). Its heap fields belong to the queue's heap of lane heads.
  */
 export class ModelLane<P> implements LaneView, HeapItem {
-  heapKey = 0;
   heapIndex = -1;
   #head: WaitingRequest<P> | undefined;
   #tail: WaitingRequest<P> | undefined;
@@ -87,7 +79,7 @@ export class ModelLane<P> implements LaneView, HeapItem {
 
   #link(request: ScheduledRequest<P>, ahead: WaitingRequest<P> | undefined): WaitingRequest<P> {
     const behind = ahead === undefined ? this.#head : ahead.behind;
-    const node: WaitingRequest<P> = { heapKey: 0, heapIndex: -1, request, lane: this, ahead, behind };
+    const node: WaitingRequest<P> = { request, ahead, behind, sooner: undefined, later: undefined };
     if (ahead === undefined) this.#head = node;
     else ahead.behind = node;
     if (behind === undefined) this.#tail = node;

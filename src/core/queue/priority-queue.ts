@@ -2,8 +2,10 @@ import { DomainError } from '../shared/domain-error.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from './aging-policy.js';
+import { DeadlineBook } from './deadline-book.js';
 import { KeyedHeap } from './keyed-heap.js';
-import { type LaneView, ModelLane, type WaitingRequest } from './model-lane.js';
+import { type LaneView, ModelLane } from './model-lane.js';
+import { type WaitingRequest } from './waiting-request.js';
 
 export interface ModelDepth {
   readonly realtime: number;
@@ -37,7 +39,7 @@ export class PriorityQueue<P> {
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
   readonly #batchHeads = new KeyedHeap<ModelLane<P>>();
-  readonly #deadlines = new KeyedHeap<WaitingRequest<P>>();
+  readonly #deadlines = new DeadlineBook<P>();
   #realtime = 0;
   #bytes = 0;
 
@@ -60,7 +62,7 @@ export class PriorityQueue<P> {
 
   /** Monotonic instant of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {
-    return this.#deadlines.top?.heapKey;
+    return this.#deadlines.first?.request.queueDeadlineMs;
   }
 
   /** Lanes in which somebody waits, in no useful order. */
@@ -95,16 +97,18 @@ export class PriorityQueue<P> {
   /** Joins behind its equals. Throws `duplicate_request_id` when a request of that id waits already. */
   enqueue(request: ScheduledRequest<P>): void {
     this.#refuseDuplicate(request);
-    this.#added(this.#laneOf(request).join(request));
+    const lane = this.#laneOf(request);
+    this.#added(lane.join(request), lane);
   }
 
   /** Back to its old place, ahead of its equals: for a request that was taken and whose worker died (D-06). */
   restore(request: ScheduledRequest<P>): void {
     this.#refuseDuplicate(request);
-    this.#added(this.#laneOf(request).rejoin(request));
+    const lane = this.#laneOf(request);
+    this.#added(lane.rejoin(request), lane);
   }
 
-  /** Takes a request out from anywhere, in O(log models + log depth). */
+  /** Takes a request out from anywhere, in O(log models). */
   remove(id: string): ScheduledRequest<P> | undefined {
     const node = this.#nodes.get(id);
     if (node === undefined) return undefined;
@@ -115,9 +119,11 @@ export class PriorityQueue<P> {
   /** Removes and returns those whose queue deadline has come, earliest first (D-07). One comparison when there is none. */
   expired(nowMs: number): ScheduledRequest<P>[] {
     const gone: ScheduledRequest<P>[] = [];
-    for (let node = this.#deadlines.top; node !== undefined && node.heapKey <= nowMs; node = this.#deadlines.top) {
+    let node = this.#deadlines.first;
+    while (node !== undefined && node.request.queueDeadlineMs <= nowMs) {
       this.#removed(node);
       gone.push(node.request);
+      node = this.#deadlines.first;
     }
     return gone;
   }
@@ -146,7 +152,7 @@ export class PriorityQueue<P> {
     const from = this.#laneOf(lane);
     const taken: ScheduledRequest<P>[] = [];
     for (let node = from.head; node !== undefined && taken.length < count; node = from.head) {
-      this.#removed(node);
+      this.#removed(node, from);
       taken.push(node.request);
     }
     return taken;
@@ -169,11 +175,12 @@ export class PriorityQueue<P> {
     const realtime = this.#realtimeHeads.top;
     const batch = this.#batchHeads.top;
     if (realtime === undefined || batch === undefined) return realtime ?? batch;
-    return batch.heapKey < realtime.heapKey && this.#isAged(batch, nowMs) ? batch : realtime;
+    const older = batch.firstEnqueuedAtMs < realtime.firstEnqueuedAtMs;
+    return older && this.#isAged(batch, nowMs) ? batch : realtime;
   }
 
   #isAged(lane: ModelLane<P>, nowMs: number): boolean {
-    return isAged({ priority: lane.priority, enqueuedAtMs: lane.firstEnqueuedAtMs }, nowMs, this.#agingMs);
+    return lane.head !== undefined && isAged(lane.head.request, nowMs, this.#agingMs);
   }
 
   #refuseDuplicate(request: ScheduledRequest<P>): void {
@@ -181,17 +188,17 @@ export class PriorityQueue<P> {
     throw new DomainError('duplicate_request_id', `Request ${request.id} is waiting already.`);
   }
 
-  #added(node: WaitingRequest<P>): void {
-    const { request, lane } = node;
+  #added(node: WaitingRequest<P>, lane: ModelLane<P>): void {
+    const { request } = node;
     this.#nodes.set(request.id, node);
-    this.#deadlines.put(node, request.queueDeadlineMs);
+    this.#deadlines.add(node);
     this.#bytes += request.bytes;
     if (lane.priority === RequestPriority.REALTIME) this.#realtime += 1;
     if (lane.head === node) this.#headChanged(lane);
   }
 
-  #removed(node: WaitingRequest<P>): void {
-    const { request, lane } = node;
+  #removed(node: WaitingRequest<P>, lane = this.#laneOf(node.request)): void {
+    const { request } = node;
     const wasHead = lane.head === node;
     lane.leave(node);
     this.#nodes.delete(request.id);
