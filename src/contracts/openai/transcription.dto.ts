@@ -13,7 +13,7 @@ export class TranscriptionDto extends TranslationDto {
   @IsOptional()
   @IsString({ message: 'must be a BCP-47 tag such as en or pt-BR' })
   @LanguageTag()
-  language = '';
+  language?: string;
 
   @ApiPropertyOptional({
     name: 'timestamp_granularities[]',

@@ -40,7 +40,7 @@ export function transcriptionOrder(fields: Fields, catalog: ModelCatalog): Trans
     ],
     catalog,
   );
-  demandLanguage(model, dto.language);
+  demandLanguage(model, dto.language ?? '');
   return {
     ...orderOf(dto, model, 'transcribe'),
     answer: {
