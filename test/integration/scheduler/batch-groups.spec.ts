@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+
+describe('batch groups', () => {
+  let yard: SchedulerHarness;
+
+  beforeEach(async () => {
+    yard = await SchedulerHarness.start();
+  });
+  afterEach(() => yard.stop());
+
+  const groups = () => {
+    const sizes = new Map<string, string[]>();
+    for (const { group, id } of yard.pool.calls) sizes.set(group.id, [...(sizes.get(group.id) ?? []), id]);
+    return [...sizes.values()];
+  };
+
+  it('sends eight BATCH requests to an idle worker as one group of 8, without waiting', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    yard.submitAll(ids(8));
+    const calls = await yard.pool.received(8);
+    expect(new Set(calls.map(({ group }) => group.id)).size).toBe(1);
+    expect(calls.every(({ group }) => group.size === 8)).toBe(true);
+    expect(yard.of('leased').map(({ reason }) => reason)).toEqual(Array(8).fill('full'));
+  });
+
+  it('sends what there is when no further request came for the quiet gap', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    yard.submitAll(ids(3));
+    await yard.pool.received(3);
+    expect(groups()).toEqual([ids(3)]);
+    expect(yard.of('leased').map(({ reason, groupSize }) => [reason, groupSize])).toEqual(Array(3).fill(['quiet', 3]));
+  });
+
+  it('tells how long the window held a request back, as part of its queue wait', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submit('r1');
+    (await yard.pool.received(1))[0]!.answer();
+    const { batchWaitMs, queueWaitMs } = (await settled).phases;
+    expect(batchWaitMs).toBeGreaterThan(0);
+    expect(batchWaitMs).toBeLessThanOrEqual(queueWaitMs!);
+  });
+
+  it('never waits with REALTIME', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submit('live', REALTIME);
+    const [call] = await yard.pool.received(1);
+    call!.answer();
+    expect((await settled).phases.batchWaitMs).toBe(0);
+    expect(call!.group.size).toBe(1);
+  });
+
+  it('never mixes models in a group', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    yard.pool.addWorker('b1', 'beta');
+    for (const id of ids(8)) {
+      yard.submit(`a-${id}`);
+      yard.submit(`b-${id}`, { model: 'beta' });
+    }
+    await yard.pool.received(16);
+    expect(groups().map(({ length }) => length)).toEqual([8, 8]);
+    for (const group of groups()) expect(new Set(group.map(id => id[0])).size).toBe(1);
+  });
+
+  it('sends the next group ahead while the first is on the device, and no third', async () => {
+    yard.pool.addWorker('a1', 'alpha', { slots: 16 });
+    yard.submitAll(ids(24));
+    await yard.pool.received(16);
+    await yard.settle();
+    expect(yard.pool.calls).toHaveLength(16);
+    expect(yard.queue.depth).toBe(8);
+  });
+
+  it('touches no neighbour when one member of a group fails', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submitAll(ids(8));
+    const calls = await yard.pool.received(8);
+    for (const call of calls) {
+      if (call.id === 'r3') call.fail('invalid_audio');
+      else call.answer({ batchSize: 8 });
+    }
+    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    expect(statuses).toEqual(ids(8).map(id => (id === 'r3' ? 'failed' : 'completed')));
+  });
+
+  it('counts engine calls, not requests, in scheduler_batch_size', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submitAll(ids(8));
+    const calls = await yard.pool.received(8);
+    // The worker computed them as five and three, whatever they were sent as.
+    calls.slice(0, 5).forEach(call => call.answer({ batchSize: 5, batchId: 'one' }));
+    calls.slice(5).forEach(call => call.answer({ batchSize: 3, batchId: 'two' }));
+    await Promise.all(settled);
+    expect(await scraped('scheduler_batch_size_count')).toBe(2);
+    expect(await scraped('scheduler_batch_size_sum')).toBe(8);
+  });
+});

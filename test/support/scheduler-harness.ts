@@ -1,0 +1,157 @@
+import { type INestApplicationContext } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { register } from 'prom-client';
+import { type DispatchEvent, type DispatchEventType } from '../../src/core/dispatch/dispatch-event.js';
+import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { AdminModule } from '../../src/gateway/admin/admin.module.js';
+import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
+import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
+import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
+import { type RequestSpec, type SettledRequest } from '../../src/gateway/scheduler/submitted-request.js';
+import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
+import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+import { ClockModule } from '../../src/platform/clock/clock.module.js';
+import { ProcessClock } from '../../src/platform/clock/monotonic-clock.js';
+import { ConfigModule } from '../../src/platform/config/config.module.js';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { type SettingValue } from '../../src/platform/config/setting-definition.js';
+import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
+import { DispatchEventBus } from '../../src/platform/events/dispatch-event-bus.js';
+import { EventsModule } from '../../src/platform/events/events.module.js';
+import { ScriptedPool } from './scripted-pool.js';
+
+/** Real time, and jumps ahead: half a minute of waiting costs nothing. */
+export class JumpingClock {
+  #aheadMs = 0;
+
+  nowMs(): number {
+    return performance.now() + this.#aheadMs;
+  }
+
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}
+
+export const stt = (id: string): ModelSpec => ({
+  ...{ id, kind: 'stt', engine: 'synthetic', aliases: [], capabilities: ['transcribe'], languages: [] },
+  ...{ replicas: 0, addresses: ['127.0.0.1:1'], voices: {}, options: {} },
+});
+
+const MODELS = [stt('alpha'), stt('beta')];
+
+export interface HarnessOptions {
+  readonly settings?: Partial<Record<SettingPath, SettingValue>>;
+}
+
+/** The real scheduler with everything below it except workers, which the test plays. */
+export class SchedulerHarness {
+  readonly events: DispatchEvent[] = [];
+
+  private constructor(
+    readonly app: INestApplicationContext,
+    readonly pool: ScriptedPool,
+    readonly clock: JumpingClock,
+  ) {}
+
+  static async start({ settings = {} }: HarnessOptions = {}): Promise<SchedulerHarness> {
+    const pool = new ScriptedPool();
+    const clock = new JumpingClock();
+    const testing = await Test.createTestingModule({
+      imports: [
+        ConfigModule.forRoot(settingsFrom(settings), MODELS),
+        ClockModule,
+        EventsModule,
+        SchedulerModule,
+        AdminModule,
+      ],
+    })
+      .overrideProvider(ProcessClock)
+      .useValue(clock)
+      .overrideProvider(WorkerPoolService)
+      .useValue(pool)
+      .compile();
+    testing.useLogger(false);
+    const harness = new SchedulerHarness(testing, pool, clock);
+    harness.bus.events$.subscribe(event => harness.events.push(event));
+    await testing.init();
+    return harness;
+  }
+
+  get scheduler(): SchedulerService {
+    return this.app.get(SchedulerService);
+  }
+
+  get loop(): DispatchLoop {
+    return this.app.get(DispatchLoop, { strict: false });
+  }
+
+  get queue(): PriorityQueue<WorkerTask> {
+    return this.app.get<PriorityQueue<WorkerTask>>(PriorityQueue, { strict: false });
+  }
+
+  get bus(): DispatchEventBus {
+    return this.app.get(DispatchEventBus);
+  }
+
+  submit(id: string, spec: Partial<RequestSpec> = {}): Promise<SettledRequest> {
+    return this.scheduler.submit({ ...request(id), ...spec }).settled;
+  }
+
+  submitAll(ids: readonly string[], spec: Partial<RequestSpec> = {}): Promise<SettledRequest>[] {
+    return ids.map(id => this.submit(id, spec));
+  }
+
+  types(requestId: string): DispatchEventType[] {
+    return this.events.filter(event => event.requestId === requestId).map(({ type }) => type);
+  }
+
+  of<T extends DispatchEventType>(type: T): Extract<DispatchEvent, { type: T }>[] {
+    return this.events.filter((event): event is Extract<DispatchEvent, { type: T }> => event.type === type);
+  }
+
+  /** The loop has acted on everything that happened until now. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
+  }
+
+  /** Ends what still runs, so that the drain has nothing to wait for. */
+  async stop(): Promise<void> {
+    await this.scheduler.cancelMany({}, 'operator');
+    for (const call of this.pool.calls) call.letGo();
+    await this.app.close();
+  }
+}
+
+export const request = (id: string): RequestSpec => ({
+  id,
+  model: 'alpha',
+  priority: RequestPriority.BATCH,
+  bytes: 100,
+  audioDurationS: 1,
+  payload: transcribe(),
+});
+
+export const transcribe = (): WorkerTask => ({
+  ...{ kind: 'transcribe', task: 'transcribe', filename: 'a.wav', language: '', prompt: '', temperature: 0 },
+  wordTimestamps: false,
+  audio: { size: 100, bytes: () => Promise.resolve(Buffer.alloc(100)), dispose: () => Promise.resolve() },
+});
+
+export const ids = (count: number, prefix = 'r'): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i + 1}`);
+
+export const REALTIME = { priority: RequestPriority.REALTIME } as const;
+
+/** Sum of a metric over the labels given, as a scrape would show it. */
+export async function scraped(name: string, labels: Record<string, string> = {}): Promise<number> {
+  const metric = (await register.getMetricsAsJSON()).find(
+    candidate => candidate.name === name.replace(/_(count|sum)$/, ''),
+  );
+  const values = (metric?.values ?? []) as { value: number; labels: Record<string, string>; metricName?: string }[];
+  return values
+    .filter(value => (value.metricName ?? name) === name)
+    .filter(value => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted))
+    .reduce((sum, { value }) => sum + value, 0);
+}

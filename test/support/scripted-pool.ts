@@ -1,0 +1,163 @@
+import { EventEmitter, once } from 'node:events';
+import { NEVER, Subject } from 'rxjs';
+import { type SlotOffer } from '../../src/core/dispatch/worker.port.js';
+import { type CancelReason } from '../../src/core/request/settlement.js';
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { DomainError, type ErrorCode } from '../../src/core/shared/domain-error.js';
+import { type Lease } from '../../src/core/shared/lease.js';
+import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
+import { type CallGroup, type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
+import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
+import { type ExecutionReply, type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+
+interface ScriptedWorker {
+  readonly model: string;
+  readonly maxBatch: number;
+  readonly slots: SlotLedger;
+}
+
+/** One call as the worker got it; the test plays the worker. */
+export class ScriptedCall implements WorkerCall {
+  readonly reply: Promise<WorkerReply>;
+  readonly finished: Promise<void>;
+  #answer!: (reply: WorkerReply) => void;
+  #refuse!: (error: Error) => void;
+  #finish!: () => void;
+
+  constructor(
+    readonly workerId: string,
+    readonly request: ScheduledRequest<WorkerTask>,
+    readonly group: CallGroup,
+  ) {
+    this.reply = new Promise((resolve, reject) => ([this.#answer, this.#refuse] = [resolve, reject]));
+    this.finished = new Promise(resolve => (this.#finish = resolve));
+  }
+
+  get id(): string {
+    return this.request.id;
+  }
+
+  /** Answers and lets go. */
+  answer(execution: Partial<ExecutionReply> = {}): void {
+    this.answerOnly(execution);
+    this.letGo();
+  }
+
+  answerOnly(execution: Partial<ExecutionReply> = {}): void {
+    const done = { prepMs: 1, readyWaitMs: 0, deviceMs: 2, batchSize: 1, batchId: `call-${this.id}`, ...execution };
+    this.#answer(
+      this.request.payload.kind === 'synthesize'
+        ? { kind: 'speech', durationS: 1, execution: done }
+        : { kind: 'transcript', transcript: transcriptOf(this.id), execution: done },
+    );
+  }
+
+  fail(error: ErrorCode | Error): void {
+    this.#refuse(error instanceof Error ? error : new DomainError(error, `scripted ${error}`));
+    this.letGo();
+  }
+
+  /** The slot is free again. */
+  letGo(): void {
+    this.#finish();
+  }
+}
+
+const transcriptOf = (id: string) => ({ text: `text of ${id}`, language: 'en', durationS: 1, segments: [], words: [] });
+
+/** A worker pool without processes: capacity and calls as real as the scheduler can see, answers by the test. */
+export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolService> {
+  readonly calls: ScriptedCall[] = [];
+  readonly cancels: { workerId: string; requestId: string; reason: CancelReason }[] = [];
+  readonly #capacity = new Subject<string>();
+  readonly #workers = new Map<string, ScriptedWorker>();
+  readonly #events = new EventEmitter();
+  readonly capacity$ = this.#capacity.asObservable();
+  readonly activity$ = NEVER;
+  /** What a Cancel RPC does; the test may hold it back. */
+  onCancel: (requestId: string) => Promise<boolean> = () => Promise.resolve(true);
+  onClose: () => void = () => undefined;
+  /** Makes `execute` throw. */
+  executeError: Error | undefined;
+  closed = false;
+
+  addWorker(id: string, model: string, { slots = 16, maxBatch = 8 } = {}): void {
+    const worker = { model, maxBatch, slots: new SlotLedger(() => this.#capacity.next(model)) };
+    this.#workers.set(id, worker);
+    worker.slots.resize(slots);
+  }
+
+  /** Away: no offers, every call of it ends as lost. */
+  kill(id: string): void {
+    this.#workers.delete(id);
+    for (const call of this.calls) if (call.workerId === id) call.fail('worker_lost');
+  }
+
+  poke(model: string): void {
+    this.#capacity.next(model);
+  }
+
+  slotsInUse(id: string): number {
+    return this.#workers.get(id)?.slots.inUse ?? 0;
+  }
+
+  /** The first `count` calls, once there are so many. */
+  async received(count: number): Promise<ScriptedCall[]> {
+    while (this.calls.length < count) await once(this.#events, 'call');
+    return this.calls.slice(0, count);
+  }
+
+  offer(model: string): SlotOffer | undefined {
+    const [best] = [...this.#workers]
+      .filter(([, worker]) => worker.model === model && worker.slots.free > 0)
+      .sort(([, a], [, b]) => a.slots.inUse - b.slots.inUse);
+    if (!best) return undefined;
+    const [workerId, { slots, maxBatch }] = best;
+    return { workerId, free: slots.free, idle: slots.inUse === 0, maxBatch };
+  }
+
+  lease(workerId: string, count: number): readonly Lease[] {
+    const worker = this.#workers.get(workerId);
+    if (!worker) throw new Error(`no worker ${workerId}`);
+    return worker.slots.lease(count);
+  }
+
+  execute(given: { workerId: string; request: ScheduledRequest<WorkerTask>; group: CallGroup }): WorkerCall {
+    if (this.executeError) throw this.executeError;
+    const call = new ScriptedCall(given.workerId, given.request, given.group);
+    this.calls.push(call);
+    this.#events.emit('call');
+    return call;
+  }
+
+  cancel(workerId: string, requestId: string, reason: CancelReason): Promise<boolean> {
+    this.cancels.push({ workerId, requestId, reason });
+    return this.onCancel(requestId);
+  }
+
+  hasReady(model: string): boolean {
+    return [...this.#workers.values()].some(worker => worker.model === model);
+  }
+
+  isServed(): boolean {
+    return true;
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  onApplicationBootstrap(): Promise<void> {
+    return this.start();
+  }
+
+  workers(): [] {
+    return [];
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.onClose();
+    return Promise.resolve();
+  }
+}
