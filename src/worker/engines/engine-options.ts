@@ -1,0 +1,78 @@
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+
+export class EngineOptionsError extends Error {
+  constructor(
+    modelId: string,
+    readonly problems: readonly string[],
+  ) {
+    super(`Model '${modelId}': ${problems.join('; ')}`);
+    this.name = 'EngineOptionsError';
+  }
+}
+
+export interface NumberRule {
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: number;
+}
+
+/**
+ * Reads a model's `options` once. Every problem names field, value and what is allowed; `done()` reports all of them
+ * together and refuses names nobody read, so that a misspelt option never passes as accepted.
+ */
+export class EngineOptions {
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #read = new Set<string>();
+  readonly #problems: string[] = [];
+
+  constructor(private readonly spec: ModelSpec) {
+    this.#values = spec.options;
+  }
+
+  integer(name: string, rule: NumberRule): number {
+    return this.#numeric(name, rule, 'an integer', Number.isInteger);
+  }
+
+  number(name: string, rule: NumberRule): number {
+    return this.#numeric(name, rule, 'a number', Number.isFinite);
+  }
+
+  text(name: string, fallback: string): string {
+    const value = this.#take(name) ?? fallback;
+    if (typeof value === 'string' && value.length > 0) return value;
+    this.reject(name, value, 'a non-empty text');
+    return fallback;
+  }
+
+  /** The raw value of an option with a shape of its own; the caller calls `reject` when it does not fit. */
+  raw(name: string): unknown {
+    return this.#take(name);
+  }
+
+  reject(name: string, value: unknown, allowed: string): void {
+    this.#problems.push(`options.${name} is ${JSON.stringify(value)}; allowed: ${allowed}`);
+  }
+
+  done(): void {
+    const known = [...this.#read].join(', ');
+    for (const name of Object.keys(this.#values)) {
+      if (!this.#read.has(name)) {
+        const allowed = known === '' ? `the ${this.spec.engine} engine has no options` : `known options are ${known}`;
+        this.#problems.push(`options.${name} is unknown; ${allowed}`);
+      }
+    }
+    if (this.#problems.length > 0) throw new EngineOptionsError(this.spec.id, this.#problems);
+  }
+
+  #take(name: string): unknown {
+    this.#read.add(name);
+    return this.#values[name];
+  }
+
+  #numeric(name: string, rule: NumberRule, noun: string, fits: (value: unknown) => boolean): number {
+    const value = this.#take(name) ?? rule.fallback;
+    if (typeof value === 'number' && fits(value) && value >= rule.min && value <= rule.max) return value;
+    this.reject(name, value, `${noun} from ${rule.min} to ${rule.max}`);
+    return rule.fallback;
+  }
+}

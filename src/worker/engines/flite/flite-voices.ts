@@ -1,0 +1,16 @@
+import { type EngineVoice } from '../engine.js';
+
+/** The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is the same man. */
+export const FLITE_VOICES = [
+  { id: 'rms', name: 'RMS', language: 'en-US', gender: 'male' },
+  { id: 'slt', name: 'SLT', language: 'en-US', gender: 'female' },
+  { id: 'awb', name: 'AWB', language: 'en-GB', gender: 'male' },
+] as const satisfies readonly EngineVoice[];
+
+export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
+
+export const FLITE_VOICE_IDS: readonly FliteVoiceId[] = FLITE_VOICES.map(({ id }) => id);
+
+export function isFliteVoice(id: string): id is FliteVoiceId {
+  return FLITE_VOICE_IDS.some(known => known === id);
+}

@@ -1,0 +1,151 @@
+import { type DecodedWord, FRAMES_PER_SECOND } from './decoded-word.js';
+import { type ModelFiles } from './model-files.js';
+import {
+  type CepstralNormaliser,
+  copyCepstra,
+  type DecoderPointer,
+  type PocketSphinxLibrary,
+  readNormaliser,
+} from './pocketsphinx-library.js';
+
+/**
+ * `full` is the best result: a second pass over the utterance and a search of its word lattice when it ends.
+ * `live` leaves both out: half the end-of-utterance time, for texts that are shown while speech goes on.
+ */
+export type DecoderPass = 'full' | 'live';
+
+/** Mean of the cepstra of some speech; what normalises the channel and the voice out of them. */
+export type CepstralMean = Float32Array;
+
+/** One native PocketSphinx decoder. Synchronous: lives on an engine thread and is used by that thread only. */
+export class Decoder {
+  readonly #pointer: DecoderPointer;
+  readonly #normaliser: CepstralNormaliser;
+  readonly #modelMean: CepstralMean;
+  #freed = false;
+
+  constructor(
+    private readonly library: PocketSphinxLibrary,
+    model: ModelFiles,
+    pass: DecoderPass,
+  ) {
+    library.silenceLog(null);
+    this.#pointer = createDecoder(library, model, pass);
+    this.#normaliser = readNormaliser(library.features(this.#pointer));
+    this.#modelMean = new Float32Array(this.#normaliser.size);
+    library.getCepstralMean(this.#normaliser.pointer, this.#modelMean);
+  }
+
+  /**
+   * Mean over the speech frames of `samples`; the model's own mean when there are none. Decoding that starts from the
+   * mean of the audio itself gets about half the word errors of a cold start (README, "PocketSphinx").
+   */
+  cepstralMean(samples: Int16Array, isCancelled: () => boolean = () => false): CepstralMean {
+    // The front end tracks noise; without this the mean would depend on the audio before.
+    this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
+    const sum = new Float64Array(this.#normaliser.size);
+    let frames = 0;
+    for (let from = 0; from < samples.length && !isCancelled(); from += MEAN_SLICE_SAMPLES) {
+      frames += this.#addCepstra(samples.slice(from, from + MEAN_SLICE_SAMPLES), sum);
+    }
+    return frames === 0 ? this.#modelMean : Float32Array.from(sum, value => value / frames);
+  }
+
+  /** Opens an utterance that knows nothing of any earlier one: mean, noise tracking and clock start anew. */
+  begin(mean: CepstralMean): void {
+    this.library.setCepstralMean(this.#normaliser.pointer, mean);
+    this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
+    this.#check(this.library.startUtterance(this.#pointer), 'ps_start_utt');
+  }
+
+  feed(samples: Int16Array): void {
+    // A copy, because native code cannot be handed memory that another thread shares.
+    const own = samples.slice();
+    this.#check(this.library.processRaw(this.#pointer, own, own.length, 0, 0), 'ps_process_raw');
+  }
+
+  /** Best text so far, raw. */
+  hypothesis(): string {
+    return this.library.hypothesis(this.#pointer, [0]) ?? '';
+  }
+
+  /** Ends the utterance. Words and fillers in order, times in seconds from its begin. */
+  finish(): DecodedWord[] {
+    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
+    const words: DecodedWord[] = [];
+    const logMath = this.library.logMath(this.#pointer);
+    for (let at = this.library.firstSegment(this.#pointer); at !== null; at = this.library.nextSegment(at)) {
+      const first: [number] = [0];
+      const last: [number] = [0];
+      this.library.segmentFrames(at, first, last);
+      const posterior = this.library.exp(logMath, this.library.segmentLogPosterior(at, [0], [0], [0]));
+      words.push({
+        word: this.library.segmentWord(at),
+        start: first[0] / FRAMES_PER_SECOND,
+        end: (last[0] + 1) / FRAMES_PER_SECOND,
+        confidence: Math.min(1, posterior),
+      });
+    }
+    return words;
+  }
+
+  /** Ends the utterance without asking for its words. */
+  abandon(): void {
+    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
+  }
+
+  free(): void {
+    if (this.#freed) return;
+    this.#freed = true;
+    this.library.freeDecoder(this.#pointer);
+  }
+
+  #addCepstra(samples: Int16Array, sum: Float64Array): number {
+    const frontEnd = this.library.frontEnd(this.#pointer);
+    const rows: [unknown] = [null];
+    const frames: [number] = [0];
+    this.library.startFrontEnd(frontEnd);
+    const status = this.library.cepstra(frontEnd, samples, samples.length, rows, frames);
+    if (status < 0 || frames[0] === 0) return 0;
+    const cepstra = copyCepstra(rows[0], frames[0], sum.length);
+    this.library.freeCepstra(rows[0]);
+    return addSpeechFrames(cepstra, sum);
+  }
+
+  #check(status: number, call: string): void {
+    if (status < 0) throw new Error(`PocketSphinx: ${call} failed with ${status}`);
+  }
+}
+
+/** 10 s: a cancel is noticed between slices, each about 5 ms of work. */
+const MEAN_SLICE_SAMPLES = 160_000;
+
+/** Frames with no energy (C0 <= 0) are digital silence and tell nothing of the channel. */
+function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
+  let frames = 0;
+  for (let row = 0; row < cepstra.length; row += sum.length) {
+    if ((cepstra[row] ?? 0) <= 0) continue;
+    frames++;
+    for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (cepstra[row + i] ?? 0);
+  }
+  return frames;
+}
+
+function createDecoder(library: PocketSphinxLibrary, model: ModelFiles, pass: DecoderPass): DecoderPointer {
+  const livePass = pass === 'live' ? ['-fwdflat', 'no', '-bestpath', 'no'] : [];
+  const argv = [
+    ...['switchyard', '-logfn', '/dev/null'],
+    ...['-hmm', model.acousticModel, '-lm', model.languageModel, '-dict', model.dictionary],
+    // With its silence removal the decoder's clock stops in pauses, and every later word is seconds off.
+    ...['-remove_silence', 'no'],
+    ...livePass,
+  ];
+  const config = library.parseArguments(null, library.argumentTable(), argv.length, argv, 1);
+  if (config === null) throw new Error(`PocketSphinx refused its arguments: ${argv.join(' ')}`);
+  const decoder = library.initDecoder(config);
+  library.freeArguments(config);
+  if (decoder === null) {
+    throw new Error(`PocketSphinx cannot read the model ${model.acousticModel} or its language model or dictionary.`);
+  }
+  return decoder;
+}

@@ -1,0 +1,24 @@
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { EngineOptions } from '../engine-options.js';
+
+export interface PocketSphinxOptions {
+  /** Files decoded at the same time, one decoder thread of about 90 MB each; also the largest group. */
+  readonly threads: number;
+  /** Live streams at the same time, about 190 MB each, started when first used. */
+  readonly streams: number;
+  /** Folder with `en-us/` (acoustic model), `en-us.lm.bin` and `cmudict-en-us.dict`. */
+  readonly modelDir: string;
+}
+
+export const DEBIAN_MODEL_DIR = '/usr/share/pocketsphinx/model/en-us';
+
+export function readPocketSphinxOptions(spec: ModelSpec): PocketSphinxOptions {
+  const options = new EngineOptions(spec);
+  const read: PocketSphinxOptions = {
+    threads: options.integer('threads', { min: 1, max: 64, fallback: 1 }),
+    streams: options.integer('streams', { min: 0, max: 64, fallback: 2 }),
+    modelDir: options.text('modelDir', DEBIAN_MODEL_DIR),
+  };
+  options.done();
+  return read;
+}

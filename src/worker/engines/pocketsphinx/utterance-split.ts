@@ -1,0 +1,57 @@
+/** Half-open range of samples. */
+export interface SampleRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const RATE = 16_000;
+/** The second pass at the end of an utterance cannot be interrupted; 15 s of audio keep it near half a second. */
+const LONGEST = 15 * RATE;
+const SHORTEST = 8 * RATE;
+/** A quiet stretch this long is a pause between words, not a consonant's closure. */
+const QUIET_WINDOW = Math.round(0.3 * RATE);
+const STEP = RATE / 100;
+
+/**
+ * Cuts long audio into utterances of 8-15 s at the quietest 0.3 s available, so that memory stays flat, a cancel is
+ * quick and the search stays near what was said. Ranges are adjacent and cover everything.
+ */
+export function splitIntoUtterances(samples: Int16Array): SampleRange[] {
+  const ranges: SampleRange[] = [];
+  let from = 0;
+  while (samples.length - from > LONGEST) {
+    const to = quietestPoint(samples, from + SHORTEST, from + LONGEST);
+    ranges.push({ from, to });
+    from = to;
+  }
+  if (samples.length > from) ranges.push({ from, to: samples.length });
+  return ranges;
+}
+
+function quietestPoint(samples: Int16Array, first: number, last: number): number {
+  const steps = stepEnergies(samples, first, last);
+  const width = Math.round(QUIET_WINDOW / STEP);
+  let windowed = 0;
+  let best = Infinity;
+  let at = last;
+  for (let i = 0; i < steps.length; i++) {
+    windowed += (steps[i] ?? 0) - (steps[i - width] ?? 0);
+    // Later wins a tie: the longer the utterance, the more context the search has.
+    if (i >= width - 1 && windowed <= best) {
+      best = windowed;
+      at = first + (i + 1) * STEP - QUIET_WINDOW / 2;
+    }
+  }
+  return at;
+}
+
+/** Every other sample is enough to compare loudness. Integers, so the sliding sum cannot drift. */
+function stepEnergies(samples: Int16Array, first: number, last: number): number[] {
+  const energies: number[] = [];
+  for (let from = first; from + STEP <= last; from += STEP) {
+    let energy = 0;
+    for (let i = from; i < from + STEP; i += 2) energy += (samples[i] ?? 0) ** 2;
+    energies.push(energy);
+  }
+  return energies;
+}

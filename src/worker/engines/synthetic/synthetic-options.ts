@@ -1,0 +1,71 @@
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { EngineOptions } from '../engine-options.js';
+
+/** `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies at once. */
+export const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash'] as const;
+export type FaultAction = (typeof FAULT_ACTIONS)[number];
+
+/** Strikes every item whose audio bytes (or text) contain `marker`. */
+export interface ScriptedFault {
+  readonly marker: string;
+  readonly action: FaultAction;
+  /** Milliseconds, for `slow`. */
+  readonly ms: number;
+}
+
+export interface SyntheticOptions {
+  /** An engine call of n items takes `baseMs + perItemMs * n` milliseconds; both 0: no time and no timer. */
+  readonly baseMs: number;
+  readonly perItemMs: number;
+  /** Share of the cost by which calls differ, 0..1; the same sequence in every process. */
+  readonly jitter: number;
+  /** Milliseconds of preparation per item, before the device and in parallel. */
+  readonly prepareMs: number;
+  /** Parts of a call; a cancel is noticed, and speech leaves, at the end of each. */
+  readonly steps: number;
+  readonly maxBatch: number;
+  readonly maxConcurrent: number;
+  readonly streams: number;
+  /** Pace of synthetic speech at speed 1. */
+  readonly charactersPerSecond: number;
+  readonly faults: readonly ScriptedFault[];
+}
+
+const MILLISECONDS = { min: 0, max: 3_600_000, fallback: 0 };
+
+export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
+  const options = new EngineOptions(spec);
+  const read: SyntheticOptions = {
+    baseMs: options.number('baseMs', MILLISECONDS),
+    perItemMs: options.number('perItemMs', MILLISECONDS),
+    jitter: options.number('jitter', { min: 0, max: 1, fallback: 0 }),
+    prepareMs: options.number('prepareMs', MILLISECONDS),
+    steps: options.integer('steps', { min: 1, max: 10_000, fallback: 1 }),
+    maxBatch: options.integer('maxBatch', { min: 1, max: 1024, fallback: 8 }),
+    maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 64, fallback: 1 }),
+    streams: options.integer('streams', { min: 0, max: 1024, fallback: 0 }),
+    charactersPerSecond: options.number('charactersPerSecond', { min: 1, max: 1000, fallback: 15 }),
+    faults: readFaults(options),
+  };
+  options.done();
+  return read;
+}
+
+function readFaults(options: EngineOptions): ScriptedFault[] {
+  const value = options.raw('faults') ?? [];
+  const faults = Array.isArray(value) ? value.map(toFault) : [undefined];
+  if (faults.every(fault => fault !== undefined)) return faults;
+  const allowed = `a list of {marker: text, action: ${FAULT_ACTIONS.join(' | ')}, ms: 0 to ${MILLISECONDS.max}}`;
+  options.reject('faults', value, allowed);
+  return [];
+}
+
+function toFault(value: unknown): ScriptedFault | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { marker, action, ms = 0, ...unknownFields } = value as Record<string, unknown>;
+  const known = FAULT_ACTIONS.find(name => name === action);
+  if (typeof marker !== 'string' || marker === '' || known === undefined) return undefined;
+  if (typeof ms !== 'number' || !(ms >= 0 && ms <= MILLISECONDS.max)) return undefined;
+  if (Object.keys(unknownFields).length > 0) return undefined;
+  return { marker, action: known, ms };
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import {
+  type EngineInfo,
+  type ItemOutcome,
+  type PreparedAudio,
+  type RecognizerStream,
+  type RecognizerStreamOptions,
+  type SpeechRecognizer,
+  type TranscribeItem,
+  type Transcript,
+} from '../engine.js';
+import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { type DeviceCounters, SyntheticDevice } from './synthetic-device.js';
+import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
+import { SyntheticStream } from './synthetic-stream.js';
+import { syntheticTranscript } from './synthetic-transcript.js';
+
+/** A recogniser with no model: scripted cost and faults, deterministic text. Takes files untouched, so nothing is decoded. */
+export class SyntheticRecognizer implements SpeechRecognizer {
+  readonly kind = 'stt';
+  readonly input = 'encoded';
+  readonly info: EngineInfo;
+  readonly #device: SyntheticDevice;
+  #openStreams = 0;
+
+  constructor(
+    private readonly options: SyntheticOptions,
+    crash?: () => void,
+  ) {
+    this.#device = new SyntheticDevice(options, crash);
+    this.info = {
+      engine: 'synthetic',
+      device: 'none',
+      revision: 'synthetic 1',
+      maxBatch: options.maxBatch,
+      maxConcurrent: options.maxConcurrent,
+      streams: options.streams,
+      capabilities: [
+        ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
+        ...(options.streams > 0 ? (['stream'] as const) : []),
+      ],
+      languages: [],
+    };
+  }
+
+  get counters(): DeviceCounters {
+    return this.#device.counters;
+  }
+
+  load(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async prepare(_audio: PreparedAudio, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.options.prepareMs > 0) await sleep(this.options.prepareMs, undefined, { signal });
+  }
+
+  async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+    if (batch.every(({ signal }) => signal.aborted)) return batch.map(item => failed(cancelledError(item.requestId)));
+    const items = batch.map(item => ({ signal: item.signal, content: contentOf(item.audio) }));
+    const { faults } = await this.#device.run(items);
+    return batch.map((item, i) => outcome(item, faults[i]));
+  }
+
+  openStream(options: RecognizerStreamOptions): Promise<RecognizerStream> {
+    if (this.#openStreams >= this.options.streams) {
+      const message = `All ${this.options.streams} live streams of this worker are in use.`;
+      return Promise.reject(new DomainError('queue_full', message));
+    }
+    this.#openStreams++;
+    return Promise.resolve(new SyntheticStream(options.partials, () => this.#openStreams--));
+  }
+}
+
+function outcome(item: TranscribeItem, fault: ScriptedFault | undefined): ItemOutcome<Transcript> {
+  if (item.signal.aborted) return failed(cancelledError(item.requestId));
+  if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
+  const { task, language, prompt, temperature, wordTimestamps } = item;
+  return succeeded(
+    syntheticTranscript({
+      bytes: contentOf(item.audio),
+      durationS: item.audio.durationS,
+      conditions: [task, language, prompt, String(temperature)],
+      wordTimestamps,
+    }),
+  );
+}
+
+function contentOf(audio: PreparedAudio): Uint8Array {
+  if (audio.kind === 'encoded') return audio.bytes;
+  return new Uint8Array(audio.samples.buffer, audio.samples.byteOffset, audio.samples.byteLength);
+}

@@ -1,0 +1,104 @@
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { type EngineInfo, type ItemOutcome, type SpeechSynthesizer, type SynthesizeItem } from '../engine.js';
+import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { type DeviceCounters, SyntheticDevice } from './synthetic-device.js';
+import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
+
+type Spoken = ItemOutcome<{ readonly durationS: number }>;
+
+const RATE = 16_000;
+/** One second of a 440 Hz tone, repeated for as long as the text would take to say. */
+const TONE = Int16Array.from({ length: RATE }, (_, i) => Math.round(8000 * Math.sin((2 * Math.PI * 440 * i) / RATE)));
+
+/** A voice with no model: a tone as long as the text, with scripted cost and faults. */
+export class SyntheticSynthesizer implements SpeechSynthesizer {
+  readonly kind = 'tts';
+  readonly sampleRate = RATE;
+  readonly voices = [{ id: 'synthetic', name: 'Synthetic tone', language: '', gender: '' }] as const;
+  readonly info: EngineInfo;
+  readonly #device: SyntheticDevice;
+
+  constructor(
+    private readonly options: SyntheticOptions,
+    crash?: () => void,
+  ) {
+    this.#device = new SyntheticDevice(options, crash);
+    this.info = {
+      engine: 'synthetic',
+      device: 'none',
+      revision: 'synthetic 1',
+      maxBatch: options.maxBatch,
+      maxConcurrent: options.maxConcurrent,
+      streams: 0,
+      capabilities: ['speech', 'speed'],
+      languages: [],
+    };
+  }
+
+  get counters(): DeviceCounters {
+    return this.#device.counters;
+  }
+
+  load(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+    const tones = batch.map(item => new Tone(item, this.options.charactersPerSecond));
+    if (batch.every(({ signal }) => signal.aborted)) return tones.map(tone => tone.outcome(undefined));
+    const items = batch.map(({ signal, text }) => ({ signal, content: text }));
+    const { faults } = await this.#device.run(items, done => tones.forEach(tone => tone.emitUpTo(done)));
+    return tones.map((tone, i) => tone.outcome(faults[i]));
+  }
+}
+
+/** The audio of one item, let out part by part. */
+class Tone {
+  readonly #total: number;
+  #problem: Error | undefined;
+  #emitted = 0;
+
+  constructor(
+    private readonly item: SynthesizeItem,
+    charactersPerSecond: number,
+  ) {
+    this.#total = Math.ceil((RATE * item.text.length) / charactersPerSecond / item.speed);
+    this.#problem = problemOf(item);
+  }
+
+  emitUpTo(done: number): void {
+    const until = Math.round(this.#total * done);
+    try {
+      while (!this.#problem && !this.item.signal.aborted && this.#emitted < until) {
+        const samples = TONE.slice(0, Math.min(RATE, until - this.#emitted));
+        this.#emitted += samples.length;
+        this.item.emit(samples);
+      }
+    } catch (error) {
+      // A consumer that fails takes its own item down, not the group.
+      this.#problem = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  outcome(fault: ScriptedFault | undefined): Spoken {
+    if (this.item.signal.aborted) return failed(cancelledError(this.item.requestId));
+    if (this.#problem) return failed(this.#problem);
+    if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
+    return succeeded({ durationS: this.#total / RATE });
+  }
+}
+
+function problemOf({ text, voice, speed }: SynthesizeItem): DomainError | undefined {
+  if (voice !== 'synthetic') {
+    return new DomainError('voice_not_found', `No voice '${voice}'; voices: synthetic`, { param: 'voice' });
+  }
+  if (!(speed >= 0.25 && speed <= 4)) {
+    return new DomainError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, { param: 'speed' });
+  }
+  if (text.trim() === '') return new DomainError('invalid_value', 'input has nothing to speak', { param: 'input' });
+  return undefined;
+}
