@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { ids, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+
+const thrown = (act: () => unknown): DomainError => {
+  try {
+    act();
+  } catch (error) {
+    return error as DomainError;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('admission', () => {
+  let yard: SchedulerHarness;
+
+  beforeEach(async () => {
+    const settings = { 'queue.max_requests': 5, 'queue.max_requests_per_model': 3, 'queue.max_bytes': 1000 } as const;
+    yard = await SchedulerHarness.start({ settings });
+  });
+  afterEach(() => yard.stop());
+
+  it('refuses the request over the bound of its model with queue_full (429) and a Retry-After', () => {
+    yard.submitAll(ids(3));
+    const error = thrown(() => yard.submit('r4'));
+    expect([error.code, error.definition.status]).toEqual(['queue_full', 429]);
+    expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
+    expect(error.retryAfterMs).toBeLessThanOrEqual(60_000);
+    expect(() => yard.submit('b1', { model: 'beta' })).not.toThrow();
+  });
+
+  it('refuses the request over the bound of all models', () => {
+    yard.submitAll(ids(3));
+    yard.submitAll(['b1', 'b2'], { model: 'beta' });
+    expect(thrown(() => yard.submit('b3', { model: 'beta' })).code).toBe('queue_full');
+  });
+
+  it('refuses the request over the bound of bytes', () => {
+    yard.submit('r1', { bytes: 900 });
+    expect(thrown(() => yard.submit('r2', { bytes: 101 })).code).toBe('queue_full');
+    expect(() => yard.submit('r3', { bytes: 100 })).not.toThrow();
+  });
+
+  it('leaves no trace of a refused request but its count', async () => {
+    yard.submitAll(ids(3));
+    thrown(() => yard.submit('r4'));
+    expect(yard.scheduler.find('r4')).toBeUndefined();
+    expect(yard.queue.depth).toBe(3);
+    expect(await scraped('switchyard_requests_accepted_total')).toBe(3);
+    expect(await scraped('switchyard_requests_rejected_total', { code: 'queue_full' })).toBe(1);
+    expect(yard.types('r4')).toEqual(['rejected']);
+  });
+
+  it('refuses an id that is in use (409), and leaves the first one alone', async () => {
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submit('r1');
+    expect(thrown(() => yard.submit('r1'))).toMatchObject({
+      code: 'duplicate_request_id',
+      definition: { status: 409 },
+    });
+    const [call] = await yard.pool.received(1);
+    expect(thrown(() => yard.submit('r1')).code).toBe('duplicate_request_id');
+    call!.answer();
+    expect((await settled).settlement.status).toBe('completed');
+    await yard.settle();
+    expect(() => yard.submit('r1')).not.toThrow();
+  });
+
+  it('refuses a model that is not configured, so that no label and no lane is made of it', () => {
+    expect(thrown(() => yard.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe('model_not_found');
+    expect(yard.queue.models()).toEqual([]);
+  });
+});
