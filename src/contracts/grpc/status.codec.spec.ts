@@ -35,6 +35,7 @@ describe('errors of the transport', () => {
     ['a lost connection', status.UNAVAILABLE, 'read ECONNRESET', 'worker_lost'],
     ['a reset by a server that goes', status.CANCELLED, 'Call cancelled', 'worker_lost'],
     ['a cancel of our own', status.CANCELLED, 'Cancelled on client', 'request_cancelled'],
+    ['a cancel the worker tells of', status.CANCELLED, 'stopped at a segment', 'request_cancelled'],
     ['a deadline', status.DEADLINE_EXCEEDED, 'too late', 'inference_timeout'],
     [
       'a message over the limit',
@@ -52,7 +53,7 @@ describe('errors of the transport', () => {
   it('only a lost connection asks for a new channel', () => {
     expect(isConnectionLost(bare(status.UNAVAILABLE))).toBe(true);
     expect(isConnectionLost(bare(status.INTERNAL))).toBe(false);
-    expect(isConnectionLost(new Error('no gRPC error'))).toBe(false);
+    expect(isConnectionLost(bare(status.OK))).toBe(false);
   });
 
   it('keeps the first error as cause, and passes a DomainError on as it is', () => {

@@ -1,4 +1,4 @@
-import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */
@@ -65,21 +65,20 @@ export function decodeFailure(error: unknown): DomainError {
 }
 
 /** True when the connection itself failed: the channel wants replacing. A worker that refuses politely says why. */
-export function isConnectionLost(error: unknown): boolean {
-  return isServiceError(error) && trailer(error, CODE_KEY) === undefined && codeOfStatus(error) === 'worker_lost';
+export function isConnectionLost(ended: StatusObject): boolean {
+  return trailer(ended, CODE_KEY) === undefined && codeOfStatus(ended) === 'worker_lost';
 }
 
-function codeOfStatus(error: ServiceError): ErrorCode {
-  switch (error.code) {
+function codeOfStatus(ended: StatusObject): ErrorCode {
+  switch (ended.code) {
     case status.UNAVAILABLE:
       return 'worker_lost';
     case status.CANCELLED:
-      // A server that tears its connections down resets their streams with CANCEL: nobody cancelled this request.
-      return error.details === CANCELLED_HERE ? 'request_cancelled' : 'worker_lost';
+      return ended.details === STREAM_RESET ? 'worker_lost' : 'request_cancelled';
     case status.DEADLINE_EXCEEDED:
       return 'inference_timeout';
     case status.RESOURCE_EXHAUSTED:
-      return /larger than|too large/i.test(error.details) ? 'file_too_large' : 'engine_failed';
+      return /larger than|too large/i.test(ended.details) ? 'file_too_large' : 'engine_failed';
     case status.INVALID_ARGUMENT:
       return 'invalid_value';
     case status.UNIMPLEMENTED:
@@ -89,15 +88,18 @@ function codeOfStatus(error: ServiceError): ErrorCode {
   }
 }
 
-/** The details grpc-js gives a call that this process cancelled. */
-const CANCELLED_HERE = 'Cancelled on client';
+/**
+ * The details grpc-js gives a call whose stream was reset with CANCEL. A server does that when it tears its connections
+ * down, so nobody cancelled this request; a worker that ends a call because of a cancel says so in trailers.
+ */
+const STREAM_RESET = 'Call cancelled';
 
-function trailer(error: ServiceError, key: string): string | undefined {
-  const value = error.metadata?.get(key)[0];
+function trailer(ended: StatusObject, key: string): string | undefined {
+  const value = ended.metadata.get(key)[0];
   return value === undefined ? undefined : value.toString();
 }
 
 const isServiceError = (error: unknown): error is ServiceError =>
-  error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number' && 'details' in error;
+  error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number' && 'details' in error && 'metadata' in error;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

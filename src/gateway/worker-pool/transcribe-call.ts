@@ -11,7 +11,8 @@ export class TranscribeCall implements StartedCall {
   #sent = false;
   #abandoned = false;
 
-  constructor(channel: WorkerChannel, call: CallRequest, task: TranscribeTask) {
+  /** @param channel asked when the upload has been read: the connection may have been replaced meanwhile. */
+  constructor(channel: () => WorkerChannel, call: CallRequest, task: TranscribeTask) {
     this.reply = this.#run(channel, call, task);
     this.finished = this.reply.then(
       () => undefined,
@@ -27,21 +28,20 @@ export class TranscribeCall implements StartedCall {
     this.#abandoned = true;
   }
 
-  async #run(channel: WorkerChannel, { request, group }: CallRequest, task: TranscribeTask): Promise<WorkerReply> {
+  async #run(channelNow: () => WorkerChannel, call: CallRequest, task: TranscribeTask): Promise<WorkerReply> {
     const audio = await task.audio.bytes();
     if (this.#abandoned) throw new DomainError('request_cancelled', 'Cancelled before the worker received it.');
-    const { filename, language, prompt, temperature, wordTimestamps } = task;
-    const options = { task: task.task, filename, language, prompt, temperature, wordTimestamps };
-    const message = encodeTranscribeCall({
-      requestId: request.id,
-      priority: request.priority,
-      group,
-      audio,
-      ...options,
-    });
+    const message = transcribeMessage(call, task, audio);
+    const channel = channelNow();
     this.#sent = true;
     return decodeTranscript(
       await channel.unary<TranscribeFileResponse>(callback => channel.stt.transcribeFile(message, callback)),
     );
   }
+}
+
+function transcribeMessage({ request, group }: CallRequest, task: TranscribeTask, audio: Buffer) {
+  const { filename, language, prompt, temperature, wordTimestamps } = task;
+  const options = { task: task.task, filename, language, prompt, temperature, wordTimestamps };
+  return encodeTranscribeCall({ requestId: request.id, priority: request.priority, group, audio, ...options });
 }

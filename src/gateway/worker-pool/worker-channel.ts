@@ -1,5 +1,6 @@
-import { Channel, type ChannelOptions, credentials, type ServiceError } from '@grpc/grpc-js';
+import { Channel, type ChannelOptions, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
 import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
+import { isConnectionLost } from '../../contracts/grpc/status.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
 import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -13,7 +14,7 @@ export interface ChannelLimits {
 
 /** Any grpc-js call: emits `status` exactly once, when it has truly ended. */
 interface TrackedCall {
-  once(event: 'status', listener: () => void): unknown;
+  once(event: 'status', listener: (ended: StatusObject) => void): unknown;
   cancel(): void;
 }
 
@@ -29,7 +30,12 @@ export class WorkerChannel {
   readonly #calls = new Set<TrackedCall>();
   #retired = false;
 
-  constructor(address: string, limits: ChannelLimits) {
+  /** @param onLost the connection broke under a call; called before that call's answer is delivered. */
+  constructor(
+    address: string,
+    limits: ChannelLimits,
+    private readonly onLost: () => void,
+  ) {
     const secrets = credentials.createInsecure();
     this.#channel = new Channel(address, secrets, channelOptions(limits));
     const shared = { channelOverride: this.#channel };
@@ -54,8 +60,9 @@ export class WorkerChannel {
     if (this.#retired) throw new DomainError('worker_lost', 'The worker went away before the request was sent.');
     const call = start();
     this.#calls.add(call);
-    call.once('status', () => {
+    call.once('status', ended => {
       this.#calls.delete(call);
+      if (isConnectionLost(ended)) this.onLost();
       this.#closeWhenDrained();
     });
     return call;

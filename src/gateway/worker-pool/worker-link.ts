@@ -8,7 +8,7 @@ import {
   SERVING,
   type WorkerHealthReport,
 } from '../../contracts/grpc/health.codec.js';
-import { decodeFailure, isConnectionLost } from '../../contracts/grpc/status.codec.js';
+import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { SynthesizeCall } from './synthesize-call.js';
 import { TranscribeCall } from './transcribe-call.js';
@@ -47,17 +47,18 @@ export class WorkerLink {
   /** Starts the RPC now. Never throws: on a retired link the reply rejects with worker_lost. */
   execute(call: CallRequest): WorkerCall {
     if (this.#retired) return lostCall(this.address);
-    const channel = this.#channel;
     const { id, payload } = call.request;
     const started =
       payload.kind === 'transcribe'
-        ? new TranscribeCall(channel, call, payload)
-        : new SynthesizeCall(channel, call, payload);
+        ? new TranscribeCall(() => this.#channel, call, payload)
+        : new SynthesizeCall(this.#channel, call, payload);
     this.#calls.set(id, started);
     void started.finished.then(() => {
       if (this.#calls.get(id) === started) this.#calls.delete(id);
     });
-    const reply = started.reply.catch((error: unknown) => this.#fail(channel, error));
+    const reply = started.reply.catch((error: unknown) => {
+      throw decodeFailure(error);
+    });
     // A caller that a deadline has settled no longer listens.
     reply.catch(() => undefined);
     return { reply, finished: started.finished };
@@ -80,14 +81,9 @@ export class WorkerLink {
       channel.health.check({ service: '' }, metadata, limit, done),
     );
     const report = channel.unary<HealthResponse>(done => this.#control(channel).health({}, metadata, limit, done));
-    try {
-      const [{ status }, health] = await Promise.all([check, report]);
-      const { state, ...rest } = decodeHealth(health);
-      return { ...rest, state: status !== SERVING && state === 'ready' ? 'draining' : state };
-    } catch (error) {
-      if (this.#replaceIfLost(channel, error)) this.options.onConnectionLost();
-      throw error;
-    }
+    const [{ status }, health] = await Promise.all([check, report]);
+    const { state, ...rest } = decodeHealth(health);
+    return { ...rest, state: status !== SERVING && state === 'ready' ? 'draining' : state };
   }
 
   /** The worker is gone: no new calls; what is in flight ends by itself. Idempotent. */
@@ -103,7 +99,8 @@ export class WorkerLink {
   }
 
   #connect(): WorkerChannel {
-    return new WorkerChannel(this.options.address, this.options.limits);
+    const channel = new WorkerChannel(this.options.address, this.options.limits, () => this.#onLost(channel));
+    return channel;
   }
 
   #control(channel: WorkerChannel) {
@@ -133,16 +130,11 @@ export class WorkerLink {
     }
   }
 
-  #fail(channel: WorkerChannel, error: unknown): never {
-    if (this.#replaceIfLost(channel, error)) this.options.onConnectionLost();
-    throw decodeFailure(error);
-  }
-
-  /** True the first time a channel is found broken: eight calls that die together make one replacement. */
-  #replaceIfLost(channel: WorkerChannel, error: unknown): boolean {
-    if (this.#retired || channel !== this.#channel || !isConnectionLost(error)) return false;
+  /** Eight calls that die together make one replacement. */
+  #onLost(channel: WorkerChannel): void {
+    if (this.#retired || channel !== this.#channel) return;
     this.#channel = this.#connect();
     channel.retire();
-    return true;
+    this.options.onConnectionLost();
   }
 }

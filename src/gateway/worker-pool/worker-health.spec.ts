@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { WorkerHealth } from './worker-health.js';
+
+const REPORT = { state: 'ready' } as WorkerHealthReport;
+
+/** Answers probes in order; each probe waits until the test lets it go. */
+function watched(failures: number) {
+  const heard: string[] = [];
+  const waiting: { resolve: (report: WorkerHealthReport) => void; reject: (error: Error) => void }[] = [];
+  const arrivals: (() => void)[] = [];
+  const health = new WorkerHealth({
+    intervalMs: 1,
+    failures,
+    probe: () =>
+      new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject });
+        arrivals.shift()?.();
+      }),
+    onReport: () => heard.push('report'),
+    onUnhealthy: () => heard.push('unhealthy'),
+  });
+  const probe = async () => {
+    if (waiting.length === 0) await new Promise<void>(resolve => arrivals.push(resolve));
+    return waiting.shift()!;
+  };
+  return { health, heard, waiting, probe };
+}
+
+describe('WorkerHealth', () => {
+  it('says unhealthy at the 3rd failure in a row, once per series; one answer forgets them', async () => {
+    const { health, heard, probe } = watched(3);
+    health.probeNow();
+    for (const outcome of ['fail', 'fail', 'ok', 'fail', 'fail', 'fail', 'fail', 'ok']) {
+      const { resolve, reject } = await probe();
+      if (outcome === 'ok') resolve(REPORT);
+      else reject(new Error('no answer'));
+    }
+    await probe();
+    health.stop();
+    expect(heard).toEqual(['report', 'unhealthy', 'report']);
+  });
+
+  it('runs one probe at a time; asked meanwhile, it probes again right after', async () => {
+    const { health, waiting, probe } = watched(3);
+    health.probeNow();
+    health.probeNow();
+    health.probeNow();
+    expect(waiting).toHaveLength(1);
+    (await probe()).resolve(REPORT);
+    await probe();
+    expect(waiting).toHaveLength(0);
+    health.stop();
+  });
+
+  it('ignores an answer that comes after stop(), and never probes again', async () => {
+    const { health, heard, waiting, probe } = watched(1);
+    health.probeNow();
+    const { reject } = await probe();
+    health.stop();
+    reject(new Error('closed'));
+    await new Promise(resolve => setImmediate(resolve));
+    health.probeNow();
+    expect(heard).toEqual([]);
+    expect(waiting).toHaveLength(0);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
+import { script } from '../../support/fixture-worker.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  type PoolOptions,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
+
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe('supervised workers', () => {
+  let pool: WorkerPoolService;
+  const pids = new Set<number>();
+
+  async function start(options: Partial<PoolOptions> & { options?: Record<string, unknown>; replicas?: number } = {}) {
+    const model = modelSpec({ replicas: options.replicas ?? 1, options: options.options ?? {} });
+    pool = makePool({ models: [model], ...options });
+    await pool.start();
+  }
+
+  async function ready(after?: number) {
+    const view = await workerThat(pool, worker => isReady(worker) && worker.pid !== after);
+    pids.add(view.pid!);
+    return { id: view.id, pid: view.pid!, view };
+  }
+
+  afterEach(async () => {
+    await pool.close();
+    expect([...pids].filter(alive)).toEqual([]);
+    pids.clear();
+  });
+
+  const execute = (workerId: string, prompt?: string) =>
+    pool.execute({ workerId, request: transcribe(prompt), group: { id: 'g', size: 8 } });
+
+  it('are started as processes and answer', async () => {
+    await start();
+    const { id, pid, view } = await ready();
+    expect(id).toBe('m-0');
+    expect(alive(pid)).toBe(true);
+    expect(view).toMatchObject({ state: 'ready', restarts: 0, slots: { total: 8, free: 8, inUse: 0 } });
+    expect(view.health).toMatchObject({ engine: 'fixture', maxMessageBytes: expect.any(Number) });
+    await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
+  });
+
+  it('kill -9 with 8 in flight: 8 worker_lost, none hanging, a new process takes work', async () => {
+    await start();
+    const { id, pid } = await ready();
+    const leases = pool.lease(id, 8);
+    const restarted: string[] = [];
+    pool.activity$.subscribe(activity => activity.type === 'restarted' && restarted.push(activity.worker));
+    const calls = leases.map(() => execute(id, script.hold));
+    const answered = execute(id);
+    await answered.reply;
+    process.kill(pid, 'SIGKILL');
+    const codes = await Promise.all(calls.map(({ reply }) => reply.catch((error: { code: string }) => error.code)));
+    expect(codes).toEqual(Array(8).fill('worker_lost'));
+    await Promise.all(calls.map(({ finished }) => finished));
+
+    const next = await ready(pid);
+    expect(next.id).toBe(id);
+    expect(next.view).toMatchObject({ restarts: 1, lastExit: { code: null, signal: 'SIGKILL' } });
+    leases.forEach(lease => lease.release());
+    expect((await ready()).view.slots).toEqual({ total: 8, free: 8, inUse: 0 });
+    expect(restarted).toEqual([id]);
+    await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
+  });
+
+  it('the death of one leaves calls of the other alone', async () => {
+    await start({ replicas: 2 });
+    const first = await workerThat(pool, worker => worker.id === 'm-0' && isReady(worker));
+    const second = await workerThat(pool, worker => worker.id === 'm-1' && isReady(worker));
+    const innocent = transcribe(script.hold);
+    const call = pool.execute({ workerId: second.id, request: innocent, group: alone });
+    process.kill(first.pid!, 'SIGKILL');
+    await workerThat(pool, worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker));
+    await expect(pool.cancel(second.id, innocent.id, 'client')).resolves.toBe(true);
+    await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
+    expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
+  });
+
+  it('one that hangs (SIGSTOP) is killed and replaced; its call is worker_lost', async () => {
+    await start({ settings: { 'workers.health_timeout_ms': 100, 'workers.health_failures': 2 } });
+    const { id, pid } = await ready();
+    const call = execute(id, script.hold);
+    process.kill(pid, 'SIGSTOP');
+    await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost' });
+    const next = await ready(pid);
+    expect(next.view.lastExit).toMatchObject({ signal: 'SIGKILL', reason: '2 health probes failed in a row' });
+  });
+
+  it('20,000 lines on stderr do not freeze one; the last 50 are kept', async () => {
+    await start();
+    const { id, pid } = await ready();
+    await expect(execute(id, script.flood(20_000)).reply).resolves.toMatchObject({ kind: 'transcript' });
+    process.kill(pid, 'SIGKILL');
+    const { view } = await ready(pid);
+    expect(view.lastExit?.lines).toHaveLength(50);
+    expect(view.lastExit?.lines.at(-1)).toBe('native library says 19999');
+  });
+
+  it('one that cannot start is tried again and again, and says why', async () => {
+    await start({ options: { exitCode: 3 } });
+    const view = await workerThat(pool, worker => worker.restarts >= 3 && worker.lastExit !== undefined);
+    expect(view).toMatchObject({ slots: { total: 0 }, lastExit: { code: 3, signal: null } });
+    expect(view.lastExit?.lines).toContain('cannot load the model: no such file');
+    expect(pool.offer('m')).toBeUndefined();
+    expect(pool.isServed('m')).toBe(true);
+  });
+
+  it('one whose program is missing is tried again, and says why', async () => {
+    await start({ launch: { command: '/nonexistent/node' } });
+    const view = await workerThat(pool, worker => worker.restarts >= 2 && worker.lastExit !== undefined);
+    expect(view.lastExit?.reason).toContain('ENOENT');
+  });
+
+  it('one that is not ready in time is killed and started again', async () => {
+    await start({ options: { silent: true }, settings: { 'workers.start_timeout_ms': 300 } });
+    const view = await workerThat(pool, worker => worker.restarts >= 1 && worker.lastExit !== undefined);
+    expect(view.lastExit).toMatchObject({ signal: 'SIGKILL', reason: 'not ready within 300 ms' });
+  });
+
+  it('closing kills one that is deaf to SIGTERM, even stopped', async () => {
+    await start({ options: { stubborn: true }, launch: { stopGraceMs: 50 } });
+    const { pid } = await ready();
+    process.kill(pid, 'SIGSTOP');
+    await pool.close();
+    expect(alive(pid)).toBe(false);
+    expect(pool.workers()[0]?.lastExit).toMatchObject({
+      signal: 'SIGKILL',
+      reason: expect.stringContaining('SIGTERM'),
+    });
+  });
+
+  it('closing between two starts starts nothing more', async () => {
+    await start({
+      options: { exitCode: 1 },
+      settings: { 'workers.restart_min_ms': 60_000, 'workers.restart_max_ms': 60_000 },
+    });
+    await workerThat(pool, worker => worker.lastExit !== undefined);
+    await pool.close();
+    expect(pool.workers()[0]).toMatchObject({ restarts: 0, state: 'draining' });
+  });
+});

@@ -1,0 +1,23 @@
+import { readWorkerSpec } from '../../src/platform/config/worker-spec.js';
+import { FixtureWorker } from './fixture-worker.js';
+
+/** The fixture as a supervised process. `model.options` may say `exitCode` (at once), `silent` (never ready), `stubborn` (deaf to SIGTERM). */
+const spec = readWorkerSpec();
+const { exitCode, silent, stubborn } = spec.model.options;
+
+process.on('disconnect', () => process.exit(0));
+process.on('SIGTERM', () => {
+  if (stubborn !== true) process.exit(0);
+});
+
+if (typeof exitCode === 'number') {
+  process.stderr.write('cannot load the model: no such file\n');
+  process.exit(exitCode);
+}
+const worker = new FixtureWorker({ model: spec.model.id, kind: spec.model.kind }, spec.maxMessageBytes);
+const port = await worker.start();
+process.stdout.write(`${JSON.stringify({ level: 30, msg: 'fixture listens', port })}\n`);
+if (silent !== true) {
+  process.send?.({ type: 'listening', port });
+  process.send?.({ type: 'ready' });
+}

@@ -1,0 +1,206 @@
+import { EventEmitter, once } from 'node:events';
+import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js';
+import {
+  encodeHealth,
+  healthDefinition,
+  type HealthServer,
+  NOT_SERVING,
+  SERVING,
+  type WorkerHealthReport,
+} from '../../src/contracts/grpc/health.codec.js';
+import { encodeFailure } from '../../src/contracts/grpc/status.codec.js';
+import {
+  decodeTranscribeCall,
+  encodeTranscript,
+  speechToTextDefinition,
+  type SpeechToTextServer,
+  type TranscribeCall,
+} from '../../src/contracts/grpc/stt.codec.js';
+import {
+  encodeSpeechChunk,
+  type SynthesizeRequest,
+  type SynthesizeResponse,
+  textToSpeechDefinition,
+  type TextToSpeechServer,
+} from '../../src/contracts/grpc/tts.codec.js';
+import { DomainError, isErrorCode } from '../../src/core/shared/domain-error.js';
+
+/** Sent as the prompt (or the text) of a request: tells the fixture what to do with it. */
+export const script = {
+  /** Answers when released or cancelled. */
+  hold: 'hold',
+  /** Held, and deaf to cancels. */
+  deaf: 'deaf',
+  fail: (code: string) => `fail:${code}`,
+  /** Answers when so many lines have been taken from its stderr. */
+  flood: (lines: number) => `flood:${lines}`,
+  /** Speech only: so many chunks of 64 KiB. */
+  chunks: (count: number) => `chunks:${count}`,
+};
+
+const EXECUTION = { prepMs: 1, readyWaitMs: 2, deviceMs: 3, batchSize: 1, batchId: 'batch-1' };
+const CHUNK = Buffer.alloc(65_536, 1);
+
+/**
+ * A real gRPC worker that computes nothing: it speaks the protos and does what each request's script says. Emits
+ * `received` and `cancelled` with the request id, so that tests wait for facts.
+ */
+export class FixtureWorker extends EventEmitter {
+  readonly received: string[] = [];
+  readonly cancelled: string[] = [];
+  health: WorkerHealthReport;
+  serving = true;
+  /** While set, Cancel is not answered at all. */
+  ignoreCancel = false;
+  /** The most speech chunks written and not yet taken by gRPC. */
+  chunksWritten = 0;
+  #server: Server | undefined;
+  readonly #held = new Map<string, { release: () => void; cancel: () => void }>();
+
+  constructor(
+    report: Partial<WorkerHealthReport> = {},
+    private readonly maxMessageBytes = 8 * 1024 * 1024,
+  ) {
+    super();
+    this.health = { ...DEFAULT_HEALTH, ...report };
+  }
+
+  /** Resolves with the port. */
+  async start(port = 0): Promise<number> {
+    const server = new Server({
+      'grpc.max_receive_message_length': this.maxMessageBytes,
+      'grpc.max_send_message_length': this.maxMessageBytes,
+    });
+    server.addService(speechToTextDefinition, this.#speechToText());
+    server.addService(textToSpeechDefinition, this.#textToSpeech());
+    const health: HealthServer = {
+      check: (_, answer) => answer(null, { status: this.serving ? SERVING : NOT_SERVING }),
+      watch: call => call.end(),
+    };
+    server.addService(healthDefinition, health);
+    this.#server = server;
+    return new Promise((resolve, reject) => {
+      server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
+    });
+  }
+
+  /** Tears every connection down, as a dying process does. */
+  stop(): void {
+    this.#server?.forceShutdown();
+  }
+
+  release(requestId: string): void {
+    this.#held.get(requestId)?.release();
+  }
+
+  releaseAll(): void {
+    for (const { release } of this.#held.values()) release();
+  }
+
+  get holding(): string[] {
+    return [...this.#held.keys()];
+  }
+
+  /** Resolves once `count` requests have arrived in all. */
+  async arrivals(count: number): Promise<void> {
+    while (this.received.length < count) await once(this, 'received');
+  }
+
+  #speechToText(): SpeechToTextServer {
+    return {
+      transcribeFile: (call, answer) => {
+        const request = decodeTranscribeCall(call.request);
+        this.#perform(request.requestId, request.prompt).then(
+          () => answer(null, encodeTranscript(transcriptOf(request), EXECUTION)),
+          (error: unknown) => answer(encodeFailure(error)),
+        );
+      },
+      transcribeStream: call => call.end(),
+      ...this.#control(),
+    };
+  }
+
+  #textToSpeech(): TextToSpeechServer {
+    return {
+      synthesize: call => void this.#speak(call),
+      listVoices: (_, answer) => answer(null, { voices: [] }),
+      ...this.#control(),
+    };
+  }
+
+  #control(): Pick<SpeechToTextServer, 'cancel' | 'health'> {
+    return {
+      cancel: ({ request: { requestId } }, answer) => {
+        this.cancelled.push(requestId);
+        this.emit('cancelled', requestId);
+        if (this.ignoreCancel) return;
+        const held = this.#held.get(requestId);
+        held?.cancel();
+        answer(null, { acknowledged: held !== undefined });
+      },
+      health: (_, answer) => answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size })),
+    };
+  }
+
+  async #speak(call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>): Promise<void> {
+    const { requestId, text } = call.request;
+    try {
+      call.write(encodeSpeechChunk({ kind: 'header', contentType: 'audio/wav', sampleRate: 24_000 }));
+      const chunks = text.startsWith('chunks:') ? Number(text.slice(7)) : 1;
+      for (let written = 0; written < chunks; written += 1) {
+        this.chunksWritten = written + 1;
+        if (!call.write(encodeSpeechChunk({ kind: 'audio', bytes: CHUNK }))) await once(call, 'drain');
+      }
+      await this.#perform(requestId, text);
+      call.write(encodeSpeechChunk({ kind: 'done', durationS: 1.5, execution: EXECUTION }));
+      call.end();
+    } catch (error) {
+      call.emit('error', encodeFailure(error));
+    }
+  }
+
+  async #perform(requestId: string, text: string): Promise<void> {
+    const [verb, argument = ''] = text.split(':');
+    this.received.push(requestId);
+    const held = verb === 'hold' || verb === 'deaf' ? this.#hold(requestId, verb === 'deaf') : undefined;
+    this.emit('received', requestId);
+    await held;
+    for (let line = 0; verb === 'flood' && line < Number(argument); line += 1) {
+      if (!process.stderr.write(`native library says ${line}\n`)) await once(process.stderr, 'drain');
+    }
+    if (verb === 'fail' && isErrorCode(argument)) throw new DomainError(argument, 'as the script says', { param: 'x' });
+  }
+
+  #hold(requestId: string, deaf: boolean): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const cancel = () => reject(new DomainError('request_cancelled', 'stopped at a checkpoint'));
+      this.#held.set(requestId, { release: resolve, cancel: deaf ? () => undefined : cancel });
+    }).finally(() => this.#held.delete(requestId));
+  }
+}
+
+const transcriptOf = (request: TranscribeCall) => ({
+  text: `${request.audio.length} bytes of ${request.filename}`,
+  language: request.language,
+  durationS: 1,
+  segments: [],
+  words: [],
+});
+
+const DEFAULT_HEALTH: WorkerHealthReport = {
+  state: 'ready',
+  model: 'm',
+  engine: 'fixture',
+  device: 'cpu',
+  revision: '1',
+  kind: 'stt',
+  maxBatch: 4,
+  maxConcurrent: 1,
+  streams: 0,
+  capabilities: ['transcribe'],
+  languages: [],
+  inFlight: 0,
+  maxMessageBytes: 8 * 1024 * 1024,
+};

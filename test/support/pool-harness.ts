@@ -1,0 +1,130 @@
+import { fileURLToPath } from 'node:url';
+import { PassThrough, type Writable } from 'node:stream';
+import { Logger } from '@nestjs/common';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-launch.js';
+import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
+import {
+  type SynthesizeTask,
+  type TranscribeTask,
+  type WorkerTask,
+} from '../../src/gateway/worker-pool/worker-task.js';
+import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
+import { ProcessClock } from '../../src/platform/clock/monotonic-clock.js';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
+import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** Starts `fixture-worker-process.ts` instead of the built worker. */
+export const fixtureLaunch: WorkerLaunch = {
+  command: process.execPath,
+  args: ['--no-warnings', '--import', path('./typescript-loader.mjs'), path('./fixture-worker-process.ts')],
+  environment: spec => ({ ...workerEnvironment(spec), NODE_OPTIONS: '' }),
+  stopGraceMs: 5000,
+};
+
+export const modelSpec = (overrides: Partial<ModelSpec> = {}): ModelSpec => ({
+  id: 'm',
+  kind: 'stt',
+  engine: 'synthetic',
+  aliases: [],
+  capabilities: ['transcribe'],
+  languages: [],
+  replicas: 0,
+  addresses: [],
+  voices: {},
+  options: {},
+  ...overrides,
+});
+
+export interface PoolOptions {
+  readonly models: readonly ModelSpec[];
+  readonly settings?: Partial<Record<SettingPath, number | string>>;
+  readonly launch?: Partial<WorkerLaunch>;
+}
+
+/** Short waits so that tests need few seconds; nothing asserts how long they took. */
+const QUICK = {
+  'workers.health_interval_ms': 30,
+  'workers.restart_min_ms': 10,
+  'workers.restart_max_ms': 50,
+  'server.upload_limit_bytes': 4 * 1024 * 1024,
+} as const;
+
+export function makePool({ models, settings, launch }: PoolOptions): WorkerPoolService {
+  Logger.overrideLogger(false);
+  return new WorkerPoolService(
+    settingsFrom({ ...QUICK, ...settings }),
+    models,
+    { ...fixtureLaunch, ...launch },
+    new ProcessClock(),
+  );
+}
+
+/** Resolves with the worker's view as soon as it satisfies `condition`; jest's own timeout is the limit. */
+export async function workerThat(
+  pool: WorkerPoolService,
+  condition: (worker: WorkerView) => boolean,
+): Promise<WorkerView> {
+  for (;;) {
+    const found = pool.workers().find(condition);
+    if (found) return found;
+    await new Promise(resolve => setTimeout(resolve, 5));
+  }
+}
+
+export const isReady = ({ state }: WorkerView): boolean => state === 'ready' || state === 'busy';
+
+let made = 0;
+
+export function request(payload: WorkerTask, id = `r-${++made}`): ScheduledRequest<WorkerTask> {
+  return {
+    id,
+    model: 'm',
+    priority: RequestPriority.BATCH,
+    bytes: 0,
+    enqueuedAtMs: 0,
+    queueDeadlineMs: 120_000,
+    inferenceTimeoutMs: 30_000,
+    payload,
+  };
+}
+
+/** A transcription that the fixture treats as `prompt` says. */
+export const transcribe = (
+  prompt = '',
+  audio: Buffer = Buffer.alloc(1000),
+  id?: string,
+): ScheduledRequest<WorkerTask> =>
+  request(
+    transcribeTask(prompt, () => Promise.resolve(audio)),
+    id,
+  );
+
+export const transcribeTask = (prompt: string, bytes: () => Promise<Buffer>): TranscribeTask => ({
+  kind: 'transcribe',
+  task: 'transcribe',
+  audio: { size: 0, bytes, dispose: () => Promise.resolve() },
+  filename: 'a.wav',
+  language: 'en',
+  prompt,
+  temperature: 0,
+  wordTimestamps: false,
+});
+
+export interface HeardSpeech {
+  readonly task: SynthesizeTask;
+  readonly headers: { contentType: string; sampleRate: number }[];
+}
+
+/** A synthesis that the fixture treats as `text` says. */
+export function synthesize(text: string, audio: Writable = new PassThrough()): HeardSpeech {
+  const headers: HeardSpeech['headers'] = [];
+  const sink = { header: (header: HeardSpeech['headers'][number]) => void headers.push(header), audio };
+  return { headers, task: { kind: 'synthesize', text, voice: 'v', speed: 1, format: 'wav', sink } };
+}
+
+export const alone = { id: 'g', size: 1 };
