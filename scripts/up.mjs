@@ -92,7 +92,7 @@ function urlHost(host) {
 }
 
 function whatToTry(base, { docs }) {
-  const speech = `'{"model":"tts-1","voice":"alloy","input":"The train is on the right track."}'`;
+  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the line."}'`;
   return `
   ${bold('speak')}       curl ${base}/v1/audio/speech -H 'content-type: application/json' \\
                 -d ${speech} -o hello.mp3

@@ -38,7 +38,7 @@ describe('log lines', () => {
     const lines = await linesFor('/v1/models');
     expect(lines.map(({ msg, requestId, role }) => [msg, requestId, role])).toEqual([
       ['inside', 'req_1', 'test'],
-      ['request completed', 'req_1', 'test'],
+      ['answered', 'req_1', 'test'],
     ]);
   });
 

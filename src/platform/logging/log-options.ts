@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type DestinationStream } from 'pino';
 import { type Options } from 'pino-http';
 import { type Settings } from '../config/settings.js';
 
@@ -7,6 +8,8 @@ export interface LogOptions {
   readonly pretty: Settings['logging']['pretty'];
   /** Fields on every line of this process, such as `{ workerId, model }`. */
   readonly bindings?: Readonly<Record<string, string>>;
+  /** Where lines go instead of standard output. */
+  readonly destination?: DestinationStream;
 }
 
 /** Probes and scrapes come every few seconds and say nothing: kept off the log. */
@@ -26,11 +29,31 @@ export function pinoHttpOptions({ level, pretty, bindings = {} }: LogOptions): O
     redact: { paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'], remove: true },
     quietReqLogger: true,
     customAttributeKeys: { reqId: 'requestId' },
-    autoLogging: { ignore: request => QUIET.test(request.url ?? '') },
+    autoLogging: { ignore: request => QUIET.test(pathOf(request)) },
     customLogLevel: severity,
+    customSuccessMessage: (_request, response) => (response.writableEnded ? 'answered' : 'client gone'),
+    customErrorMessage: () => 'failed to answer',
+    hooks: { logMethod: quietFramework },
     serializers: { req: describeRequest, res: describeResponse },
   };
 }
+
+/** Nest tells each module and route it sets up: news for its developers only. */
+const FRAMEWORK = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+  'NestMicroservice',
+]);
+const INFO = 30;
+
+const quietFramework: NonNullable<Options['hooks']>['logMethod'] = function (args, method, level) {
+  const context = (args[0] as { context?: unknown } | undefined)?.context;
+  if (level === INFO && typeof context === 'string' && FRAMEWORK.has(context)) this.debug(...args);
+  else method.apply(this, args);
+};
 
 const isPretty = (pretty: LogOptions['pretty']): boolean =>
   pretty === 'true' || (pretty === 'auto' && process.stdout.isTTY);
@@ -39,6 +62,10 @@ const isPretty = (pretty: LogOptions['pretty']): boolean =>
 function severity(_request: IncomingMessage, response: ServerResponse, error?: Error): 'error' | 'info' {
   return error !== undefined || response.statusCode === 500 ? 'error' : 'info';
 }
+
+// Nest's Fastify middleware shortens `url` to '/' and keeps the whole in `originalUrl`.
+const pathOf = (request: IncomingMessage & { originalUrl?: string }): string =>
+  request.originalUrl ?? request.url ?? '';
 
 const describeRequest = (request: { method: string; url: string }) => ({
   method: request.method,

@@ -1,5 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
+import { type DestinationStream } from 'pino';
+import { type Options } from 'pino-http';
 import { type LogOptions, pinoHttpOptions } from './log-options.js';
 
 /**
@@ -9,6 +11,9 @@ import { type LogOptions, pinoHttpOptions } from './log-options.js';
 @Module({})
 export class LoggingModule {
   static forRoot(options: LogOptions): DynamicModule {
-    return { module: LoggingModule, imports: [LoggerModule.forRoot({ pinoHttp: pinoHttpOptions(options) })] };
+    const http = pinoHttpOptions(options);
+    const pinoHttp: [Options, DestinationStream] | Options = options.destination ? [http, options.destination] : http;
+    // The default route of nestjs-pino, `{/*splat}`, matches nothing on Nest's Fastify adapter: no request would be logged.
+    return { module: LoggingModule, imports: [LoggerModule.forRoot({ pinoHttp, forRoutes: ['*splat'] })] };
   }
 }
