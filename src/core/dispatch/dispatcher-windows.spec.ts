@@ -1,0 +1,188 @@
+import { describe, expect, it } from '@jest/globals';
+import { MarbleYard, type YardOptions } from '../../../test/support/marble-yard.js';
+
+/** One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small letters BATCH, capitals REALTIME. */
+function aYard(options: YardOptions = {}): MarbleYard {
+  const yard = new MarbleYard(options);
+  yard.workers.add('m');
+  return yard;
+}
+
+describe('Dispatcher windows, idle device', () => {
+  it('sends a lone request after the quiet gap of 5 ms', () => {
+    aYard().expect({
+      arrive: 'a--------------',
+      sent: '  -----p---------',
+      plans: { p: 'a quiet' },
+    });
+  });
+
+  it('sends 8 at once when the eighth arrives, without waiting', () => {
+    aYard().expect({
+      arrive: 'abcdefgh-------',
+      sent: '  -------p-------',
+      plans: { p: 'a b c d e f g h full' },
+    });
+  });
+
+  it('restarts the quiet gap with every arrival', () => {
+    aYard().expect({
+      arrive: 'a---b---c------',
+      sent: '  -------------p-',
+      plans: { p: 'a b c quiet' },
+    });
+  });
+
+  it('sends 20 ms after the first, when the window is 20 ms and arrivals never pause', () => {
+    aYard({ windowMs: 20 }).expect({
+      arrive: 'a---b---c---d---e----f---',
+      sent: '  --------------------pq---',
+      plans: { p: 'a b c d e window', q: 'f ahead' },
+    });
+  });
+
+  it('sends 50 ms after the first by default', () => {
+    aYard({ quietGapMs: 30 }).expect({
+      arrive: 'a 19ms b 19ms c 19ms -',
+      sent: '  50ms p',
+      plans: { p: 'a b c window' },
+    });
+  });
+
+  it('sends REALTIME at once, and then the window is over: the device is busy', () => {
+    aYard().expect({
+      arrive: 'ab-C-----------',
+      sent: '  ---(pq)--------',
+      plans: { p: 'C single', q: 'a b ahead' },
+    });
+  });
+
+  it('sends each of several REALTIME requests at once', () => {
+    aYard().expect({
+      arrive: 'AB-C-----------',
+      sent: '  pq-r-----------',
+      plans: { p: 'A single', q: 'B single', r: 'C single' },
+    });
+  });
+
+  it('keeps one window per model: interleaved models make full groups', () => {
+    const yard = aYard({ maxSize: 3 });
+    yard.workers.add('n');
+    yard.expect({
+      arrive: 'axbycz---------',
+      models: { x: 'n', y: 'n', z: 'n' },
+      sent: '  ----pq---------',
+      plans: { p: 'a b c full', q: 'x y z full' },
+    });
+  });
+
+  it('opens a new window for what comes after the device fell idle again', () => {
+    aYard().expect({
+      arrive: 'a---------b-----',
+      slots: ' -------1--------',
+      sent: '  -----p---------q',
+      plans: { p: 'a quiet', q: 'b quiet' },
+    });
+  });
+});
+
+describe('Dispatcher windows, busy device', () => {
+  it('sends ahead at once what comes while the device computes', () => {
+    aYard().expect({
+      arrive: 'a------b-c-----',
+      sent: '  -----p-q-r-----',
+      plans: { p: 'a quiet', q: 'b ahead', r: 'c ahead' },
+    });
+  });
+
+  it('stops sending ahead when the credits are gone, and goes on when they return', () => {
+    const yard = new MarbleYard();
+    yard.workers.add('m', { slots: 3, maxBatch: 2 });
+    yard.expect({
+      arrive: 'abcde----------',
+      slots: ' --------1------',
+      sent: '  -pq-----r------',
+      plans: { p: 'a b full', q: 'c ahead', r: 'd e full' },
+    });
+  });
+});
+
+describe('Dispatcher windows, other policies', () => {
+  it('window: waits its 20 ms also while the device is busy', () => {
+    aYard({ policy: 'window', windowMs: 20 }).expect({
+      arrive: 'a-b---------------------c---------------------',
+      sent: '  --------------------p-----------------------q-',
+      plans: { p: 'a b window', q: 'c window' },
+    });
+  });
+
+  it('none: sends everything at once', () => {
+    aYard({ policy: 'none' }).expect({
+      arrive: 'a-b------------',
+      sent: '  p-q------------',
+      plans: { p: 'a window', q: 'b ahead' },
+    });
+  });
+
+  it('closes at once while draining', () => {
+    aYard().expect({
+      arrive: 'ab-------c-----',
+      drain: ' ---d-----------',
+      sent: '  ---p-----q-----',
+      plans: { p: 'a b window', q: 'c ahead' },
+    });
+  });
+});
+
+describe('Dispatcher wakes', () => {
+  it('wakes for aging when the window is longer than the aging', () => {
+    aYard({ agingMs: 10, windowMs: 100, quietGapMs: 100 }).expect({
+      arrive: 'a--b-----------',
+      sent: '  ----------(pq)-',
+      plans: { p: 'a! single', q: 'b ahead' },
+    });
+  });
+
+  it('wakes for the queue deadline of 120 s while no worker is ready, and only for that', () => {
+    const yard = new MarbleYard();
+    yard.expect({
+      arrive: 'a',
+      sent: '  120s p',
+      plans: { p: 'a expired' },
+    });
+    expect(yard.wakes).toBe(1);
+  });
+
+  it('wakes once for three requests that form one group, and never again', () => {
+    const yard = aYard();
+    yard.expect({
+      arrive: 'a-b-c---------------',
+      sent: '  ---------p----------',
+      plans: { p: 'a b c quiet' },
+    });
+    expect(yard.wakes).toBe(1);
+  });
+});
+
+describe('Dispatcher re-queue', () => {
+  it('sends a lost request again at once when its window has passed', () => {
+    aYard({ windowMs: 8 }).expect({
+      arrive: 'a-b--------------',
+      losses: '-----------x-----',
+      sent: '  -------p---q-----',
+      plans: { p: 'a b quiet', q: 'a b window' },
+    });
+  });
+
+  it('gives lost requests their old order back, before those that came meanwhile', () => {
+    const yard = new MarbleYard();
+    yard.workers.add('m', { slots: 2, maxBatch: 2 });
+    yard.expect({
+      arrive: 'ab-c-------------',
+      losses: '-------x---------',
+      slots: ' -----------1-----',
+      sent: '  -p-----q---r-----',
+      plans: { p: 'a b full', q: 'a b full', r: 'c quiet' },
+    });
+  });
+});

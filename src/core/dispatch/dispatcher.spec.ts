@@ -1,0 +1,274 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeWorkers } from '../../../test/support/fake-workers.js';
+import { aDispatcher, describePlan, type YardOptions } from '../../../test/support/marble-yard.js';
+import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
+import { type Dispatcher } from './dispatcher.js';
+import { type PriorityQueue } from '../queue/priority-queue.js';
+
+let workers: FakeWorkers;
+let dispatcher: Dispatcher<undefined>;
+let queue: PriorityQueue<undefined>;
+
+function setUp(options: YardOptions = {}): void {
+  workers = new FakeWorkers();
+  ({ dispatcher, queue } = aDispatcher(workers, options));
+}
+
+beforeEach(() => setUp());
+
+const batch = (id: string, enqueuedAtMs = 0, model = 'm') =>
+  dispatcher.submit(aRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
+const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
+  dispatcher.submit(aRealtimeRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
+
+/** Everything that may go now, in order. */
+function plansAt(nowMs: number): string[] {
+  const plans: string[] = [];
+  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
+    plans.push(describePlan(plan));
+  return plans;
+}
+
+describe('Dispatcher, capacity first', () => {
+  it('plans nothing while no worker is there, and keeps the request waiting', () => {
+    realtime('a');
+    expect(plansAt(0)).toEqual([]);
+    expect([queue.depth, workers.leaseCalls]).toEqual([1, []]);
+  });
+
+  it('plans nothing while no slot is free', () => {
+    workers.add('m', { slots: 1 });
+    realtime('a');
+    realtime('b');
+    expect(plansAt(0)).toEqual(['a single']);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('plans when a worker becomes ready', () => {
+    workers.add('m', { ready: false });
+    realtime('a');
+    expect(plansAt(0)).toEqual([]);
+    workers.setReady('m', true);
+    expect(plansAt(0)).toEqual(['a single']);
+  });
+
+  it('leases once per plan, exactly as many slots as the group has members', () => {
+    workers.add('m', { busy: true });
+    ['a', 'b', 'c'].forEach(id => batch(id));
+    expect(plansAt(0)).toEqual(['a b c ahead']);
+    expect(workers.leaseCalls).toEqual([{ workerId: 'm', count: 3 }]);
+  });
+
+  it('gives every member its own lease', () => {
+    const worker = workers.add('m', { busy: true });
+    ['a', 'b', 'c'].forEach(id => batch(id));
+    const members = dispatcher.next(0)?.members ?? [];
+    expect(worker.free).toBe(13);
+    members[1]?.lease.release();
+    members[1]?.lease.release();
+    expect(worker.free).toBe(14);
+  });
+
+  it('loses nothing when leasing fails', () => {
+    workers.add('m');
+    realtime('a');
+    workers.lease = () => {
+      throw new Error('the worker is gone');
+    };
+    expect(() => dispatcher.next(0)).toThrow('the worker is gone');
+    expect(queue.depth).toBe(1);
+  });
+
+  it('takes the least loaded of two workers', () => {
+    workers.add('m', { workerId: 'w1', slots: 3 });
+    workers.add('m', { workerId: 'w2', slots: 4 });
+    ['a', 'b', 'c'].forEach(id => realtime(id));
+    const taken = ['a', 'b', 'c'].map(() => dispatcher.next(0)?.workerId);
+    expect(taken).toEqual(['w2', 'w1', 'w2']);
+  });
+});
+
+describe('Dispatcher, order', () => {
+  it('plans REALTIME before older BATCH', () => {
+    workers.add('m', { slots: 1 });
+    batch('b', 0);
+    realtime('a', 5);
+    expect(plansAt(100)).toEqual(['a single']);
+  });
+
+  it('plans aged BATCH before younger REALTIME, alone, and says that it aged', () => {
+    workers.add('m', { slots: 1 });
+    batch('a', 0);
+    realtime('b', 1);
+    expect(plansAt(30_000)).toEqual(['a! single']);
+  });
+
+  it('plans REALTIME before BATCH of 29.999 s', () => {
+    workers.add('m', { slots: 1 });
+    batch('a', 0);
+    realtime('b', 1);
+    expect(plansAt(29_999)).toEqual(['b single']);
+  });
+
+  it('lets several aged heads go at once, one by one', () => {
+    workers.add('m');
+    ['a', 'b'].forEach(id => batch(id));
+    batch('c', 29_000);
+    expect(plansAt(30_000)).toEqual(['a! single', 'b! single', 'c ahead']);
+  });
+
+  it('is not held up by a model without a worker', () => {
+    workers.add('free');
+    realtime('a', 0, 'dead');
+    realtime('b', 1, 'free');
+    expect(plansAt(1)).toEqual(['b single']);
+  });
+
+  it('is not held up by a model whose window is open', () => {
+    workers.add('open');
+    workers.add('other');
+    batch('a', 0, 'open');
+    realtime('b', 1, 'other');
+    expect(plansAt(1)).toEqual(['b single']);
+  });
+
+  it('never mixes models in a group', () => {
+    ['m1', 'm2'].forEach(model => workers.add(model, { busy: true }));
+    ['a', 'c'].forEach(id => batch(id, 0, 'm1'));
+    ['b', 'd'].forEach(id => batch(id, 1, 'm2'));
+    expect(plansAt(1)).toEqual(['a c ahead', 'b d ahead']);
+  });
+
+  it('never plans a request twice', () => {
+    workers.add('m', { busy: true });
+    batch('a');
+    expect([plansAt(0), plansAt(0)]).toEqual([['a ahead'], []]);
+  });
+
+  it('gives every plan its own group id', () => {
+    workers.add('m');
+    realtime('a');
+    realtime('b');
+    expect([dispatcher.next(0)?.groupId, dispatcher.next(0)?.groupId]).toEqual(['g1', 'g2']);
+  });
+});
+
+describe('Dispatcher, batch wait', () => {
+  const waits = (nowMs: number) => dispatcher.next(nowMs)?.members.map(({ batchWaitMs }) => batchWaitMs);
+
+  it('is the time with a slot free and the window open', () => {
+    workers.add('m');
+    batch('a', 0);
+    expect(dispatcher.next(0)).toBeUndefined();
+    batch('b', 3);
+    expect(dispatcher.next(3)).toBeUndefined();
+    expect(waits(8)).toEqual([8, 5]);
+  });
+
+  it('is 0 for what waited for a slot only', () => {
+    const worker = workers.add('m', { slots: 1 });
+    realtime('a');
+    const lease = dispatcher.next(0)?.members[0]?.lease;
+    batch('b', 0);
+    expect(dispatcher.next(0)).toBeUndefined();
+    worker.busy = true;
+    lease?.release();
+    expect(waits(500)).toEqual([0]);
+  });
+
+  it('is 0 for REALTIME, also while a window is open', () => {
+    workers.add('m');
+    batch('b', 0);
+    expect(dispatcher.next(0)).toBeUndefined();
+    realtime('a', 2);
+    expect(waits(2)).toEqual([0]);
+    expect(waits(2)).toEqual([2]);
+  });
+
+  it('starts again when the worker went away in between', () => {
+    workers.add('m');
+    batch('a', 0);
+    expect(dispatcher.next(0)).toBeUndefined();
+    workers.setReady('m', false);
+    expect(dispatcher.next(1)).toBeUndefined();
+    workers.setReady('m', true);
+    expect(waits(100)).toEqual([0]);
+  });
+});
+
+describe('Dispatcher, wakes', () => {
+  it('names no instant while nothing waits', () => {
+    expect(dispatcher.nextWakeMs(0)).toBeUndefined();
+  });
+
+  it('names the close of the window, then the deadline when no slot is free', () => {
+    workers.add('m');
+    batch('a', 10);
+    expect(dispatcher.nextWakeMs(10)).toBe(15);
+    workers.setReady('m', false);
+    expect(dispatcher.nextWakeMs(10)).toBe(120_010);
+  });
+
+  it('names now when something may go now', () => {
+    workers.add('m');
+    realtime('a', 10);
+    expect(dispatcher.nextWakeMs(20)).toBe(20);
+  });
+});
+
+describe('Dispatcher, leaving the queue', () => {
+  it('withdraws a waiting request once', () => {
+    batch('a');
+    expect(dispatcher.withdraw('a')?.id).toBe('a');
+    expect(dispatcher.withdraw('a')).toBeUndefined();
+    workers.add('m');
+    expect(plansAt(1_000)).toEqual([]);
+  });
+
+  it('expires at the queue deadline of 120 s', () => {
+    batch('a');
+    expect(dispatcher.expire(119_999)).toEqual([]);
+    expect(dispatcher.expire(120_000).map(({ id }) => id)).toEqual(['a']);
+    expect(queue.depth).toBe(0);
+  });
+});
+
+describe('Dispatcher, admission', () => {
+  it('refuses over the bound with queue_full, 429 and a time to come back', () => {
+    setUp({ bounds: { maxRequestsPerModel: 1 } });
+    expect(batch('a')).toEqual({ accepted: true });
+    const refused = batch('b');
+    expect(refused).toMatchObject({ accepted: false, error: { code: 'queue_full', retryAfterMs: 5_000 } });
+    expect([queue.depth, queue.has('b')]).toEqual([1, false]);
+  });
+
+  it('computes the time from what it dispatched: 10 per second, 100 waiting', () => {
+    setUp({ bounds: { maxRequests: 100 } });
+    workers.add('m', { slots: 1_000_000 });
+    for (let index = 0; index < 300; index += 1) {
+      realtime(`r${index}`, index * 100);
+      expect(plansAt(index * 100)).toHaveLength(1);
+    }
+    workers.setReady('m', false);
+    for (let index = 0; index < 100; index += 1) realtime(`q${index}`, 30_000);
+    const refused = realtime('last', 30_000);
+    const retryAfterMs = refused.accepted ? 0 : (refused.error.retryAfterMs ?? 0);
+    expect(retryAfterMs).toBeGreaterThan(9_000);
+    expect(retryAfterMs).toBeLessThan(11_000);
+  });
+
+  it('takes a re-queued request back over the bound: it was accepted before', () => {
+    setUp({ bounds: { maxRequestsPerModel: 1 } });
+    workers.add('m', { slots: 1 });
+    realtime('a');
+    const [lost] = dispatcher.next(0)?.members ?? [];
+    realtime('b', 1);
+    if (lost !== undefined) dispatcher.requeue(lost.request);
+    expect(queue.snapshot(2).map(({ request }) => request.id)).toEqual(['a', 'b']);
+  });
+
+  it('throws on an id that waits already', () => {
+    batch('a');
+    expect(() => batch('a')).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
+  });
+});

@@ -1,0 +1,229 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
+import { PriorityQueue } from './priority-queue.js';
+
+const AGING_MS = 30_000;
+let queue: PriorityQueue<undefined>;
+
+beforeEach(() => {
+  queue = new PriorityQueue({ agingMs: AGING_MS });
+});
+
+const batch = (id: string, enqueuedAtMs: number, model = 'm') => queue.enqueue(aRequest(id, { enqueuedAtMs, model }));
+const realtime = (id: string, enqueuedAtMs: number, model = 'm') =>
+  queue.enqueue(aRealtimeRequest(id, { enqueuedAtMs, model }));
+
+/** Takes one request: the head of the best lane whose model is not held back. */
+function takeOne(nowMs: number, heldModels: readonly string[] = []): string | undefined {
+  return queue.pick(nowMs, lane =>
+    heldModels.includes(lane.model) ? undefined : queue.take(lane, 1).map(({ id }) => id)[0],
+  );
+}
+
+function takeAll(nowMs: number): string {
+  let order = '';
+  for (let id = takeOne(nowMs); id !== undefined; id = takeOne(nowMs)) order += id;
+  return order;
+}
+
+describe('PriorityQueue order', () => {
+  it('gives nothing while empty', () => {
+    expect(takeOne(0)).toBeUndefined();
+    expect(queue.nextDeadlineMs).toBeUndefined();
+  });
+
+  it('serves one level first in, first out', () => {
+    batch('a', 1);
+    batch('b', 2);
+    batch('c', 2);
+    expect(takeAll(10)).toBe('abc');
+  });
+
+  it('serves REALTIME before BATCH that came earlier', () => {
+    batch('b', 1);
+    batch('c', 2);
+    realtime('a', 3);
+    expect(takeAll(10)).toBe('abc');
+  });
+
+  it('serves the oldest head across models', () => {
+    batch('b', 2, 'm2');
+    batch('a', 1, 'm1');
+    batch('d', 4, 'm1');
+    batch('c', 3, 'm3');
+    expect(takeAll(10)).toBe('abcd');
+  });
+
+  it('serves REALTIME of any model before BATCH of any other', () => {
+    batch('c', 1, 'm1');
+    realtime('b', 3, 'm3');
+    realtime('a', 2, 'm2');
+    expect(takeAll(10)).toBe('abc');
+  });
+
+  it('counts BATCH of 30 s as REALTIME, by its own enqueue time', () => {
+    batch('b', 1_000);
+    realtime('a', 500);
+    realtime('c', 1_500);
+    batch('d', 2_000);
+    expect(takeAll(1_000 + AGING_MS)).toBe('abcd');
+  });
+
+  it('leaves BATCH of 29.999 s behind REALTIME', () => {
+    batch('b', 1_000);
+    realtime('a', 20_000);
+    expect(takeAll(999 + AGING_MS)).toBe('ab');
+  });
+
+  it('ages the head of one model past REALTIME of another', () => {
+    batch('a', 0, 'old');
+    realtime('b', 1, 'other');
+    expect(takeAll(AGING_MS)).toBe('ab');
+  });
+
+  it('says of each lane whether its head is aged', () => {
+    batch('a', 0, 'm1');
+    batch('b', 1, 'm2');
+    realtime('c', 2, 'm3');
+    const shown: string[] = [];
+    queue.pick(AGING_MS, (lane, aged) => {
+      shown.push(`${lane.model}:${aged ? 'aged' : lane.priority}`);
+      return undefined;
+    });
+    expect(shown).toEqual(['m1:aged', 'm3:0', 'm2:1']);
+  });
+
+  it('lets a model that cannot go hold up no other, and forgets nothing of it', () => {
+    realtime('a', 1, 'stuck');
+    batch('b', 2, 'stuck');
+    batch('c', 3, 'free');
+    expect(takeOne(10, ['stuck'])).toBe('c');
+    expect(takeOne(10, ['stuck'])).toBeUndefined();
+    expect(takeAll(10)).toBe('ab');
+  });
+
+  it('takes up to 3 of a lane, oldest first, and fewer when fewer wait', () => {
+    ['a', 'b', 'c', 'd'].forEach((id, index) => batch(id, index));
+    const take = () => queue.pick(10, lane => queue.take(lane, 3).map(({ id }) => id));
+    expect([take(), take(), take()]).toEqual([['a', 'b', 'c'], ['d'], undefined]);
+  });
+
+  it('keeps all lanes when whoever chooses throws', () => {
+    batch('a', 1, 'm1');
+    batch('b', 2, 'm2');
+    const choose = () =>
+      queue.pick(10, lane => {
+        if (lane.model === 'm2') throw new Error('defect');
+        return undefined;
+      });
+    expect(choose).toThrow('defect');
+    expect(takeAll(10)).toBe('ab');
+  });
+
+  it('returns a re-queued request to its place and its age', () => {
+    batch('a', 1);
+    batch('b', 1);
+    batch('c', 5);
+    const [a] = queue.pick(10, lane => queue.take(lane, 1)) ?? [];
+    if (a !== undefined) queue.restore(a);
+    realtime('d', AGING_MS);
+    expect(takeAll(AGING_MS + 1)).toBe('abdc');
+  });
+});
+
+describe('PriorityQueue by id', () => {
+  it('finds, removes and forgets by id', () => {
+    batch('a', 1);
+    batch('b', 2);
+    expect([queue.has('a'), queue.get('a')?.id]).toEqual([true, 'a']);
+    expect(queue.remove('a')?.id).toBe('a');
+    expect([queue.has('a'), queue.get('a'), queue.remove('a')]).toEqual([false, undefined, undefined]);
+    expect(takeAll(10)).toBe('b');
+  });
+
+  it('shows the next head after the head was removed', () => {
+    batch('a', 1, 'm1');
+    batch('c', 5, 'm1');
+    batch('b', 2, 'm2');
+    queue.remove('a');
+    expect(takeAll(10)).toBe('bc');
+  });
+
+  it('refuses an id that waits already, and takes it again afterwards', () => {
+    batch('a', 1);
+    expect(() => realtime('a', 2)).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
+    expect(() => queue.restore(aRequest('a'))).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
+    expect(queue.depth).toBe(1);
+    queue.remove('a');
+    batch('a', 3);
+    expect(takeAll(10)).toBe('a');
+  });
+});
+
+describe('PriorityQueue counts', () => {
+  it('knows depth and bytes by model and by priority, exactly', () => {
+    queue.enqueue(aRequest('a', { model: 'm1', bytes: 10 }));
+    queue.enqueue(aRequest('b', { model: 'm1', bytes: 20 }));
+    queue.enqueue(aRealtimeRequest('c', { model: 'm1', bytes: 5 }));
+    queue.enqueue(aRealtimeRequest('d', { model: 'm2', bytes: 1 }));
+    expect([queue.depth, queue.bytes, queue.depthByPriority()]).toEqual([4, 36, { realtime: 2, batch: 2 }]);
+    expect(queue.depthOf('m1')).toEqual({ realtime: 1, batch: 2, bytes: 35 });
+    expect(queue.depthOf('m2')).toEqual({ realtime: 1, batch: 0, bytes: 1 });
+    expect(queue.models()).toEqual(['m1', 'm2']);
+  });
+
+  it('is back at 0 after takes, removals and expiries', () => {
+    queue.enqueue(aRequest('a', { bytes: 10 }));
+    queue.enqueue(aRequest('b', { bytes: 10 }));
+    queue.enqueue(aRealtimeRequest('c', { bytes: 10, queueDeadlineMs: 5 }));
+    queue.expired(5);
+    queue.remove('b');
+    takeOne(10);
+    expect([queue.depth, queue.bytes, queue.depthByPriority()]).toEqual([0, 0, { realtime: 0, batch: 0 }]);
+    expect([queue.depthOf('m'), queue.models()]).toEqual([{ realtime: 0, batch: 0, bytes: 0 }, []]);
+  });
+
+  it('knows nothing of a model nobody asked for', () => {
+    expect(queue.depthOf('unknown')).toEqual({ realtime: 0, batch: 0, bytes: 0 });
+  });
+});
+
+describe('PriorityQueue deadlines', () => {
+  it('expires at the deadline, not 1 ms before, earliest first', () => {
+    queue.enqueue(aRequest('b', { queueDeadlineMs: 200 }));
+    queue.enqueue(aRequest('a', { queueDeadlineMs: 100, enqueuedAtMs: 50 }));
+    queue.enqueue(aRequest('c', { queueDeadlineMs: 300 }));
+    expect(queue.nextDeadlineMs).toBe(100);
+    expect(queue.expired(99)).toEqual([]);
+    expect(queue.expired(200).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect([queue.depth, queue.nextDeadlineMs]).toEqual([1, 300]);
+  });
+
+  it('forgets the deadline of a request that was taken', () => {
+    batch('a', 0);
+    batch('b', 10);
+    takeOne(20);
+    expect(queue.nextDeadlineMs).toBe(120_010);
+    expect(queue.expired(120_009)).toEqual([]);
+  });
+});
+
+describe('PriorityQueue snapshot', () => {
+  it('lists in dispatch order with the place in the own model and the aged ones marked', () => {
+    batch('a', 0, 'm1');
+    realtime('b', 10, 'm1');
+    realtime('c', 20, 'm2');
+    batch('d', 5_000, 'm1');
+    batch('e', 6_000, 'm2');
+    const listed = queue
+      .snapshot(AGING_MS)
+      .map(({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`);
+    expect(listed).toEqual(['a1!', 'b2', 'c1', 'd3', 'e2']);
+  });
+
+  it('takes nothing out', () => {
+    batch('a', 0);
+    queue.snapshot(0);
+    expect(queue.depth).toBe(1);
+  });
+});
