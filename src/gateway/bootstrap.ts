@@ -15,16 +15,27 @@ export interface GatewayOptions {
 }
 
 /**
- * The whole gateway, built but neither listening nor hooked to process signals: tests and `main` add what they need.
- * `app.listen(port, host)` starts it, `app.close()` drains and stops it.
+ * The whole gateway, built but neither listening nor hooked to process signals. `app.listen(port, host)` starts it,
+ * `app.close()` drains and stops it.
  */
 export async function createGateway({ settings, models }: GatewayOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(settings, models),
-    new FastifyAdapter(fastifyOptions(settings)),
-    // Fastify's own JSON parser is strict; Nest's would also take urlencoded forms, which no route wants.
-    { bodyParser: false, bufferLogs: true, abortOnError: false },
+    gatewayAdapter(settings),
+    { ...APPLICATION_OPTIONS, bufferLogs: true, abortOnError: false },
   );
+  return configureGateway(app, settings);
+}
+
+/** Fastify's own JSON parser is strict; Nest's would also take urlencoded forms, which no route wants. */
+export const APPLICATION_OPTIONS = { bodyParser: false } as const;
+
+export function gatewayAdapter(settings: Settings): FastifyAdapter {
+  return new FastifyAdapter(fastifyOptions(settings));
+}
+
+/** What an application of `GatewayModule` needs before it listens; apart, so that tests can override providers first. */
+export function configureGateway(app: NestFastifyApplication, settings: Settings): NestFastifyApplication {
   app.useLogger(app.get(Logger));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeContentTypeParser('text/plain');

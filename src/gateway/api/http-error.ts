@@ -34,7 +34,9 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
 function unroutable({ method, url }: RequestLine): DomainError {
   const path = url.split('?', 1)[0] ?? url;
   const allowed = allowedMethods(path);
-  if (allowed.length === 0) return new DomainError('unknown_url', `Unknown request URL: ${method} ${path}.`);
+  // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.
+  if (allowed.length === 0 || allowed.includes(method))
+    return new DomainError('unknown_url', `Unknown request URL: ${method} ${path}.`);
   return new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${method}.`);
 }
 

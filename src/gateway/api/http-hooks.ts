@@ -1,3 +1,4 @@
+import { type Server } from 'node:http';
 import { type FastifyInstance } from 'fastify';
 import { type IntakeGate } from './intake-gate.js';
 import { REQUEST_ID_HEADER, refuseUnusableRequestId } from './request-id.js';
@@ -19,4 +20,17 @@ export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): v
     void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
     done(null, payload);
   });
+  fastify.addHook('preClose', done => {
+    cutAfter(fastify.server, LAST_WORDS_MS);
+    done();
+  });
+}
+
+/** All requests are settled by now: this long may the last answers take, then uploads nobody waits for are cut. */
+const LAST_WORDS_MS = 500;
+
+/** Without it, one client that sends slowly would hold up the end of the process for minutes. */
+function cutAfter(server: Server, ms: number): void {
+  const timer = setTimeout(() => server.closeAllConnections(), ms);
+  server.once('close', () => clearTimeout(timer));
 }

@@ -2,7 +2,8 @@
 export function wav(seconds: number): Buffer {
   const samples = Math.round(seconds * 16_000);
   const data = Buffer.alloc(samples * 2);
-  for (let index = 0; index < samples; index += 1) data.writeInt16LE(Math.round(Math.sin(index / 12) * 3000), index * 2);
+  for (let index = 0; index < samples; index += 1)
+    data.writeInt16LE(Math.round(Math.sin(index / 12) * 3000), index * 2);
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
   header.writeUInt32LE(36 + data.length, 4);

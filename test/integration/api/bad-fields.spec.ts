@@ -125,18 +125,22 @@ describe('a field of speech that cannot be honoured is refused', () => {
 
 describe('headers', () => {
   it.each(['urgent', ''])('X-Priority %j is refused', async value => {
-    const response = await rig.post(TRANSCRIPTIONS, audioForm(), { 'x-priority': value });
+    const response = await rig.post(TRANSCRIPTIONS, audioForm(), { headers: { 'x-priority': value } });
     expect(await errorOf(response)).toMatchObject({ status: 400, code: 'invalid_value', param: 'X-Priority' });
   });
 
-  it.each(['a b', 'x'.repeat(129), '<script>'])('X-Request-Id %j is refused, and the answer has another id', async id => {
-    const error = await errorOf(await rig.post(TRANSCRIPTIONS, audioForm(), { 'x-request-id': id }));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'X-Request-Id' });
-    expect(error.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
-  });
+  it.each(['a b', 'x'.repeat(129), '<script>'])(
+    'X-Request-Id %j is refused, and the answer has another id',
+    async id => {
+      const error = await errorOf(await rig.post(TRANSCRIPTIONS, audioForm(), { headers: { 'x-request-id': id } }));
+      expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'X-Request-Id' });
+      expect(error.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+    },
+  );
 
   it('a usable X-Request-Id comes back, also on an error', async () => {
-    const response = await rig.post(TRANSCRIPTIONS, audioForm({ fields: { model: 'no' } }), { 'x-request-id': 'my:id-1' });
+    const headers = { 'x-request-id': 'my:id-1' };
+    const response = rig.post(TRANSCRIPTIONS, audioForm({ fields: { model: 'no' } }), { headers });
     expect((await errorOf(response)).headers.get('x-request-id')).toBe('my:id-1');
   });
 });

@@ -2,30 +2,47 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createGateway } from '../../../src/gateway/bootstrap.js';
+import { Test } from '@nestjs/testing';
+import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
+import { GatewayModule } from '../../../src/gateway/gateway.module.js';
+import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-launch.js';
+import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
+import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
+import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 
 export interface RigOptions {
   readonly models: readonly ModelSpec[];
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
 }
 
-/** A whole gateway on a free port, with its own data folder. */
+/** Short waits between probes and restarts; nothing asserts how long they took. */
+const QUICK = {
+  'logging.level': 'silent',
+  'workers.health_interval_ms': 30,
+  'workers.restart_min_ms': 10,
+  'workers.restart_max_ms': 50,
+} as const;
+
+/** A whole gateway on a free port, with its own data folder. Local workers (`replicas`) are fixture processes. */
 export class GatewayRig {
   private constructor(
     readonly app: NestFastifyApplication,
     readonly url: string,
-    readonly dataDir: string,
+    private readonly dataDir: string,
   ) {}
 
   static async start({ models, settings = {} }: RigOptions): Promise<GatewayRig> {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-api-'));
-    const app = await createGateway({
-      models,
-      settings: settingsFrom({ 'data.dir': dataDir, 'logging.level': 'silent', 'server.port': 0, ...settings }),
-    });
+    const effective = settingsFrom({ ...QUICK, 'data.dir': dataDir, ...settings });
+    const module = await Test.createTestingModule({ imports: [GatewayModule.forRoot(effective, models)] })
+      .overrideProvider(WORKER_LAUNCH)
+      .useValue(fixtureLaunch)
+      .compile();
+    const built = module.createNestApplication<NestFastifyApplication>(gatewayAdapter(effective), APPLICATION_OPTIONS);
+    const app = configureGateway(built, effective);
     await app.listen(0, '127.0.0.1');
     return new GatewayRig(app, await app.getUrl(), dataDir);
   }
@@ -34,13 +51,29 @@ export class GatewayRig {
     return Number(new URL(this.url).port);
   }
 
-  post(path: string, body: FormData | object, headers: Record<string, string> = {}): Promise<Response> {
+  get pool(): WorkerPoolService {
+    return this.app.get(WorkerPoolService, { strict: false });
+  }
+
+  async ready(model: string): Promise<WorkerView> {
+    return workerThat(this.pool, worker => worker.model === model && worker.state === 'ready');
+  }
+
+  post(path: string, body: FormData | object, init: RequestInit = {}): Promise<Response> {
     const isForm = body instanceof FormData;
-    return fetch(this.url + path, {
-      method: 'POST',
-      headers: isForm ? headers : { 'content-type': 'application/json', ...headers },
-      body: isForm ? body : JSON.stringify(body),
-    });
+    const headers = isForm ? init.headers : { 'content-type': 'application/json', ...init.headers };
+    return fetch(this.url + path, { ...init, method: 'POST', headers, body: isForm ? body : JSON.stringify(body) });
+  }
+
+  async json(path: string): Promise<unknown> {
+    return (await fetch(this.url + path)).json();
+  }
+
+  /** Value of a sample of `/metrics`; labels as they are printed there. */
+  async metric(sample: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    const line = text.split('\n').find(candidate => candidate.startsWith(`${sample} `));
+    return Number(line?.split(' ').at(-1) ?? NaN);
   }
 
   /** Files that uploads left in the spool. */
@@ -64,12 +97,19 @@ export interface ErrorAnswer {
 }
 
 /** Fails unless the answer is exactly OpenAI's envelope with a request id. */
-export async function errorOf(response: Response): Promise<ErrorAnswer> {
-  const body = (await response.json()) as { error: Omit<ErrorAnswer, 'status' | 'headers'> };
+export async function errorOf(response: Response | Promise<Response>): Promise<ErrorAnswer> {
+  const answer = await response;
+  const { status, headers } = answer;
+  const body = (await answer.json()) as { error: Omit<ErrorAnswer, 'status' | 'headers'> };
   const keys = Object.keys(body.error).sort().join();
   if (keys !== 'code,message,param,type' || Object.keys(body).length !== 1) {
     throw new Error(`not the envelope: ${JSON.stringify(body)}`);
   }
-  if (!response.headers.get('x-request-id')) throw new Error('no x-request-id on the error');
-  return { status: response.status, headers: response.headers, ...body.error };
+  if (!headers.get('x-request-id')) throw new Error('no x-request-id on the error');
+  return { status, headers, ...body.error };
+}
+
+/** Turns of the event loop until `condition` holds; jest's own timeout is the limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 2));
 }

@@ -1,6 +1,14 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 
-const base = { engine: 'synthetic', aliases: [], languages: [], replicas: 0, addresses: [], voices: {}, options: {} } as const;
+const base = {
+  engine: 'synthetic',
+  aliases: [],
+  languages: [],
+  replicas: 0,
+  addresses: [],
+  voices: {},
+  options: {},
+} as const;
 
 /** Knows English only and can do nothing but transcribe: the shape of the default recogniser. */
 export function sttModel(overrides: Partial<ModelSpec> = {}): ModelSpec {
