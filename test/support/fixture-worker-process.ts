@@ -12,6 +12,7 @@ process.on('SIGTERM', () => {
 
 if (typeof exitCode === 'number') {
   process.stderr.write('cannot load the model: no such file\n');
+  process.send?.({ type: 'failed', message: 'model.bin: no such file' });
   process.exit(exitCode);
 }
 const worker = new FixtureWorker({ model: spec.model.id, kind: spec.model.kind }, spec.maxMessageBytes);

@@ -8,7 +8,6 @@ import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { MetricsModule } from '../../../src/platform/metrics/metrics.module.js';
 import { alone, fixtureLaunch, isReady, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
 
 const settings = settingsFrom({ 'workers.health_interval_ms': 30, 'workers.restart_min_ms': 10 });
@@ -20,12 +19,7 @@ describe('metrics of the worker pool', () => {
   beforeEach(async () => {
     Logger.overrideLogger(false);
     module = await Test.createTestingModule({
-      imports: [
-        ConfigModule.forRoot(settings, [modelSpec({ replicas: 1 })]),
-        ClockModule,
-        MetricsModule.forRoot(),
-        WorkerPoolModule,
-      ],
+      imports: [ConfigModule.forRoot(settings, [modelSpec({ replicas: 1 })]), ClockModule, WorkerPoolModule],
     })
       .overrideProvider(WORKER_LAUNCH)
       .useValue(fixtureLaunch)

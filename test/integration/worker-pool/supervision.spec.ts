@@ -91,7 +91,7 @@ describe('supervised workers', () => {
   });
 
   it('one that hangs (SIGSTOP) is killed and replaced; its call is worker_lost', async () => {
-    await start({ settings: { 'workers.health_timeout_ms': 100, 'workers.health_failures': 2 } });
+    await start({ settings: { 'workers.health_timeout_ms': 500, 'workers.health_failures': 2 } });
     const { id, pid } = await ready();
     const call = execute(id, script.hold);
     process.kill(pid, 'SIGSTOP');
@@ -113,7 +113,10 @@ describe('supervised workers', () => {
   it('one that cannot start is tried again and again, and says why', async () => {
     await start({ options: { exitCode: 3 } });
     const view = await workerThat(pool, worker => worker.restarts >= 3 && worker.lastExit !== undefined);
-    expect(view).toMatchObject({ slots: { total: 0 }, lastExit: { code: 3, signal: null } });
+    expect(view).toMatchObject({
+      slots: { total: 0 },
+      lastExit: { code: 3, signal: null, reason: 'model.bin: no such file' },
+    });
     expect(view.lastExit?.lines).toContain('cannot load the model: no such file');
     expect(pool.offer('m')).toBeUndefined();
     expect(pool.isServed('m')).toBe(true);

@@ -8,6 +8,7 @@ export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** From the worker's messages: listening, ready, failed (which becomes the reason of the exit). */
   onListening(port: number): void;
   onReady(): void;
   /** Once, after the process has ended or could not be started. */
@@ -65,9 +66,10 @@ export class WorkerProcess {
   }
 
   #onMessage(message: unknown): void {
-    const { type, port } = (message ?? {}) as { readonly type?: unknown; readonly port?: unknown };
+    const { type, port, message: why } = (message ?? {}) as Readonly<Record<string, unknown>>;
     if (type === 'listening' && typeof port === 'number') this.options.onListening(port);
     else if (type === 'ready') this.options.onReady();
+    else if (type === 'failed' && typeof why === 'string') this.#reason ??= why;
   }
 
   /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */
