@@ -100,6 +100,9 @@ function trailer(ended: StatusObject, key: string): string | undefined {
 }
 
 const isServiceError = (error: unknown): error is ServiceError =>
-  error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number' && 'details' in error && 'metadata' in error;
+  error instanceof Error &&
+  typeof (error as Partial<ServiceError>).code === 'number' &&
+  'details' in error &&
+  'metadata' in error;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
