@@ -51,7 +51,7 @@ function suite(name, proves, path, flags = ['--maxWorkers=2']) {
 }
 
 async function jest(path, flags) {
-  if (!hasSpecs(inRoot(path))) return { passed: 0, failed: 0 };
+  if (!hasSpecs(inRoot(path))) return { passed: 0, failed: 0, skipped: 0 };
   const folder = mkdtempSync(join(tmpdir(), 'jest-'));
   const report = join(folder, 'report.json');
   try {
@@ -80,7 +80,7 @@ const jestEnvironment = () =>
 
 /** A file that cannot be loaded counts as one failure; so does a run that leaves no report. */
 function counts(report, code) {
-  if (!existsSync(report)) return { passed: 0, failed: 1 };
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
   const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = JSON.parse(
     readFileSync(report, 'utf8'),
   );

@@ -44,8 +44,8 @@ async function runStep({ name, proves, run }) {
 function summarise(outcomes) {
   say('');
   for (const { name, durationMs, passed, failed, skipped } of outcomes) {
-    const counts =
-      passed + failed > 0 ? `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}` : 'ok';
+    const counted = `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
+    const counts = skipped === undefined ? (failed > 0 ? 'failed' : 'ok') : counted;
     (failed > 0 ? fail : say)(
       `${failed > 0 ? '' : '  '}${name.padEnd(12)} ${seconds(durationMs).padStart(8)}  ${counts}`,
     );
