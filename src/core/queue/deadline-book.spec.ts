@@ -59,7 +59,7 @@ describe('DeadlineBook', () => {
     const book = new DeadlineBook<undefined>();
     const nodes = ['a', 'b', 'c'].map((id, index) => waiting(id, index, index + 100));
     nodes.forEach(node => book.add(node));
-    book.remove(nodes[1] as WaitingRequest<undefined>);
+    book.remove(nodes[1]!);
     expect(drain(book)).toBe('ac');
   });
 });

@@ -34,8 +34,8 @@ describe('KeyedHeap', () => {
     const heap = new KeyedHeap<Named>();
     const items = ['a', 'b', 'c', 'd'].map(named);
     items.forEach((item, index) => heap.put(item, index));
-    heap.put(items[0] as Named, 10);
-    heap.put(items[3] as Named, -1);
+    heap.put(items[0]!, 10);
+    heap.put(items[3]!, -1);
     expect(heap.size).toBe(4);
     expect(drain(heap)).toEqual(['d', 'b', 'c', 'a']);
   });
@@ -44,8 +44,8 @@ describe('KeyedHeap', () => {
     const heap = new KeyedHeap<Named>();
     const items = Array.from({ length: 20 }, (_, index) => named(String(index)));
     items.forEach((item, index) => heap.put(item, (index * 7) % 20));
-    heap.remove(items[3] as Named);
-    heap.remove(items[11] as Named);
+    heap.remove(items[3]!);
+    heap.remove(items[11]!);
     const left = items.filter((_, index) => index !== 3 && index !== 11);
     const expected = left.sort((a, b) => ((Number(a.name) * 7) % 20) - ((Number(b.name) * 7) % 20));
     expect(drain(heap)).toEqual(expected.map(({ name }) => name));

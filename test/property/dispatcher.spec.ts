@@ -1,0 +1,222 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { CancellationManager } from '../../src/core/cancellation/cancellation-manager.js';
+import { LatencyTracker } from '../../src/core/latency/latency-tracker.js';
+import { RequestLifecycle } from '../../src/core/request/request-lifecycle.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { type Settlement } from '../../src/core/request/settlement.js';
+import { DomainError } from '../../src/core/shared/domain-error.js';
+import { type Lease } from '../../src/core/shared/lease.js';
+import { FakeWorkers } from '../support/fake-workers.js';
+import { aDispatcher, type Plan } from '../support/marble-yard.js';
+import { aRequest } from '../support/requests.js';
+
+const AGING_MS = 200;
+const PATIENCE_MS = 500;
+const MAX_SIZE = 4;
+const MODELS = ['m1', 'm2', 'm3'] as const;
+
+type Life = RequestLifecycle<undefined, string>;
+
+const failed = (code: 'worker_lost' | 'queue_timeout'): Settlement<string> => ({
+  status: 'failed',
+  error: new DomainError(code, code),
+});
+const CANCELLED: Settlement<string> = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') };
+
+/** A small scheduler over the real core: what the gateway does, without I/O, and with every invariant checked on the way. */
+class Yard {
+  readonly workers = new FakeWorkers();
+  readonly lives = new Map<string, Life>();
+  readonly leases = new Map<string, Lease>();
+  readonly cancellation = new CancellationManager();
+  readonly latency = new LatencyTracker({ ttlMs: 1_000 });
+  readonly slots = MODELS.map(model => this.workers.add(model, { slots: model === 'm3' ? 3 : 8, maxBatch: MAX_SIZE }));
+  readonly #yard = aDispatcher(this.workers, {
+    agingMs: AGING_MS,
+    maxSize: MAX_SIZE,
+    bounds: { maxRequestsPerModel: 30 },
+  });
+  accepted = 0;
+  refused = 0;
+  settled = 0;
+  nowMs = 0;
+  draining = false;
+
+  get depth(): number {
+    return this.#yard.queue.depth;
+  }
+
+  submit(model: string, priority: RequestPriority): void {
+    const id = `r${this.accepted + this.refused}`;
+    const { nowMs } = this;
+    const request = aRequest(id, { model, priority, enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + PATIENCE_MS });
+    if (!this.#yard.dispatcher.submit(request, nowMs).accepted) {
+      this.refused += 1;
+      return;
+    }
+    this.accepted += 1;
+    this.lives.set(id, new RequestLifecycle(request));
+    this.cancellation.register(id, { model, priority });
+    this.latency.start(id, nowMs);
+  }
+
+  /** One turn of the loop; afterwards nothing that may go now is left. */
+  turn(): void {
+    const { dispatcher } = this.#yard;
+    for (const { id } of dispatcher.expire(this.nowMs)) this.settle(id, failed('queue_timeout'));
+    for (let plan = dispatcher.next(this.nowMs); plan !== undefined; plan = dispatcher.next(this.nowMs))
+      this.#run(plan);
+    expect(dispatcher.nextWakeMs(this.nowMs) ?? Infinity).toBeGreaterThan(this.nowMs);
+  }
+
+  #run(plan: Plan): void {
+    this.#checkPlan(plan);
+    for (const { request, lease, batchWaitMs } of plan.members) {
+      this.lives.get(request.id)?.leased(plan.workerId);
+      this.cancellation.inFlight(request.id, plan.workerId);
+      this.latency.dequeued(request.id, this.nowMs, batchWaitMs);
+      expect(batchWaitMs).toBeLessThanOrEqual(this.nowMs - request.enqueuedAtMs);
+      expect(this.leases.has(request.id)).toBe(false);
+      this.leases.set(request.id, lease);
+    }
+  }
+
+  #checkPlan({ members, model, workerId, reason }: Plan): void {
+    expect(members.map(({ request }) => request.model)).toEqual(members.map(() => model));
+    expect(workerId).toBe(model);
+    expect(members.length).toBeGreaterThan(0);
+    expect(members.length).toBeLessThanOrEqual(reason === 'single' ? 1 : MAX_SIZE);
+    expect(new Set(members.map(({ request }) => request.priority)).size).toBe(1);
+    const aged = members.map(({ aged }) => aged);
+    expect(aged).toEqual(members.map(({ request }) => this.#isAged(request)));
+    this.#checkNobodyOvertaken(members[0]?.request);
+  }
+
+  #isAged({ priority, enqueuedAtMs }: { priority: RequestPriority; enqueuedAtMs: number }): boolean {
+    return priority === RequestPriority.BATCH && this.nowMs - enqueuedAtMs >= AGING_MS;
+  }
+
+  /** The starvation bound: nobody who counts as REALTIME is older than the one that goes first, in its model. */
+  #checkNobodyOvertaken(first: Plan['members'][number]['request'] | undefined): void {
+    for (const { request } of this.#yard.queue.snapshot(this.nowMs)) {
+      if (request.model !== first?.model) continue;
+      const isUrgent = request.priority === RequestPriority.REALTIME || this.#isAged(request);
+      if (isUrgent) expect(request.enqueuedAtMs).toBeGreaterThanOrEqual(first.enqueuedAtMs);
+    }
+  }
+
+  running(): string[] {
+    return [...this.leases.keys()];
+  }
+
+  /** The worker answers: the lease comes back, whoever was settled before. */
+  answer(id: string): void {
+    this.settle(id, { status: 'completed', reply: 'text' });
+    this.#release(id);
+  }
+
+  /** The worker dies with it: retried once, keeping its place, then `worker_lost`. */
+  lose(id: string): void {
+    const life = this.lives.get(id);
+    if (life?.state === 'leased' && life.attempts < 2) {
+      life.requeued();
+      this.cancellation.requeued(id);
+      this.latency.requeued(id);
+      this.#yard.dispatcher.requeue(life.request);
+    } else this.settle(id, failed('worker_lost'));
+    this.#release(id);
+  }
+
+  cancel(id: string): void {
+    const outcome = this.cancellation.cancel(id);
+    const life = this.lives.get(id);
+    expect(outcome.found).toBe(life !== undefined && life.state !== 'settled');
+    if (!outcome.found) return;
+    expect(outcome.stage).toBe(life?.state === 'queued' ? 'queued' : 'in_flight');
+    if (outcome.stage === 'queued') expect(this.#yard.dispatcher.withdraw(id)?.id).toBe(id);
+    this.settle(id, CANCELLED);
+  }
+
+  drain(): void {
+    this.draining = true;
+    this.#yard.dispatcher.draining();
+  }
+
+  settle(id: string, settlement: Settlement<string>): void {
+    if (this.lives.get(id)?.settle(settlement) !== true) return;
+    this.settled += 1;
+    this.cancellation.unregister(id);
+    expect(this.latency.complete(id, this.nowMs)).toBeDefined();
+  }
+
+  #release(id: string): void {
+    this.leases.get(id)?.release();
+    this.leases.delete(id);
+  }
+
+  checkSums(): void {
+    const states = [...this.lives.values()].map(({ state }) => state);
+    const count = (wanted: string): number => states.filter(state => state === wanted).length;
+    expect(count('queued')).toBe(this.depth);
+    expect(count('settled')).toBe(this.settled);
+    expect(count('queued') + count('leased') + count('settled')).toBe(this.accepted);
+    expect(this.cancellation.size).toBe(count('queued') + count('leased'));
+    const taken = this.slots.reduce((sum, { slots, free }) => sum + slots - free, 0);
+    expect(taken).toBe(this.leases.size);
+    expect(this.slots.every(({ free }) => free >= 0)).toBe(true);
+  }
+}
+
+const pick = <T>(from: readonly T[], seed: number): T | undefined => from[seed % Math.max(1, from.length)];
+
+const act = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('submit' as const), model: fc.nat(2), realtime: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 5, 60, 250) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer' as const, 'lose' as const), seed: fc.nat(50) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), seed: fc.nat(200) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('ready' as const), model: fc.nat(2), ready: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('drain' as const), seed: fc.nat(30) }) },
+);
+
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+
+function perform(yard: Yard, step: Act): void {
+  if (step.do === 'submit') {
+    yard.submit(MODELS[step.model] ?? 'm1', step.realtime ? RequestPriority.REALTIME : RequestPriority.BATCH);
+  } else if (step.do === 'wait') yard.nowMs += step.ms;
+  else if (step.do === 'ready') yard.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
+  else if (step.do === 'cancel') yard.cancel(pick([...yard.lives.keys()], step.seed) ?? 'nobody');
+  else if (step.do === 'drain') {
+    if (step.seed === 0) yard.drain();
+  } else yard[step.do](pick(yard.running(), step.seed) ?? 'nobody');
+}
+
+/** Everybody answers and time passes until nothing waits or runs. */
+function finish(yard: Yard): void {
+  for (let rounds = 0; yard.depth + yard.leases.size > 0 && rounds < 100; rounds += 1) {
+    yard.running().forEach(id => yard.answer(id));
+    yard.nowMs += 50;
+    yard.turn();
+  }
+}
+
+describe('Dispatcher, whatever happens', () => {
+  it('keeps order, groups, sums and slots, and settles everybody exactly once', () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 150, size: 'max' }), steps => {
+        const yard = new Yard();
+        for (const step of steps) {
+          perform(yard, step);
+          yard.turn();
+          yard.checkSums();
+        }
+        finish(yard);
+        yard.checkSums();
+        expect([yard.depth, yard.leases.size, yard.settled]).toEqual([0, 0, yard.accepted]);
+        expect(yard.slots.map(({ free }) => free)).toEqual(yard.slots.map(({ slots }) => slots));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { aRequest } from '../support/requests.js';
+
+const AGING_MS = 100;
+type Request = ScheduledRequest<undefined>;
+
+/** The queue as a list that anybody can check by eye: sorted when asked, no structure to go wrong. */
+class ListModel {
+  requests: Request[] = [];
+  nowMs = 0;
+  made = 0;
+  taken: Request[] = [];
+
+  /** (effective priority, enqueue time, REALTIME before aged BATCH of the same instant). */
+  rank(request: Request): [number, number, number] {
+    const aged = request.priority === RequestPriority.BATCH && this.nowMs - request.enqueuedAtMs >= AGING_MS;
+    return [aged ? 0 : request.priority, request.enqueuedAtMs, request.priority];
+  }
+
+  best(exceptModel: string): Request | undefined {
+    const open = this.requests.filter(({ model }) => model !== exceptModel);
+    return open.sort((a, b) => compare(this.rank(a), this.rank(b)))[0];
+  }
+
+  remove(id: string): void {
+    this.requests = this.requests.filter(request => request.id !== id);
+  }
+}
+
+const compare = (a: readonly number[], b: readonly number[]): number =>
+  a.reduce((found, value, index) => found || value - (b[index] ?? 0), 0);
+
+interface Real {
+  readonly queue: PriorityQueue<undefined>;
+}
+
+type Step = fc.Command<ListModel, Real>;
+
+/** Every step ends by comparing all that can be counted. */
+function step(name: string, act: (model: ListModel, real: Real) => void): Step {
+  return {
+    check: () => true,
+    toString: () => name,
+    run: (model, real) => {
+      act(model, real);
+      expect(countsOf(real.queue)).toEqual(countsOfModel(model));
+    },
+  };
+}
+
+function countsOf(queue: PriorityQueue<undefined>) {
+  const models = queue.models().sort();
+  const { depth, bytes, nextDeadlineMs } = queue;
+  return { depth, bytes, nextDeadlineMs, ...queue.depthByPriority(), models: models.map(m => [m, queue.depthOf(m)]) };
+}
+
+function countsOfModel({ requests }: ListModel) {
+  const of = (some: readonly Request[]) => ({
+    realtime: some.filter(({ priority }) => priority === RequestPriority.REALTIME).length,
+    batch: some.filter(({ priority }) => priority === RequestPriority.BATCH).length,
+    bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
+  });
+  const models = [...new Set(requests.map(({ model }) => model))].sort();
+  const deadlines = requests.map(({ queueDeadlineMs }) => queueDeadlineMs);
+  return {
+    depth: requests.length,
+    nextDeadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
+    ...of(requests),
+    models: models.map(model => [model, of(requests.filter(request => request.model === model))]),
+  };
+}
+
+const enqueue = fc
+  .record({
+    model: fc.constantFrom('m1', 'm2', 'm3'),
+    priority: fc.constantFrom(RequestPriority.REALTIME, RequestPriority.BATCH),
+    bytes: fc.nat(9),
+    patienceMs: fc.constantFrom(50, 120, 120, 1_000),
+    afterMs: fc.constantFrom(0, 0, 1, 40),
+  })
+  .map(({ patienceMs, afterMs, ...fields }) =>
+    step(`enqueue ${JSON.stringify(fields)}`, (model, { queue }) => {
+      model.nowMs += afterMs;
+      const enqueuedAtMs = model.nowMs;
+      const id = `r${(model.made += 1)}`;
+      const request = aRequest(id, { ...fields, enqueuedAtMs, queueDeadlineMs: enqueuedAtMs + patienceMs });
+      queue.enqueue(request);
+      model.requests.push(request);
+    }),
+  );
+
+const take = fc.constantFrom('', 'm1', 'm2').map(held =>
+  step(`take, ${held || 'nobody'} held back`, (model, { queue }) => {
+    const expected = model.best(held);
+    const taken = queue.pick(model.nowMs, lane => (lane.model === held ? undefined : queue.take(lane, 1)[0]));
+    expect(rankOf(model, taken)).toEqual(rankOf(model, expected));
+    if (taken === undefined) return;
+    expect(oldestOfLane(model, taken)).toBe(taken.id);
+    model.remove(taken.id);
+    model.taken.push(taken);
+  }),
+);
+
+const rankOf = (model: ListModel, request: Request | undefined) => request && model.rank(request);
+
+/** First in, first out within one model and priority. */
+function oldestOfLane({ requests }: ListModel, { model, priority }: Request): string | undefined {
+  const lane = requests.filter(request => request.model === model && request.priority === priority);
+  return lane.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs)[0]?.id;
+}
+
+const restore = fc.constant(
+  step('restore the last one taken', (model, { queue }) => {
+    const last = model.taken.pop();
+    if (last === undefined) return;
+    queue.restore(last);
+    model.requests.unshift(last);
+  }),
+);
+
+const remove = fc.nat(100).map(seed =>
+  step('remove one', (model, { queue }) => {
+    const victim = model.requests[seed % Math.max(1, model.requests.length)];
+    expect(queue.remove(victim?.id ?? 'nobody')).toBe(victim);
+    if (victim !== undefined) model.remove(victim.id);
+  }),
+);
+
+const expire = fc.constantFrom(0, 30, 200).map(afterMs =>
+  step(`expire after ${afterMs} ms`, (model, { queue }) => {
+    model.nowMs += afterMs;
+    const due = model.requests.filter(({ queueDeadlineMs }) => queueDeadlineMs <= model.nowMs);
+    const gone = queue.expired(model.nowMs);
+    expect(new Set(gone)).toEqual(new Set(due));
+    expect(gone.map(({ queueDeadlineMs }) => queueDeadlineMs)).toEqual(
+      due.map(d => d.queueDeadlineMs).sort((a, b) => a - b),
+    );
+    due.forEach(({ id }) => model.remove(id));
+  }),
+);
+
+const list = fc.constant(
+  step('list', (model, { queue }) => {
+    const listed = queue.snapshot(model.nowMs).map(({ request }) => request);
+    expect(new Set(listed)).toEqual(new Set(model.requests));
+    const ranks = listed.map(request => model.rank(request).slice(0, 2));
+    expect(ranks).toEqual([...ranks].sort(compare));
+  }),
+);
+
+describe('PriorityQueue against a plain list', () => {
+  it('agrees on order, first in first out, depth, bytes and deadlines after any 60 commands', () => {
+    const commands = fc.commands([enqueue, enqueue, enqueue, take, take, restore, remove, expire, list], {
+      maxCommands: 60,
+      size: 'max',
+    });
+    fc.assert(
+      fc.property(commands, steps => {
+        fc.modelRun(
+          () => ({ model: new ListModel(), real: { queue: new PriorityQueue<undefined>({ agingMs: AGING_MS }) } }),
+          steps,
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
