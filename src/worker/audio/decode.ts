@@ -48,8 +48,8 @@ async function decodeWithFfmpeg(file: Buffer, signal: AbortSignal): Promise<Int1
   const upload = await openUpload(file);
   try {
     const { child, ended } = startFfmpeg(DECODE_ARGS, ['ignore', 'pipe', 'pipe', upload.fd], signal);
-    const chunks = collect(child.stdout as Readable);
-    const complaint = boundedText(child.stderr as Readable);
+    const chunks = collect(child.stdout!);
+    const complaint = boundedText(child.stderr!);
     const end = await ended;
     if (signal.aborted) throw abortError(signal);
     const samples = joined(chunks);

@@ -1,4 +1,4 @@
-import { type Readable, type Writable } from 'node:stream';
+import { type Writable } from 'node:stream';
 import { type CallSpeechFormat } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { abortError } from '../execution/work-item.js';
@@ -76,11 +76,11 @@ class FfmpegEncoder implements SpeechEncoder {
     const args = [...INPUT, '-i', 'pipe:0', '-threads', '1', ...OUTPUT[format], '-flush_packets', '1', 'pipe:1'];
     this.#process = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
     this.#signal = signal;
-    this.#input = this.#process.child.stdin as Writable;
+    this.#input = this.#process.child.stdin!;
     // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener it would end this process.
     this.#input.on('error', () => undefined);
-    (this.#process.child.stdout as Readable).on('data', onBytes);
-    this.#complaint = boundedText(this.#process.child.stderr as Readable);
+    this.#process.child.stdout!.on('data', onBytes);
+    this.#complaint = boundedText(this.#process.child.stderr!);
   }
 
   write(samples: Int16Array): Promise<void> {

@@ -93,7 +93,8 @@ export class MicroBatcher<Input, Ready, Value> {
       this.#wait.prepared(ticket.readyMs - ticket.arrivedMs);
     } catch (error) {
       this.#queue.neverReady(ticket);
-      throw error;
+      // What an interrupted preparation throws is its own affair.
+      throw item.signal.aborted ? abortError(item.signal) : error;
     }
   }
 

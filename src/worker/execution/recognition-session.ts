@@ -1,5 +1,5 @@
 import { type RecognizerEvent, type RecognizerStream } from '../engines/engine.js';
-import { PcmIntake } from '../audio/pcm-intake.js';
+import { type PcmIntake } from '../audio/pcm-intake.js';
 
 /** 0.1 s at 16 kHz: the engine gets long frames in pieces, so that partials keep coming and a cancel is seen. */
 const PIECE = 1600;

@@ -24,8 +24,8 @@ export class CallConversation<Heard, Said> {
 
   /** Undefined when the caller has said all. @throws the abort's error. */
   async next(): Promise<Heard | undefined> {
-    const { value, done } = await this.#unlessAborted(this.#messages.next());
-    return done ? undefined : (value as Heard);
+    const result = await this.#unlessAborted(this.#messages.next());
+    return result.done ? undefined : result.value;
   }
 
   /** Resolves when there is room for more. @throws the abort's error. */

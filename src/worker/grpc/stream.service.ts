@@ -24,7 +24,7 @@ export class StreamService {
 
   /** Resolves when the caller has ended the stream and all finals are sent. @throws DomainError or the abort's error. */
   async serve(call: StreamCall): Promise<void> {
-    const conversation: Conversation = new CallConversation(call);
+    const conversation = new CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>(call);
     const first = await conversation.next();
     if (first?.message?.$case !== 'config')
       throw new DomainError('invalid_value', 'The first message of a stream is its config.', { param: 'config' });

@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { decodeAudio } from './decode.js';
+import { streamedWavHeader } from './wav.js';
+
+const never = new AbortController().signal;
+const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One second of a tone, made by ffmpeg in the container that `args` say. */
+function made(name: string, ...args: string[]): Buffer {
+  const path = join(folder, name);
+  const source = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=1:sample_rate=44100'];
+  execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...source, ...args, path]);
+  return readFileSync(path);
+}
+
+const failure = (file: Buffer, signal = never): Promise<unknown> =>
+  decodeAudio(file, signal).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+/** Paths of this process's open files. */
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').flatMap(fd => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+
+describe('decodeAudio', () => {
+  let m4a: Buffer;
+  let mp3: Buffer;
+  beforeAll(() => {
+    m4a = made('a.m4a', '-c:a', 'aac');
+    mp3 = made('a.mp3', '-c:a', 'libmp3lame');
+  });
+
+  it.each([
+    ['wav', ['-c:a', 'pcm_s16le'], 0],
+    ['flac', ['-c:a', 'flac'], 0],
+    ['mp3', ['-c:a', 'libmp3lame'], 0.06],
+    ['m4a', ['-c:a', 'aac'], 0.06],
+    ['webm', ['-c:a', 'libopus'], 0.03],
+    ['opus', ['-c:a', 'libopus'], 0.03],
+    ['ogg', ['-c:a', 'libopus'], 0.03],
+  ])('decodes one second of %s to 16,000 samples', async (extension, args, slackS) => {
+    const { samples, durationS } = await decodeAudio(made(`b.${extension}`, ...args), never);
+    expect(Math.abs(samples.length - 16_000)).toBeLessThanOrEqual(slackS * 16_000);
+    expect(durationS).toBe(samples.length / 16_000);
+    expect(Math.max(...samples.subarray(4000, 12_000))).toBeGreaterThan(2000);
+  });
+
+  it('mixes stereo down', async () => {
+    const { samples } = await decodeAudio(made('s.wav', '-ac', '2'), never);
+    expect(samples).toHaveLength(16_000);
+  });
+
+  it('takes 16 kHz mono WAV as it is', async () => {
+    const file = made('c.wav', '-ar', '16000');
+    const { samples } = await decodeAudio(file, never);
+    expect(samples).toHaveLength(16_000);
+    expect(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)).toEqual(file.subarray(-32_000));
+  });
+
+  it('decodes an mp3 that ends early as far as it goes', async () => {
+    const { samples } = await decodeAudio(mp3.subarray(0, mp3.length >> 1), never);
+    expect(samples.length).toBeGreaterThan(6000);
+    expect(samples.length).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['an empty file', Buffer.alloc(0), 'empty_file', /0 bytes/],
+    ['text', Buffer.from('this is text, renamed to .wav\n'.repeat(20)), 'invalid_audio', /Invalid data found/],
+    ['zeros', Buffer.alloc(5000), 'invalid_audio', /cannot be decoded/],
+    ['a play list', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n'), 'invalid_audio', /cannot be decoded/],
+  ])('refuses %s', async (_what, file, code, message) => {
+    expect(await failure(file)).toMatchObject({ code, param: 'file', message: expect.stringMatching(message) });
+  });
+
+  it('refuses a WAV of 0 seconds, canonical or not', async () => {
+    for (const rate of [16_000, 44_100])
+      expect(await failure(streamedWavHeader(rate))).toMatchObject({ code: 'audio_too_short', param: 'file' });
+  });
+
+  it('refuses the first bytes of an mp3 and an m4a without its index, in one line', async () => {
+    for (const file of [mp3.subarray(0, 60), m4a.subarray(0, m4a.length >> 1)]) {
+      const error = (await failure(file)) as DomainError;
+      expect(error.code).toBe('invalid_audio');
+      expect(error.message).not.toMatch(/\n|\/dev\/|0x/);
+    }
+  });
+
+  it('refuses a film without sound', async () => {
+    const path = join(folder, 'mute.mp4');
+    execFileSync('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', 'color=s=16x16:d=1', '-an', path]);
+    expect(await failure(readFileSync(path))).toMatchObject({ code: 'invalid_audio' });
+  });
+
+  it('ends with the error of the abort, and leaves no file open', async () => {
+    const abort = new AbortController();
+    const decoding = failure(mp3, abort.signal);
+    abort.abort(new DomainError('request_cancelled', 'gone'));
+    expect(await decoding).toMatchObject({ code: 'request_cancelled', message: 'gone' });
+    expect(openFiles().filter(path => path.includes('switchyard-audio-'))).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { BatchJournal } from './batch-journal.js';
+
+function lines(deviceMs: number) {
+  const written: [string, string, Readonly<Record<string, unknown>>][] = [];
+  const journal = new BatchJournal({
+    debug: (fields, message) => written.push(['debug', message, fields]),
+    info: (fields, message) => written.push(['info', message, fields]),
+  });
+  const members = [
+    { id: 'a', prepMs: 1230 },
+    { id: 'b', prepMs: 400 },
+  ];
+  const outcomes = [
+    { ok: true as const, value: 0 },
+    { ok: false as const, error: new Error('x') },
+  ];
+  journal.collected(2, 6);
+  journal.done(members, { batchId: 'id', startedMs: 0, deviceMs, outcomes });
+  return written;
+}
+
+describe('BatchJournal', () => {
+  it('speaks in the words of seeds/micro-batching', () => {
+    expect(lines(17_270).map(([level, message]) => [level, message])).toEqual([
+      ['debug', 'Batch collected: 2/6 items'],
+      ['info', 'Micro-batch done: 1/2 succeeded in 18.50s (prep=1.23s device=17.27s)'],
+    ]);
+  });
+
+  it('gives the numbers and the request ids as fields', () => {
+    expect(lines(17_270)[1]?.[2]).toMatchObject({ batchId: 'id', size: 2, succeeded: 1, requestIds: ['a', 'b'] });
+  });
+
+  it('keeps engine calls under a second at debug level', () => {
+    expect(lines(20)[1]?.[0]).toBe('debug');
+  });
+});

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type TranscribeAnswer } from '../../../src/contracts/grpc/stt.codec.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { SttCaller } from './stt-caller.js';
+import { sttModel, WorkerProcess } from './worker-process.js';
+
+const SLOW = { marker: 'slow', action: 'slow', ms: 700 };
+const BAD = { marker: 'bad', action: 'fail' };
+
+describe('micro-batching in a real worker', () => {
+  let worker: WorkerProcess;
+  let caller: SttCaller;
+
+  async function start(options: Readonly<Record<string, unknown>>): Promise<void> {
+    worker = new WorkerProcess({ model: { ...sttModel, options } });
+    caller = new SttCaller(await worker.ready());
+  }
+
+  afterEach(async () => {
+    caller.close();
+    await worker.kill();
+  });
+
+  const answers = async (sent: readonly { outcome: Promise<unknown> }[]): Promise<TranscribeAnswer[]> =>
+    (await Promise.all(sent.map(({ outcome }) => outcome))) as TranscribeAnswer[];
+
+  it('makes one engine call for 8 calls sent together', async () => {
+    await start({ baseMs: 5 });
+    const group = { id: 'group', size: 8 };
+    const sent = Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group }));
+    const replies = await answers(sent);
+    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(Array(8).fill(8));
+    expect(new Set(replies.map(({ execution }) => execution.batchId)).size).toBe(1);
+    expect(new Set(replies.map(({ transcript }) => transcript.text)).size).toBe(8);
+  });
+
+  it('says in its log what it collected and how many succeeded', async () => {
+    await start({ baseMs: 5, faults: [BAD] });
+    const group = { id: 'group', size: 3 };
+    await answers(['bad', 'a', 'b'].map(id => caller.send(id, { group })));
+    await caller.send('later').outcome;
+    worker.child.kill('SIGTERM');
+    await worker.exited;
+    expect(worker.log).toContain('Batch collected: 3/8 items');
+    expect(worker.log).toContain('Micro-batch done: 2/3 succeeded');
+  });
+
+  it('prepares in parallel and still makes one engine call', async () => {
+    await start({ baseMs: 5, prepareMs: 40 });
+    const group = { id: 'group', size: 8 };
+    const replies = await answers(Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group })));
+    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(Array(8).fill(8));
+    for (const { execution } of replies) expect(execution.prepMs).toBeGreaterThan(30);
+  });
+
+  it('takes REALTIME first when the device becomes free', async () => {
+    await start({ maxBatch: 1, baseMs: 5, faults: [SLOW] });
+    const order: string[] = [];
+    const send = (id: string, priority: RequestPriority) =>
+      caller.send(id, { priority }).outcome.then(() => void order.push(id));
+    const all = [send('slow', RequestPriority.BATCH)];
+    await caller.inFlight(1);
+    all.push(send('b1', RequestPriority.BATCH), send('b2', RequestPriority.BATCH));
+    await caller.inFlight(3);
+    all.push(send('now', RequestPriority.REALTIME));
+    await Promise.all(all);
+    expect(order).toEqual(['slow', 'now', 'b1', 'b2']);
+  });
+
+  it('takes what is READY when the device becomes free, without the rest of the group', async () => {
+    await start({ baseMs: 5, faults: [SLOW] });
+    const first = caller.send('slow');
+    await caller.inFlight(1);
+    const group = { id: 'group', size: 3 };
+    const two = await answers([caller.send('a', { group }), caller.send('b', { group })]);
+    expect(two.map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
+    await first.outcome;
+  });
+
+  it('lets a failure touch its own request only', async () => {
+    await start({ baseMs: 5, faults: [BAD] });
+    const group = { id: 'group', size: 3 };
+    const [a, bad, b] = ['a', 'bad', 'b'].map(id => caller.send(id, { group }));
+    expect(await bad!.outcome).toMatchObject({ code: 'engine_failed' });
+    for (const good of [a!, b!]) expect(await good.outcome).toMatchObject({ execution: { batchSize: 3 } });
+  });
+
+  it('refuses a second request with an id that is still running', async () => {
+    await start({ faults: [SLOW] });
+    const first = caller.send('slow');
+    await caller.inFlight(1);
+    expect(await caller.send('slow').outcome).toMatchObject({ code: 'duplicate_request_id' });
+    expect(await first.outcome).toMatchObject({ kind: 'transcript' });
+  });
+});

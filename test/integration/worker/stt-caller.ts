@@ -1,0 +1,84 @@
+import { type ClientUnaryCall, credentials } from '@grpc/grpc-js';
+import {
+  decodeHealth,
+  HealthStub,
+  type HealthClient,
+  type WorkerHealthReport,
+} from '../../../src/contracts/grpc/health.codec.js';
+import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import {
+  decodeTranscript,
+  encodeTranscribeCall,
+  SpeechToTextStub,
+  type SpeechToTextClient,
+  type TranscribeAnswer,
+  type TranscribeCall,
+} from '../../../src/contracts/grpc/stt.codec.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { type DomainError } from '../../../src/core/shared/domain-error.js';
+
+const LIMITS = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
+
+export interface SentCall {
+  readonly call: ClientUnaryCall;
+  /** Never rejects. */
+  readonly outcome: Promise<TranscribeAnswer | DomainError>;
+}
+
+/** A gateway's side of one STT worker, with real calls on one channel. */
+export class SttCaller {
+  readonly client: SpeechToTextClient;
+  readonly health: HealthClient;
+
+  constructor(address: string) {
+    this.client = new SpeechToTextStub(address, credentials.createInsecure(), LIMITS);
+    this.health = new HealthStub(address, credentials.createInsecure());
+  }
+
+  send(requestId: string, change: Partial<TranscribeCall> = {}): SentCall {
+    const message = encodeTranscribeCall({
+      requestId,
+      priority: RequestPriority.BATCH,
+      group: { id: requestId, size: 1 },
+      task: 'transcribe',
+      audio: Buffer.from(requestId),
+      filename: 'a.wav',
+      language: '',
+      prompt: '',
+      temperature: 0,
+      wordTimestamps: false,
+      ...change,
+    });
+    let call!: ClientUnaryCall;
+    const outcome = new Promise<TranscribeAnswer | DomainError>(resolve => {
+      call = this.client.transcribeFile(message, (error, reply) =>
+        resolve(error ? decodeFailure(error) : decodeTranscript(reply)),
+      );
+    });
+    return { call, outcome };
+  }
+
+  cancel(requestId: string): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.client.cancel({ requestId, reason: 'client' }, (error, reply) =>
+        error ? reject(error) : resolve(reply.acknowledged),
+      );
+    });
+  }
+
+  report(): Promise<WorkerHealthReport> {
+    return new Promise((resolve, reject) => {
+      this.client.health({}, (error, reply) => (error ? reject(error) : resolve(decodeHealth(reply))));
+    });
+  }
+
+  /** Resolves when the worker has exactly `count` requests. */
+  async inFlight(count: number): Promise<void> {
+    while ((await this.report()).inFlight !== count);
+  }
+
+  close(): void {
+    this.client.close();
+    this.health.close();
+  }
+}

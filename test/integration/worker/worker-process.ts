@@ -1,0 +1,85 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
+import { type WorkerMessage } from '../../../src/worker/lifecycle/supervisor-link.js';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url));
+const MIB = 1024 * 1024;
+
+export const sttModel: ModelSpec = {
+  id: 'synthetic-stt',
+  kind: 'stt',
+  engine: 'synthetic',
+  aliases: [],
+  capabilities: ['transcribe'],
+  languages: [],
+  replicas: 1,
+  addresses: [],
+  voices: {},
+  options: {},
+};
+
+export const ttsModel: ModelSpec = { ...sttModel, id: 'synthetic-tts', kind: 'tts', capabilities: ['speech'] };
+
+export type WorkerChange = Partial<WorkerSpec>;
+
+/** The real worker, started as the gateway's supervisor does. */
+export class WorkerProcess {
+  readonly child: ChildProcess;
+  readonly messages: WorkerMessage[] = [];
+  readonly exited: Promise<number | null>;
+  #log = '';
+
+  constructor(change: WorkerChange = {}) {
+    if (!existsSync(MAIN)) throw new Error('dist/main.worker.js is missing: npm run build');
+    const spec: WorkerSpec = {
+      workerId: 'worker-1',
+      model: sttModel,
+      host: '127.0.0.1',
+      port: 0,
+      maxMessageBytes: 26 * MIB,
+      prepParallel: 4,
+      keepaliveTimeMs: 10_000,
+      keepaliveTimeoutMs: 5000,
+      shutdownGraceMs: 10_000,
+      logLevel: 'debug',
+      ...change,
+    };
+    this.child = fork(MAIN, { env: workerEnvironment(spec), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.child.stdout?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));
+    this.child.stderr?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));
+    this.child.on('message', message => this.messages.push(message as WorkerMessage));
+    this.exited = once(this.child, 'close').then(([code]) => code as number | null);
+  }
+
+  /** Everything written to stdout and stderr so far. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Resolves with the message of that type. @throws when the process ends first. */
+  async told<T extends WorkerMessage['type']>(type: T): Promise<Extract<WorkerMessage, { type: T }>> {
+    const ended = this.exited.then(code => {
+      throw new Error(`the worker ended (${code}) before it said ${type}: ${this.#log}`);
+    });
+    const known = () => this.messages.find(message => message.type === type);
+    while (!known()) await Promise.race([once(this.child, 'message'), ended]);
+    ended.catch(() => undefined);
+    return known() as Extract<WorkerMessage, { type: T }>;
+  }
+
+  /** Ready to take calls; resolves with its address. */
+  async ready(): Promise<string> {
+    const { port } = await this.told('listening');
+    await this.told('ready');
+    return `127.0.0.1:${port}`;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+}
