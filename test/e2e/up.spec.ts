@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isAlive, syntheticModel } from '../support/product.js';
+
+/** `npm run up` as a person meets it: its words, its exit codes, Ctrl-C. */
+describe('npm run up', () => {
+  let folder: string;
+  let ups: Up[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'up-'));
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
+    ups = [];
+  });
+  afterEach(async () => {
+    for (const up of ups) await up.end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(args: readonly string[], settings: Record<string, string> = {}): Up {
+    const up = new Up(args, {
+      SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+      SWITCHYARD_DATA_DIR: join(folder, 'data'),
+      ...settings,
+    });
+    ups.push(up);
+    return up;
+  }
+
+  it('says when it is ready and what to try; two Ctrl-C in a row drain it and end with 0', async () => {
+    const port = await freePort();
+    const up = start(['--no-install', '--port', String(port)]);
+    await up.says('Switchyard is ready');
+    await up.says('/v1/audio/transcriptions -F file=@hello.mp3');
+    expect((await fetch(`http://127.0.0.1:${port}/docs`)).status).toBe(200);
+    const workers = (await (await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)).json()) as {
+      data: { pid: number }[];
+    };
+
+    up.child.kill('SIGINT');
+    await up.says('Draining');
+    up.child.kill('SIGINT');
+
+    expect(await up.exitCode()).toBe(0);
+    expect(workers.data.filter(({ pid }) => isAlive(pid))).toEqual([]);
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+  });
+
+  it('names the port that is in use and how to choose another', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const up = start(['--no-install', '--port', String(port)]);
+    expect(await up.exitCode()).toBe(1);
+    expect(up.output).toContain(`Port ${port} on 127.0.0.1 is in use`);
+    expect(up.output).toContain(`npm run up -- --port ${port + 1}`);
+    holder.close();
+  });
+
+  it('shows every mistake of the configuration instead of starting', async () => {
+    const up = start(['--no-install'], { SWITCHYARD_SERVER_PROT: '1', SWITCHYARD_BATCHING_POLICY: 'best' });
+    expect(await up.exitCode()).toBe(1);
+    expect(up.output).toContain('The configuration has 2 problems');
+    expect(up.output).toContain('did you mean SWITCHYARD_SERVER_PORT?');
+    expect(up.output).toContain('batching.policy = "best": must be adaptive, window, none');
+  });
+
+  it('teaches with --help and refuses an unknown option', async () => {
+    const help = start(['--help']);
+    expect(await help.exitCode()).toBe(0);
+    expect(help.output).toContain('--no-install');
+    const wrong = start(['--prot', '1']);
+    expect(await wrong.exitCode()).toBe(1);
+    expect(wrong.output).toContain("Unknown option '--prot'");
+  });
+});
+
+/** One run of scripts/up.mjs. */
+class Up {
+  readonly child: ChildProcess;
+  output = '';
+
+  constructor(args: readonly string[], settings: Record<string, string>) {
+    this.child = spawn(process.execPath, ['scripts/up.mjs', ...args], {
+      env: { ...process.env, NODE_OPTIONS: '', ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (chunk: Buffer) => (this.output += chunk.toString());
+    this.child.stdout?.on('data', keep);
+    this.child.stderr?.on('data', keep);
+  }
+
+  /** Resolves once `text` was written; rejects when the process ends without it. */
+  async says(text: string): Promise<void> {
+    while (!this.output.includes(text)) {
+      if (this.child.exitCode !== null) throw new Error(`ended without saying "${text}":\n${this.output}`);
+      await Promise.race([once(this.child.stderr!, 'data'), once(this.child, 'exit')]);
+    }
+  }
+
+  async exitCode(): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'close');
+    return this.child.exitCode;
+  }
+
+  async end(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.exitCode();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
