@@ -6,6 +6,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { AdminModule } from './admin/admin.module.js';
 import { ApiModule } from './api/api.module.js';
 
 /** The gateway: schedules, never computes. */
@@ -21,6 +22,7 @@ export class GatewayModule {
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule,
         ApiModule,
+        AdminModule,
       ],
     };
   }

@@ -34,7 +34,10 @@ export class SpeechDto {
   @IsNotEmpty({ message: VOICE })
   voice!: string;
 
-  @ApiPropertyOptional({ description: 'Refused with `unsupported_parameter` by models that cannot follow them.' })
+  @ApiPropertyOptional({
+    type: String,
+    description: 'Refused with `unsupported_parameter` by models that cannot follow them.',
+  })
   @IsOptional()
   @IsString({ message: 'must be text' })
   @LengthUpTo(SPEECH_INPUT_LIMIT)
@@ -44,7 +47,7 @@ export class SpeechDto {
   @OneOf(SPEECH_FORMATS)
   response_format: SpeechFormatName = 'mp3';
 
-  @ApiPropertyOptional({ minimum: 0.25, maximum: 4, default: 1 })
+  @ApiPropertyOptional({ type: Number, minimum: 0.25, maximum: 4, default: 1 })
   @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0.25 to 4' })
   @InRange(0.25, 4)
   speed = 1;

@@ -28,6 +28,7 @@ export class TranscriptionDto extends TranslationDto {
   timestamp_granularities?: TimestampGranularity[];
 
   @ApiPropertyOptional({
+    type: Boolean,
     default: false,
     description:
       'Server-sent events, only with `response_format` json or text. The deltas follow when the answer is known.',
@@ -48,6 +49,7 @@ export class TranscriptionDto extends TranslationDto {
   include: string[] = [];
 
   @ApiPropertyOptional({
+    type: String,
     example: 'auto',
     description: '`auto`: the server decides where to cut, which it always does. Anything else is refused.',
   })

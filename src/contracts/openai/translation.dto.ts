@@ -19,6 +19,7 @@ export class TranslationDto {
   model!: string;
 
   @ApiPropertyOptional({
+    type: String,
     description: 'Text that precedes the audio. Refused with `unsupported_parameter` by models that cannot use it.',
   })
   @IsOptional()
@@ -30,6 +31,7 @@ export class TranslationDto {
   response_format: TranscriptFormat = 'json';
 
   @ApiPropertyOptional({
+    type: Number,
     minimum: 0,
     maximum: 1,
     default: 0,

@@ -1,9 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { RequestDto, requestDto } from '../admin/request.dto.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DescribesErrors } from './docs/errors.decorator.js';
-import { type RequestStatus, requestStatus } from './request-status.js';
 
 @ApiTags('requests')
 @Controller('v1/requests')
@@ -13,11 +13,11 @@ export class RequestsController {
   @Get(':id')
   @ApiOperation({ summary: 'Where a request is and why it waits' })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
-  @ApiOkResponse({ description: 'State, place in the queue and phases so far, in milliseconds.' })
+  @ApiOkResponse({ type: RequestDto })
   @DescribesErrors('request_not_found')
-  find(@Param('id') id: string): RequestStatus {
+  find(@Param('id') id: string): RequestDto {
     const view = this.scheduler.find(id);
-    if (view) return requestStatus(view);
+    if (view) return requestDto(view);
     throw new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
       param: 'id',
     });

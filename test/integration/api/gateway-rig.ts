@@ -69,10 +69,11 @@ export class GatewayRig {
     return (await fetch(this.url + path)).json();
   }
 
-  /** Value of a sample of `/metrics`; labels as they are printed there. */
+  /** Value of a sample of `/metrics`, such as `name{b="2",a="1"}`, in any order of labels; NaN when there is none. */
   async metric(sample: string): Promise<number> {
     const text = await (await fetch(`${this.url}/metrics`)).text();
-    const line = text.split('\n').find(candidate => candidate.startsWith(`${sample} `));
+    const wanted = sortedLabels(sample);
+    const line = text.split('\n').find(candidate => sortedLabels(candidate.replace(/ [^ ]*$/, '')) === wanted);
     return Number(line?.split(' ').at(-1) ?? NaN);
   }
 
@@ -112,4 +113,9 @@ export async function errorOf(response: Response | Promise<Response>): Promise<E
 /** Turns of the event loop until `condition` holds; jest's own timeout is the limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 2));
+}
+
+function sortedLabels(sample: string): string {
+  const [name = '', labels = ''] = sample.replace(/}$/, '').split('{');
+  return `${name}{${labels.split(',').sort().join()}}`;
 }

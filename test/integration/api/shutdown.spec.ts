@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { audioForm } from './audio-forms.js';
+import { errorOf, GatewayRig, until } from './gateway-rig.js';
+import { sttModel } from './models.js';
+import { multipartHead, RawHttp } from './raw-http.js';
+
+const PATH = '/v1/audio/transcriptions';
+
+let worker: FixtureWorker;
+afterEach(() => worker.stop());
+
+async function startRig(): Promise<GatewayRig> {
+  worker = new FixtureWorker({ model: 'stt' });
+  const addresses = [`127.0.0.1:${await worker.start()}`];
+  const rig = await GatewayRig.start({ models: [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })] });
+  await rig.ready('stt');
+  return rig;
+}
+
+describe('a gateway that shuts down', () => {
+  it('refuses new work with 503 and Connection: close, answers probes, and finishes what runs', async () => {
+    const rig = await startRig();
+    const running = rig.post(PATH, audioForm({ fields: { prompt: script.hold } }), {
+      headers: { 'x-request-id': 'last' },
+    });
+    await until(() => worker.holding.includes('last'));
+    const closed = rig.close();
+    await until(async () => (await fetch(`${rig.url}/health/ready`)).status === 503);
+    expect(await rig.json('/health')).toMatchObject({ status: 'draining' });
+    expect((await fetch(`${rig.url}/health/live`)).status).toBe(200);
+    expect(await rig.json('/v1/requests/last')).toMatchObject({ state: 'running' });
+    const error = await errorOf(rig.post(PATH, audioForm()));
+    expect(error).toMatchObject({ status: 503, code: 'shutting_down' });
+    expect(error.headers.get('connection')).toBe('close');
+    expect(error.headers.get('retry-after')).toBe('1');
+    worker.releaseAll();
+    expect((await running).status).toBe(200);
+    await closed;
+    await expect(fetch(`${rig.url}/health/live`)).rejects.toThrow();
+  });
+
+  it('does not wait for an upload that never ends', async () => {
+    const rig = await startRig();
+    const raw = await RawHttp.open(rig.port);
+    raw.send(...multipartHead('Content-Length: 900000'));
+    await rig.close();
+    await raw.answer(true);
+  });
+});
