@@ -1,10 +1,11 @@
-import { type INestApplicationContext } from '@nestjs/common';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { type DispatchEvent, type DispatchEventType } from '../../src/core/dispatch/dispatch-event.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
+import { OpenAiExceptionFilter } from '../../src/gateway/api/openai-exception.filter.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
@@ -41,6 +42,8 @@ export const stt = (id: string): ModelSpec => ({
 
 const MODELS = [stt('alpha'), stt('beta')];
 
+type Json = Record<string, unknown>;
+
 export interface HarnessOptions {
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
 }
@@ -50,7 +53,7 @@ export class SchedulerHarness {
   readonly events: DispatchEvent[] = [];
 
   private constructor(
-    readonly app: INestApplicationContext,
+    readonly app: NestFastifyApplication,
     readonly pool: ScriptedPool,
     readonly clock: JumpingClock,
   ) {}
@@ -72,10 +75,10 @@ export class SchedulerHarness {
       .overrideProvider(WorkerPoolService)
       .useValue(pool)
       .compile();
-    testing.useLogger(false);
-    const harness = new SchedulerHarness(testing, pool, clock);
+    const app = testing.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });
+    const harness = new SchedulerHarness(app.useGlobalFilters(new OpenAiExceptionFilter()), pool, clock);
     harness.bus.events$.subscribe(event => harness.events.push(event));
-    await testing.init();
+    await app.init();
     return harness;
   }
 
@@ -109,6 +112,12 @@ export class SchedulerHarness {
 
   of<T extends DispatchEventType>(type: T): Extract<DispatchEvent, { type: T }>[] {
     return this.events.filter((event): event is Extract<DispatchEvent, { type: T }> => event.type === type);
+  }
+
+  /** An HTTP request to the admin routes: status and body. */
+  async http(method: 'GET' | 'POST', url: string, payload?: object): Promise<{ status: number; body: Json }> {
+    const { statusCode, body } = await this.app.inject({ method, url, ...(payload && { payload }) });
+    return { status: statusCode, body: JSON.parse(body) as Json };
   }
 
   /** The loop has acted on everything that happened until now. */

@@ -8,6 +8,7 @@ import { type Lease } from '../../src/core/shared/lease.js';
 import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
 import { type CallGroup, type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
+import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { type ExecutionReply, type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 
 interface ScriptedWorker {
@@ -151,8 +152,11 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return this.start();
   }
 
-  workers(): [] {
-    return [];
+  workers(): WorkerView[] {
+    return [...this.#workers].map(([id, { model, slots }]) => ({
+      ...{ id, model, state: slots.inUse > 0 ? 'busy' : 'ready', streams: 0, restarts: 0 },
+      slots: { total: slots.total, free: slots.free, inUse: slots.inUse },
+    }));
   }
 
   close(): Promise<void> {

@@ -120,7 +120,7 @@ export class RequestBook {
   emit(tracked: Pick<TrackedRequest, 'request' | 'priority'>, fields: OwnFields<DispatchEvent>): void {
     const { id: requestId, model } = tracked.request;
     const base = { requestId, model, priority: tracked.priority, atMs: this.clock.nowMs() };
-    this.events.emit({ ...fields, ...base } as DispatchEvent);
+    this.events.emit({ ...fields, ...base });
   }
 
   #announce(tracked: TrackedRequest, settlement: Settlement<WorkerReply>, phases: LatencyPhases): void {

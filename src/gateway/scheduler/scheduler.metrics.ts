@@ -19,6 +19,32 @@ function readRunning(gauge: Gauge, book: RequestBook, models: readonly ModelSpec
   }
 }
 
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * A counter that a scrape reads at one instant. prom-client formats live values some microtasks after it took them, so a
+ * request that settles in between would be in one metric and not yet in the other. Here values change in `collect` only.
+ */
+class ScrapedTotal {
+  readonly #totals = new Map<string, { readonly labels: Labels; value: number }>();
+
+  constructor(counter: Counter) {
+    Object.assign(counter, { collect: () => this.#publish(counter) });
+  }
+
+  add(labels: Labels): void {
+    const key = Object.values(labels).join(' ');
+    const total = this.#totals.get(key);
+    if (total) total.value += 1;
+    else this.#totals.set(key, { labels, value: 1 });
+  }
+
+  #publish(counter: Counter): void {
+    counter.reset();
+    for (const { labels, value } of this.#totals.values()) counter.inc(labels, value);
+  }
+}
+
 export const schedulerMetricProviders: Provider[] = [
   metricProvider('scheduler_requests_total'),
   metricProvider('switchyard_requests_accepted_total'),
@@ -33,15 +59,20 @@ export const schedulerMetricProviders: Provider[] = [
  */
 @Injectable()
 export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
+  readonly #settled: ScrapedTotal;
+  readonly #accepted: ScrapedTotal;
   #subscription: Subscription | undefined;
 
   constructor(
     private readonly events: DispatchEventBus,
-    @InjectMetric('scheduler_requests_total') private readonly settled: Counter,
-    @InjectMetric('switchyard_requests_accepted_total') private readonly accepted: Counter,
+    @InjectMetric('scheduler_requests_total') settled: Counter,
+    @InjectMetric('switchyard_requests_accepted_total') accepted: Counter,
     @InjectMetric('switchyard_requests_rejected_total') private readonly rejected: Counter,
     @InjectMetric('switchyard_requests_retried_total') private readonly retried: Counter,
-  ) {}
+  ) {
+    this.#settled = new ScrapedTotal(settled);
+    this.#accepted = new ScrapedTotal(accepted);
+  }
 
   onModuleInit(): void {
     this.#subscription = this.events.events$.subscribe(event => this.#count(event));
@@ -53,8 +84,8 @@ export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
 
   #count(event: DispatchEvent): void {
     const { model, priority } = event;
-    if (event.type === 'accepted') this.accepted.inc({ priority, model });
-    else if (event.type === 'settled') this.settled.inc({ status: event.status, priority, model });
+    if (event.type === 'accepted') this.#accepted.add({ priority, model });
+    else if (event.type === 'settled') this.#settled.add({ status: event.status, priority, model });
     else if (event.type === 'rejected') this.rejected.inc({ code: event.code, model });
     else if (event.type === 'requeued') this.retried.inc({ model });
   }

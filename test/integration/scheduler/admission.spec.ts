@@ -21,7 +21,7 @@ describe('admission', () => {
   afterEach(() => yard.stop());
 
   it('refuses the request over the bound of its model with queue_full (429) and a Retry-After', () => {
-    yard.submitAll(ids(3));
+    void yard.submitAll(ids(3));
     const error = thrown(() => yard.submit('r4'));
     expect([error.code, error.definition.status]).toEqual(['queue_full', 429]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
@@ -30,19 +30,19 @@ describe('admission', () => {
   });
 
   it('refuses the request over the bound of all models', () => {
-    yard.submitAll(ids(3));
-    yard.submitAll(['b1', 'b2'], { model: 'beta' });
+    void yard.submitAll(ids(3));
+    void yard.submitAll(['b1', 'b2'], { model: 'beta' });
     expect(thrown(() => yard.submit('b3', { model: 'beta' })).code).toBe('queue_full');
   });
 
   it('refuses the request over the bound of bytes', () => {
-    yard.submit('r1', { bytes: 900 });
+    void yard.submit('r1', { bytes: 900 });
     expect(thrown(() => yard.submit('r2', { bytes: 101 })).code).toBe('queue_full');
     expect(() => yard.submit('r3', { bytes: 100 })).not.toThrow();
   });
 
   it('leaves no trace of a refused request but its count', async () => {
-    yard.submitAll(ids(3));
+    void yard.submitAll(ids(3));
     thrown(() => yard.submit('r4'));
     expect(yard.scheduler.find('r4')).toBeUndefined();
     expect(yard.queue.depth).toBe(3);

@@ -17,7 +17,7 @@ describe('batch groups', () => {
 
   it('sends eight BATCH requests to an idle worker as one group of 8, without waiting', async () => {
     yard.pool.addWorker('a1', 'alpha');
-    yard.submitAll(ids(8));
+    void yard.submitAll(ids(8));
     const calls = await yard.pool.received(8);
     expect(new Set(calls.map(({ group }) => group.id)).size).toBe(1);
     expect(calls.every(({ group }) => group.size === 8)).toBe(true);
@@ -26,7 +26,7 @@ describe('batch groups', () => {
 
   it('sends what there is when no further request came for the quiet gap', async () => {
     yard.pool.addWorker('a1', 'alpha');
-    yard.submitAll(ids(3));
+    void yard.submitAll(ids(3));
     await yard.pool.received(3);
     expect(groups()).toEqual([ids(3)]);
     expect(yard.of('leased').map(({ reason, groupSize }) => [reason, groupSize])).toEqual(Array(3).fill(['quiet', 3]));
@@ -54,8 +54,8 @@ describe('batch groups', () => {
     yard.pool.addWorker('a1', 'alpha');
     yard.pool.addWorker('b1', 'beta');
     for (const id of ids(8)) {
-      yard.submit(`a-${id}`);
-      yard.submit(`b-${id}`, { model: 'beta' });
+      void yard.submit(`a-${id}`);
+      void yard.submit(`b-${id}`, { model: 'beta' });
     }
     await yard.pool.received(16);
     expect(groups().map(({ length }) => length)).toEqual([8, 8]);
@@ -64,7 +64,7 @@ describe('batch groups', () => {
 
   it('sends the next group ahead while the first is on the device, and no third', async () => {
     yard.pool.addWorker('a1', 'alpha', { slots: 16 });
-    yard.submitAll(ids(24));
+    void yard.submitAll(ids(24));
     await yard.pool.received(16);
     await yard.settle();
     expect(yard.pool.calls).toHaveLength(16);

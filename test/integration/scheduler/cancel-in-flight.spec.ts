@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
-import { type ScriptedCall } from '../../support/scripted-pool.js';
 
 describe('cancel of a request that a worker has', () => {
   let yard: SchedulerHarness;
@@ -14,7 +13,7 @@ describe('cancel of a request that a worker has', () => {
   const running = async (id = 'r1') => {
     const settled = yard.submit(id);
     const calls = await yard.pool.received(yard.pool.calls.length + 1);
-    return { settled, call: calls.at(-1) as ScriptedCall };
+    return { settled, call: calls.at(-1)! };
   };
 
   it('answers the caller before the worker has heard of it', async () => {
@@ -40,7 +39,7 @@ describe('cancel of a request that a worker has', () => {
 
   it('keeps the slot taken until the worker lets go', async () => {
     const { call } = await running();
-    yard.submit('next');
+    void yard.submit('next');
     await yard.scheduler.cancel('r1', 'client');
     await yard.settle();
     expect(yard.pool.slotsInUse('a1')).toBe(1);
@@ -134,7 +133,7 @@ describe('cancel of a request that a worker has', () => {
 
   it('in bulk by state running leaves the queued ones', async () => {
     await running();
-    yard.submitAll(['q1', 'q2']);
+    void yard.submitAll(['q1', 'q2']);
     expect(await yard.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(['r1']);
     expect(yard.scheduler.list({ state: 'queued' }).map(({ id }) => id)).toEqual(['q1', 'q2']);
   });

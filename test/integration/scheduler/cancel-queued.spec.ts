@@ -21,14 +21,14 @@ describe('cancel of a queued request', () => {
   });
 
   it('has taken it out of the queue before the call returns', () => {
-    yard.submitAll(['r1', 'r2']);
+    void yard.submitAll(['r1', 'r2']);
     void yard.scheduler.cancel('r1', 'client');
     expect(yard.queue.depth).toBe(1);
     expect(yard.queue.has('r1')).toBe(false);
   });
 
   it('never lets a worker see it', async () => {
-    yard.submitAll(['r1', 'r2']);
+    void yard.submitAll(['r1', 'r2']);
     await yard.scheduler.cancel('r1', 'client');
     yard.pool.addWorker('a1', 'alpha');
     await yard.pool.received(1);
@@ -38,14 +38,14 @@ describe('cancel of a queued request', () => {
   });
 
   it('finds nothing the second time', async () => {
-    yard.submit('r1');
+    void yard.submit('r1');
     await yard.scheduler.cancel('r1', 'client');
     expect(await yard.scheduler.cancel('r1', 'client')).toBe(false);
     expect(yard.of('settled')).toHaveLength(1);
   });
 
   it('is true for exactly one of two at the same time', async () => {
-    yard.submit('r1');
+    void yard.submit('r1');
     const both = [yard.scheduler.cancel('r1', 'client'), yard.scheduler.cancel('r1', 'operator')];
     expect(await Promise.all(both)).toEqual([true, false]);
   });
@@ -73,7 +73,7 @@ describe('cancel of a queued request', () => {
   });
 
   it('keeps the order of the others', async () => {
-    yard.submitAll(ids(5));
+    void yard.submitAll(ids(5));
     await yard.scheduler.cancel('r1', 'client');
     await yard.scheduler.cancel('r3', 'client');
     expect(waiting()).toEqual(['r2', 'r4', 'r5']);
@@ -91,28 +91,28 @@ describe('cancel of a queued request', () => {
   });
 
   it('tells cancel_requested, settled, cancel_signalled, in this order', async () => {
-    yard.submit('r1');
+    void yard.submit('r1');
     await yard.scheduler.cancel('r1', 'operator');
     expect(yard.types('r1')).toEqual(['accepted', 'cancel_requested', 'settled', 'cancel_signalled']);
     expect(yard.of('cancel_requested')[0]).toMatchObject({ stage: 'queued', reason: 'operator' });
   });
 
   it('is measured as a cancel at stage queued', async () => {
-    yard.submit('r1');
+    void yard.submit('r1');
     await yard.scheduler.cancel('r1', 'client');
     expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' })).toBe(1);
   });
 
   it('frees the id at once', async () => {
-    yard.submit('r1');
+    void yard.submit('r1');
     await yard.scheduler.cancel('r1', 'client');
     expect(() => yard.submit('r1')).not.toThrow();
   });
 
   it('in bulk: by model, priority and state, oldest first', async () => {
-    yard.submitAll(['a1', 'a2']);
-    yard.submit('live', REALTIME);
-    yard.submit('b1', { model: 'beta' });
+    void yard.submitAll(['a1', 'a2']);
+    void yard.submit('live', REALTIME);
+    void yard.submit('b1', { model: 'beta' });
     expect(await yard.scheduler.cancelMany({ model: 'alpha', priority: 'batch' }, 'operator')).toEqual(['a1', 'a2']);
     expect(await yard.scheduler.cancelMany({ priority: 'realtime', state: 'queued' }, 'operator')).toEqual(['live']);
     expect(await yard.scheduler.cancelMany({ state: 'completed' }, 'operator')).toEqual([]);

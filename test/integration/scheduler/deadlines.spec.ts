@@ -21,7 +21,7 @@ describe('queue deadline', () => {
   it('fails with queue_timeout (503) and a Retry-After when no slot became free', async () => {
     yard = await SchedulerHarness.start({ settings: { 'queue.timeout_ms': 20, 'batching.policy': 'none' } });
     yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-    yard.submit('running');
+    void yard.submit('running');
     const error = await errorOf(yard.submit('r1'));
     expect([error.code, error.definition.status]).toEqual(['queue_timeout', 503]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
@@ -40,7 +40,7 @@ describe('queue deadline', () => {
     yard = await SchedulerHarness.start();
     const first = yard.submit('r1');
     yard.clock.advance(100_000);
-    yard.submit('r2');
+    void yard.submit('r2');
     yard.clock.advance(20_001);
     yard.pool.poke('alpha');
     expect((await errorOf(first)).code).toBe('no_worker');
@@ -68,7 +68,7 @@ describe('inference deadline', () => {
 
   it('keeps the slot taken until the worker lets go: never two at once on one slot', async () => {
     const first = yard.submit('r1', short);
-    yard.submit('r2');
+    void yard.submit('r2');
     await errorOf(first);
     await yard.settle();
     expect(yard.pool.calls).toHaveLength(1);
@@ -96,7 +96,7 @@ describe('inference deadline', () => {
   });
 
   it('grows with the audio: 2 x its duration', async () => {
-    yard.submit('r1', { audioDurationS: 3600 });
+    void yard.submit('r1', { audioDurationS: 3600 });
     const [call] = await yard.pool.received(1);
     expect(call!.request.inferenceTimeoutMs).toBe(7_200_000);
   });

@@ -52,14 +52,14 @@ describe('dispatch loop', () => {
     yard.pool.addWorker('a1', 'alpha', { slots: 50, maxBatch: 1 });
     await yard.settle();
     const before = yard.loop.turns;
-    yard.submitAll(ids(50));
+    void yard.submitAll(ids(50));
     await yard.settle();
     expect(yard.pool.calls).toHaveLength(50);
     expect(yard.loop.turns - before).toBe(1);
   });
 
   it('does not spin while work waits and no slot is free', async () => {
-    yard.submitAll(ids(3));
+    void yard.submitAll(ids(3));
     await yard.settle();
     const before = yard.loop.turns;
     for (let i = 0; i < 100; i++) await yard.settle();
@@ -68,7 +68,7 @@ describe('dispatch loop', () => {
 
   it('leaves in the queue what no slot is free for (capacity first)', async () => {
     yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-    yard.submitAll(ids(5));
+    void yard.submitAll(ids(5));
     await yard.settle();
     expect(sent()).toEqual(['r1']);
     expect(yard.queue.depth).toBe(4);
@@ -84,18 +84,18 @@ describe('dispatch loop', () => {
 
   it('sends REALTIME before BATCH that came earlier, when both wait for the same slot', async () => {
     yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-    yard.submit('running');
+    void yard.submit('running');
     await yard.pool.received(1);
-    yard.submitAll(['b1', 'b2']);
-    yard.submit('live', REALTIME);
+    void yard.submitAll(['b1', 'b2']);
+    void yard.submit('live', REALTIME);
     for (let n = 1; n <= 4; n++) (await yard.pool.received(n))[n - 1]!.answer();
     expect(sent()).toEqual(['running', 'live', 'b1', 'b2']);
   });
 
   it('sends BATCH older than 30 s before younger REALTIME, and counts the promotion once', async () => {
-    yard.submit('old');
+    void yard.submit('old');
     yard.clock.advance(30_001);
-    yard.submit('live', REALTIME);
+    void yard.submit('live', REALTIME);
     yard.pool.addWorker('a1', 'alpha', { slots: 1 });
     const [call] = await yard.pool.received(1);
     expect(call!.id).toBe('old');
@@ -104,7 +104,7 @@ describe('dispatch loop', () => {
   });
 
   it('counts a promotion once also when the aged request is sent again after its worker died', async () => {
-    yard.submit('old');
+    void yard.submit('old');
     yard.clock.advance(30_001);
     yard.pool.addWorker('a1', 'alpha');
     await yard.pool.received(1);
@@ -116,8 +116,8 @@ describe('dispatch loop', () => {
 
   it('keeps sending for one model while the other has no worker', async () => {
     yard.pool.addWorker('b1', 'beta');
-    yard.submitAll(ids(3, 'dead'), REALTIME);
-    yard.submit('alive', { model: 'beta' });
+    void yard.submitAll(ids(3, 'dead'), REALTIME);
+    void yard.submit('alive', { model: 'beta' });
     await yard.pool.received(1);
     expect(sent()).toEqual(['alive']);
   });
@@ -138,7 +138,7 @@ describe('dispatch loop', () => {
   it('spreads requests over the workers of a model, least loaded first', async () => {
     yard.pool.addWorker('a1', 'alpha', { slots: 4, maxBatch: 1 });
     yard.pool.addWorker('a2', 'alpha', { slots: 4, maxBatch: 1 });
-    yard.submitAll(ids(4));
+    void yard.submitAll(ids(4));
     await yard.pool.received(4);
     expect([yard.pool.slotsInUse('a1'), yard.pool.slotsInUse('a2')]).toEqual([2, 2]);
   });
@@ -146,7 +146,7 @@ describe('dispatch loop', () => {
   it('keeps requests while all workers are away, and sends them when one is back', async () => {
     yard.pool.addWorker('a1', 'alpha');
     yard.pool.kill('a1');
-    yard.submitAll(ids(3));
+    void yard.submitAll(ids(3));
     await yard.settle();
     expect(yard.pool.calls).toHaveLength(0);
     expect(yard.scheduler.find('r1')).toMatchObject({ state: 'queued', position: 1, waitsFor: 'worker' });

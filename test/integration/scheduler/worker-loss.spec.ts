@@ -26,10 +26,10 @@ describe('worker loss', () => {
   });
 
   it('keeps the place of the request in the line', async () => {
-    yard.submit('first');
+    void yard.submit('first');
     await yard.pool.received(1);
     yard.pool.kill('a1');
-    yard.submitAll(['second', 'third']);
+    void yard.submitAll(['second', 'third']);
     await yard.settle();
     expect(yard.scheduler.list().map(({ id, attempts }) => [id, attempts])).toEqual([
       ['first', 1],

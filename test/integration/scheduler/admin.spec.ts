@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+
+describe('admin', () => {
+  let yard: SchedulerHarness;
+
+  beforeEach(async () => {
+    yard = await SchedulerHarness.start({ settings: { 'batching.policy': 'none', 'queue.max_requests': 500 } });
+  });
+  afterEach(() => yard.stop());
+
+  const found = async (id: string) => (await yard.http('GET', `/admin/v1/requests/${id}`)).body;
+
+  describe('GET /admin/v1/queue', () => {
+    it('tells depth by model and priority, bytes, bounds and the oldest wait', async () => {
+      void yard.submitAll(ids(3));
+      yard.clock.advance(1000);
+      void yard.submit('live', { ...REALTIME, model: 'beta' });
+      const { status, body } = await yard.http('GET', '/admin/v1/queue');
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        accepting: true,
+        total: { realtime: 1, batch: 3, bytes: 400, running: 0 },
+        bounds: { max_requests: 500, max_requests_per_model: 2000 },
+        models: [
+          { model: 'alpha', realtime: 0, batch: 3, bytes: 300 },
+          { model: 'beta', realtime: 1, batch: 0, bytes: 100 },
+        ],
+      });
+      const [alpha] = body.models as { oldest_wait_ms: number }[];
+      expect(alpha!.oldest_wait_ms).toBeGreaterThanOrEqual(1000);
+    });
+
+    it('says that the server drains', async () => {
+      await yard.scheduler.drain();
+      expect((await yard.http('GET', '/admin/v1/queue')).body).toMatchObject({ accepting: false });
+    });
+  });
+
+  describe('GET /admin/v1/requests', () => {
+    const listed = async (query: string) => {
+      const { body } = await yard.http('GET', `/admin/v1/requests${query}`);
+      return { total: body.total, ids: (body.data as { request_id: string }[]).map(({ request_id }) => request_id) };
+    };
+
+    beforeEach(async () => {
+      yard.pool.addWorker('a1', 'alpha', { slots: 1 });
+      void yard.submit('running');
+      await yard.pool.received(1);
+      void yard.submitAll(['b1', 'b2']);
+      void yard.submit('live', REALTIME);
+      void yard.submit('other', { model: 'beta' });
+    });
+
+    it('lists waiting ones in dispatch order, then running ones', async () => {
+      expect(await listed('')).toEqual({ total: 5, ids: ['live', 'b1', 'b2', 'other', 'running'] });
+    });
+
+    it('filters by model, priority and state', async () => {
+      expect((await listed('?model=beta')).ids).toEqual(['other']);
+      expect((await listed('?priority=realtime')).ids).toEqual(['live']);
+      expect((await listed('?state=running')).ids).toEqual(['running']);
+      expect((await listed('?model=alpha&state=queued&priority=batch')).ids).toEqual(['b1', 'b2']);
+    });
+
+    it('gives at most limit of them and says how many there are', async () => {
+      expect(await listed('?limit=2')).toEqual({ total: 5, ids: ['live', 'b1'] });
+    });
+
+    it('lists ended ones by their state, latest first', async () => {
+      await yard.scheduler.cancel('b1', 'client');
+      await yard.scheduler.cancel('b2', 'client');
+      expect((await listed('?state=cancelled')).ids).toEqual(['b2', 'b1']);
+      expect((await listed('?state=completed')).ids).toEqual([]);
+    });
+
+    it.each(['?state=asleep', '?limit=0', '?priority=2', '?modell=alpha'])('refuses %s with 400', async query => {
+      const { status, body } = await yard.http('GET', `/admin/v1/requests${query}`);
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ error: { code: 'invalid_value', param: query.slice(1).split('=')[0] } });
+    });
+  });
+
+  describe('GET /admin/v1/requests/{id}: why does my request wait?', () => {
+    it('no worker of its model is up', async () => {
+      void yard.submitAll(['r1', 'r2']);
+      expect(await found('r2')).toMatchObject({ state: 'queued', position: 2, waits_for: 'worker' });
+      expect((await found('r2')).explanation).toMatch(/number 2 in the line of alpha .* no worker of alpha is up/);
+    });
+
+    it('every slot is taken', async () => {
+      yard.pool.addWorker('a1', 'alpha', { slots: 1 });
+      void yard.submitAll(['r1', 'r2']);
+      await yard.pool.received(1);
+      expect(await found('r2')).toMatchObject({ position: 1, waits_for: 'slot' });
+    });
+
+    it('its window is open', async () => {
+      await yard.stop();
+      const settings = { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } as const;
+      yard = await SchedulerHarness.start({ settings });
+      yard.pool.addWorker('a1', 'alpha');
+      void yard.submit('r1');
+      await yard.settle();
+      expect(await found('r1')).toMatchObject({ waits_for: 'window' });
+    });
+
+    it('it is old enough to count as realtime', async () => {
+      void yard.submit('r1');
+      yard.clock.advance(31_000);
+      expect(await found('r1')).toMatchObject({ aged: true });
+      expect((await found('r1')).explanation).toContain('count as realtime');
+    });
+
+    it('it does not wait: it runs, and where', async () => {
+      yard.pool.addWorker('a1', 'alpha');
+      void yard.submit('r1');
+      await yard.pool.received(1);
+      expect(await found('r1')).toMatchObject({ state: 'running', worker: 'a1', attempts: 1 });
+    });
+
+    it('its worker died and it waits again', async () => {
+      yard.pool.addWorker('a1', 'alpha');
+      void yard.submit('r1');
+      await yard.pool.received(1);
+      yard.pool.kill('a1');
+      await yard.settle();
+      expect((await found('r1')).explanation).toContain('Its first worker died; it keeps its place.');
+    });
+
+    it('it has ended: how, with its phases', async () => {
+      yard.pool.addWorker('a1', 'alpha');
+      const settled = yard.submit('r1');
+      (await yard.pool.received(1))[0]!.fail('invalid_audio');
+      await settled;
+      const body = await found('r1');
+      expect(body).toMatchObject({ state: 'failed', code: 'invalid_audio', worker: 'a1' });
+      expect(Object.keys(body.phases as object)).toContain('queue_wait_ms');
+    });
+
+    it('404 when nobody knows it', async () => {
+      const { status, body } = await yard.http('GET', '/admin/v1/requests/nobody');
+      expect([status, body]).toMatchObject([404, { error: { code: 'request_not_found' } }]);
+    });
+  });
+
+  describe('cancel', () => {
+    it('POST /admin/v1/requests/{id}/cancel cancels one, once, as operator', async () => {
+      void yard.submit('r1');
+      const cancel = () => yard.http('POST', '/admin/v1/requests/r1/cancel');
+      expect(await cancel()).toEqual({ status: 200, body: { request_id: 'r1', cancelled: true } });
+      expect(await cancel()).toEqual({ status: 200, body: { request_id: 'r1', cancelled: false } });
+      expect(yard.of('cancel_requested')[0]).toMatchObject({ reason: 'operator' });
+    });
+
+    it('POST /admin/v1/requests/cancel cancels those that match, and says which', async () => {
+      void yard.submitAll(['b1', 'b2']);
+      void yard.submit('live', REALTIME);
+      const { status, body } = await yard.http('POST', '/admin/v1/requests/cancel', { priority: 'batch' });
+      expect([status, body]).toEqual([200, { cancelled: ['b1', 'b2'] }]);
+      expect(yard.queue.depth).toBe(1);
+    });
+
+    it('cancels everything only when told so', async () => {
+      void yard.submitAll(ids(3));
+      const none = await yard.http('POST', '/admin/v1/requests/cancel', {});
+      expect([none.status, none.body]).toMatchObject([400, { error: { code: 'missing_required_parameter' } }]);
+      expect(yard.queue.depth).toBe(3);
+      const all = await yard.http('POST', '/admin/v1/requests/cancel', { all: true });
+      expect(all.body).toEqual({ cancelled: ids(3) });
+    });
+
+    it('refuses a misspelt filter instead of cancelling more than was meant', async () => {
+      void yard.submit('r1');
+      const { status } = await yard.http('POST', '/admin/v1/requests/cancel', { all: true, modle: 'beta' });
+      expect([status, yard.queue.depth]).toEqual([400, 1]);
+    });
+  });
+
+  it('GET /admin/v1/workers lists the workers of the pool', async () => {
+    yard.pool.addWorker('a1', 'alpha', { slots: 4 });
+    const { status, body } = await yard.http('GET', '/admin/v1/workers');
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject([
+      { id: 'a1', model: 'alpha', state: 'ready', slots: { total: 4, free: 4, in_use: 0 } },
+    ]);
+  });
+});

@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+
+const GRACE = { 'server.shutdown_grace_ms': 60, 'cancellation.rpc_timeout_ms': 10 } as const;
+
+describe('drain', () => {
+  let yard: SchedulerHarness;
+  let order: string[];
+
+  const start = async (settings: Parameters<typeof SchedulerHarness.start>[0] = {}) => {
+    yard = await SchedulerHarness.start(settings);
+    order = [];
+    yard.pool.onClose = () => order.push('pool closed');
+    yard.bus.events$.subscribe(({ type, requestId }) => order.push(`${type} ${requestId}`));
+  };
+
+  afterEach(() => yard.stop());
+
+  it('ends at once when nothing runs', async () => {
+    await start();
+    await yard.scheduler.drain();
+    expect(order).toEqual(['pool closed']);
+    expect(yard.scheduler.running).toBe(false);
+  });
+
+  it('refuses new work with shutting_down (503) from the first moment on', async () => {
+    await start();
+    const drained = yard.scheduler.drain();
+    expect(yard.scheduler.accepting).toBe(false);
+    expect(() => yard.submit('late')).toThrow(expect.objectContaining({ code: 'shutting_down' }));
+    await drained;
+    expect(() => yard.submit('later')).toThrow(expect.objectContaining({ code: 'shutting_down', retryAfterMs: 5000 }));
+  });
+
+  it('is one and the same, however often it is asked for', async () => {
+    await start();
+    const first = yard.scheduler.drain();
+    expect(yard.scheduler.drain()).toBe(first);
+    await first;
+    expect(order).toEqual(['pool closed']);
+  });
+
+  it('closes windows at once and sends what is queued', async () => {
+    await start({ settings: { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } });
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submitAll(ids(3));
+    await yard.settle();
+    expect(yard.pool.calls).toHaveLength(0);
+    const drained = yard.scheduler.drain();
+    (await yard.pool.received(3)).forEach(call => call.answer());
+    await drained;
+    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(Array(3).fill('completed'));
+  });
+
+  it('waits for what workers have, sends what is queued into the slots that come free, and closes the pool last', async () => {
+    await start({ settings: { 'batching.policy': 'none' } });
+    yard.pool.addWorker('a1', 'alpha', { slots: 1 });
+    const settled = yard.submitAll(['r1', 'r2']);
+    await yard.pool.received(1);
+    const drained = yard.scheduler.drain();
+    yard.pool.calls[0]!.answer();
+    (await yard.pool.received(2))[1]!.answer();
+    await drained;
+    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(['completed', 'completed']);
+    expect(order).toEqual([
+      ...['accepted r1', 'accepted r2', 'leased r1', 'settled r1', 'leased r2', 'settled r2'],
+      'pool closed',
+    ]);
+  });
+
+  it('stops what is left when the grace is over: each settled once, workers told, then the pool closes', async () => {
+    await start({ settings: { ...GRACE, 'batching.policy': 'none' } });
+    yard.pool.addWorker('a1', 'alpha', { slots: 1 });
+    const settled = yard.submitAll(['running', 'queued']);
+    await yard.pool.received(1);
+    await yard.scheduler.drain();
+    const codes = (await Promise.all(settled)).map(({ settlement }) =>
+      settlement.status === 'failed' ? settlement.error.code : settlement.status,
+    );
+    expect(codes).toEqual(['shutting_down', 'shutting_down']);
+    expect(yard.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'running', reason: 'shutdown' }]);
+    expect(order.filter(step => step.startsWith('settled'))).toEqual(['settled running', 'settled queued']);
+    expect(order.at(-1)).toBe('pool closed');
+  });
+
+  it('closes the pool only when workers have answered the cancel, or their time for it is over', async () => {
+    await start({ settings: { ...GRACE, 'batching.policy': 'none' } });
+    yard.pool.addWorker('a1', 'alpha');
+    void yard.submit('running');
+    await yard.pool.received(1);
+    let told!: (acknowledged: boolean) => void;
+    const asked = new Promise<void>(resolve => {
+      yard.pool.onCancel = () => {
+        resolve();
+        return new Promise(acknowledge => (told = acknowledge));
+      };
+    });
+    const drained = yard.scheduler.drain();
+    await asked;
+    await yard.settle();
+    expect(yard.pool.closed).toBe(false);
+    told(true);
+    await drained;
+    expect(order.slice(-2)).toEqual(['cancel_signalled running', 'pool closed']);
+  });
+
+  it('fails what waits for a model without a worker, when the grace is over', async () => {
+    await start({ settings: GRACE });
+    const settled = yard.submitAll(ids(3));
+    await yard.scheduler.drain();
+    for (const { settlement } of await Promise.all(settled)) {
+      expect(settlement).toMatchObject({ status: 'failed', error: { code: 'shutting_down' } });
+    }
+    expect(yard.queue.depth).toBe(0);
+  });
+
+  it('still sends a request again whose worker dies meanwhile', async () => {
+    await start();
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submit('r1', REALTIME);
+    await yard.pool.received(1);
+    const drained = yard.scheduler.drain();
+    yard.pool.addWorker('a2', 'alpha');
+    yard.pool.kill('a1');
+    (await yard.pool.received(2))[1]!.answer();
+    await drained;
+    expect((await settled).settlement.status).toBe('completed');
+  });
+
+  it('takes cancels while it waits', async () => {
+    await start();
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submit('r1', REALTIME);
+    await yard.pool.received(1);
+    const drained = yard.scheduler.drain();
+    expect(await yard.scheduler.cancel('r1', 'client')).toBe(true);
+    await drained;
+    expect((await settled).settlement.status).toBe('cancelled');
+  });
+
+  it('leaves no queued request behind that could be sent after its end', async () => {
+    await start({ settings: GRACE });
+    void yard.submitAll(ids(3));
+    await yard.scheduler.drain();
+    yard.pool.addWorker('a1', 'alpha');
+    await yard.settle();
+    expect(yard.pool.calls).toEqual([]);
+  });
+
+  it('is what closing the application does, before its listeners are told', async () => {
+    await start();
+    yard.pool.addWorker('a1', 'alpha');
+    const settled = yard.submit('r1', REALTIME);
+    const [call] = await yard.pool.received(1);
+    const closed = yard.app.close();
+    await yard.settle();
+    expect(yard.scheduler.accepting).toBe(false);
+    call!.answer();
+    await closed;
+    expect((await settled).settlement.status).toBe('completed');
+    expect(order).toEqual(['accepted r1', 'leased r1', 'settled r1', 'pool closed']);
+  });
+});
