@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import koffi, { type LibraryHandle } from 'koffi';
-import { aptInstallCommand } from '../install-hint.js';
+import { openNativeLibrary } from '../threads/native-library.js';
 import { type FliteVoiceId } from './flite-voices.js';
 
 type Pointer = unknown;
@@ -27,21 +27,25 @@ const WAVE = koffi.struct({
   num_channels: 'int',
   samples: 'void*',
 });
+const DEBIAN_PACKAGES = ['libflite1'];
 const STRETCH = 'duration_stretch';
 
 /** Loads flite and the given voices. Voices stay registered until the process ends, as they are static in the library. */
 export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
-  const flite = open('libflite.so.1');
+  const flite = openNativeLibrary('libflite.so.1', DEBIAN_PACKAGES);
   flite.func('int flite_init()')();
   const registered = new Map(voices.map(id => [id, registerVoice(id)]));
   const textToWave = flite.func('void* flite_text_to_wave(const char*, void*)');
   const deleteWave = flite.func('void delete_wave(void*)');
   const setStretch = stretchSetter(flite);
+  // Excitation noise comes from libc's one generator: seeded, a text sounds the same whatever was said before.
+  const seedNoise = openNativeLibrary('libc.so.6', ['libc6']).func('void srand(unsigned int)');
   return {
     revision: loadedFile('libflite.so'),
     speak: (id, text, stretch) => {
       const voice = registered.get(id);
       setStretch(voice, stretch);
+      seedNoise(1);
       const wave: Pointer = textToWave(text, voice);
       if (wave === null) throw new Error('flite made no audio');
       try {
@@ -75,17 +79,10 @@ function stretchSetter(flite: LibraryHandle): (voice: Pointer, stretch: number) 
 }
 
 function registerVoice(id: FliteVoiceId): Pointer {
-  const voice: Pointer = open(`libflite_cmu_us_${id}.so.1`).func(`void* register_cmu_us_${id}(const char*)`)(null);
+  const library = openNativeLibrary(`libflite_cmu_us_${id}.so.1`, DEBIAN_PACKAGES);
+  const voice: Pointer = library.func(`void* register_cmu_us_${id}(const char*)`)(null);
   if (voice === null) throw new Error(`flite cannot register its voice ${id}`);
   return voice;
-}
-
-function open(soname: string): LibraryHandle {
-  try {
-    return koffi.load(soname);
-  } catch (cause) {
-    throw new Error(`flite cannot load ${soname}. Install it with \`${aptInstallCommand('libflite1')}\`.`, { cause });
-  }
 }
 
 /** The file behind a loaded library, with its full version. */

@@ -10,6 +10,9 @@ import { FLITE_VOICE_IDS, FLITE_VOICES, isFliteVoice } from './flite-voices.js';
 import { splitIntoSentences } from './sentence-splitter.js';
 import { isSpeakable, toSpeakableText } from './speakable-text.js';
 
+/** Two threads that set the speed of the same voice would speak at each other's pace. */
+let loadedInProcess = false;
+
 type Spoken = ItemOutcome<{ readonly durationS: number }>;
 
 /**
@@ -22,6 +25,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   readonly voices = FLITE_VOICES;
   readonly #thread = new ThreadPool<FliteProtocol, FliteThreadInfo>(1, startThread);
   readonly #cancels = new Set<CancelFlag>();
+  #holdsVoices = false;
   #revision = '';
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -40,9 +44,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   }
 
   load(): Promise<void> {
-    return (this.#loaded ??= this.#thread.use(async thread => {
-      this.#revision = (await thread.ready).revision;
-    }));
+    return (this.#loaded ??= this.#load());
   }
 
   synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
@@ -53,9 +55,20 @@ export class FliteSynthesizer implements SpeechSynthesizer {
     return (this.#closed ??= this.#close());
   }
 
-  #close(): Promise<void> {
+  async #load(): Promise<void> {
+    if (loadedInProcess)
+      throw new Error('A process holds one flite engine at a time: its voices are static data of the library.');
+    loadedInProcess = true;
+    this.#holdsVoices = true;
+    await this.#thread.use(async thread => {
+      this.#revision = (await thread.ready).revision;
+    });
+  }
+
+  async #close(): Promise<void> {
     for (const flag of this.#cancels) flag.raise();
-    return this.#thread.close();
+    await this.#thread.close();
+    if (this.#holdsVoices) loadedInProcess = false;
   }
 
   async #outcome(item: SynthesizeItem): Promise<Spoken> {

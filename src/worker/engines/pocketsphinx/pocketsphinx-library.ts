@@ -1,5 +1,5 @@
-import koffi, { type LibraryHandle } from 'koffi';
-import { aptInstallCommand } from '../install-hint.js';
+import koffi from 'koffi';
+import { openNativeLibrary } from '../threads/native-library.js';
 
 /** Addresses inside the native library. They are valid until `freeDecoder`, and on the thread that made them only. */
 export type DecoderPointer = unknown;
@@ -39,6 +39,8 @@ export interface PocketSphinxLibrary {
   getCepstralMean(normaliser: Pointer, mean: Float32Array): void;
 }
 
+const DEBIAN_PACKAGES = ['libpocketsphinx3', 'pocketsphinx-en-us'];
+
 /** `feat_t` up to the two members read here; the layout is fixed by the library's soname. */
 const FEATURES = koffi.struct({
   refcount: 'int',
@@ -77,8 +79,8 @@ export function copyCepstra(rows: unknown, frames: number, size: number): Float3
 }
 
 export function loadPocketSphinx(): PocketSphinxLibrary {
-  const base = open('libsphinxbase.so.3');
-  const decoder = open('libpocketsphinx.so.3');
+  const base = openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES);
+  const decoder = openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES);
   return {
     silenceLog: base.func('void err_set_logfp(void*)'),
     argumentTable: decoder.func('void* ps_args()'),
@@ -106,16 +108,4 @@ export function loadPocketSphinx(): PocketSphinxLibrary {
     setCepstralMean: base.func('void cmn_live_set(void*, const float*)'),
     getCepstralMean: base.func('void cmn_live_get(void*, _Out_ float*)'),
   };
-}
-
-function open(soname: string): LibraryHandle {
-  try {
-    return koffi.load(soname);
-  } catch (cause) {
-    throw new Error(
-      `PocketSphinx cannot load ${soname}. Install it with ` +
-        `\`${aptInstallCommand('libpocketsphinx3', 'pocketsphinx-en-us')}\`.`,
-      { cause },
-    );
-  }
 }

@@ -1,0 +1,58 @@
+import { type PreparedAudio, type SynthesizeItem, type TranscribeItem } from '../../../src/worker/engines/engine.js';
+import { type EngineName, type ModelSpec } from '../../../src/platform/config/model-spec.js';
+
+export const SAMPLE_RATE = 16_000;
+
+export function modelSpec(engine: EngineName, kind: 'stt' | 'tts', options: ModelSpec['options'] = {}): ModelSpec {
+  return {
+    ...{ id: `${engine}-under-test`, kind, engine, options },
+    ...{ aliases: [], capabilities: [], languages: [], replicas: 1, addresses: [], voices: {} },
+  };
+}
+
+export function transcribeItem(audio: PreparedAudio, changes: Partial<TranscribeItem> = {}): TranscribeItem {
+  return {
+    ...{ requestId: 'r1', audio, task: 'transcribe', language: '', prompt: '', temperature: 0, wordTimestamps: true },
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+export interface CollectedSpeech {
+  readonly item: SynthesizeItem;
+  readonly parts: Int16Array[];
+  all(): Int16Array;
+}
+
+export function synthesizeItem(text: string, voice: string, changes: Partial<SynthesizeItem> = {}): CollectedSpeech {
+  const parts: Int16Array[] = [];
+  const item: SynthesizeItem = {
+    ...{ requestId: 'r1', text, voice, speed: 1 },
+    signal: new AbortController().signal,
+    emit: samples => parts.push(samples),
+    ...changes,
+  };
+  return { item, parts, all: () => joinSamples(parts) };
+}
+
+export function joinSamples(parts: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+export function pcm(samples: Int16Array): PreparedAudio {
+  return { kind: 'pcm', samples, sampleRate: SAMPLE_RATE, durationS: samples.length / SAMPLE_RATE };
+}
+
+export function encoded(text: string, durationS = 2): PreparedAudio {
+  return { kind: 'encoded', bytes: Buffer.from(text), filename: 'a.wav', durationS };
+}
+
+export function silence(seconds: number): Int16Array {
+  return new Int16Array(seconds * SAMPLE_RATE);
+}

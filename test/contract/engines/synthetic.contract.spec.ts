@@ -1,0 +1,28 @@
+import { createEngine } from '../../../src/worker/engines/engine-factory.js';
+import { type SpeechRecognizer, type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import { encoded, modelSpec } from './engine-items.js';
+import { describeSpeechRecognizer } from './recognizer-contract.js';
+import { describeSpeechSynthesizer } from './synthesizer-contract.js';
+
+const faults = [
+  { marker: 'FAIL', action: 'fail' },
+  { marker: 'ENDLESS', action: 'slow', ms: 3_600_000 },
+];
+
+describeSpeechRecognizer('synthetic', () =>
+  Promise.resolve({
+    // 10,000 steps: an hour of work lets go within 0.4 s.
+    engine: createEngine(modelSpec('synthetic', 'stt', { streams: 2, steps: 10_000, faults })) as SpeechRecognizer,
+    first: encoded('one', 3),
+    second: encoded('two', 1),
+    empty: encoded('', 0),
+    endless: encoded('ENDLESS'),
+    failing: [encoded('FAIL')],
+    utterances: [Int16Array.from({ length: 8000 }, (_, i) => i), Int16Array.from({ length: 4000 }, (_, i) => -i)],
+  }),
+);
+
+describeSpeechSynthesizer('synthetic', () => ({
+  engine: createEngine(modelSpec('synthetic', 'tts', { baseMs: 2, steps: 4 })) as SpeechSynthesizer,
+  voice: 'synthetic',
+}));
