@@ -79,7 +79,7 @@ async function measurePrepared(load: LoadProcess): Promise<Table> {
     cost: { groupMs: SERVICE_MS, prepMs: PREP_MS, maxBatch: GROUP },
     prepParallel: GROUP, // the model prepares a group in 12 ms, whatever its size
   });
-  return measureTable({ rig, load, policy: 'adaptive', callers: [8, 16, 64], loads: [], prepMs: PREP_MS });
+  return await measureTable({ rig, load, policy: 'adaptive', callers: [8, 16, 64], loads: [], prepMs: PREP_MS });
 }
 
 interface TableOptions {

@@ -46,7 +46,6 @@ export async function run(): Promise<BenchResult> {
       realtimeLatencyMs: realtime.latencyMs,
       batchQueueWaitMs: batch.headers[QUEUE_WAIT],
       batchPerS: rounded(batch.requestsPerS),
-      statuses: { realtime: realtime.statuses, batch: batch.statuses },
     },
     goals: [atMost('REALTIME queue wait p99, service times', waitMs.count > 0 ? waitMs.p99 / SERVICE_MS : Infinity, 1)],
   };

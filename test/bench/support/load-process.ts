@@ -11,7 +11,7 @@ export class LoadProcess implements AsyncDisposable {
     this.#child = fork(siblingModule(import.meta.url, './load-generator'), { serialization: 'advanced' });
   }
 
-  /** One job at a time. Rejects when the generator dies. */
+  /** One job at a time. Rejects when the generator dies, and on any status but 200: a fast refusal is no throughput. */
   async run(job: LoadJob): Promise<LoadReport> {
     const dead = new AbortController();
     const exited = once(this.#child, 'exit', { signal: dead.signal }).then(() => {
@@ -23,6 +23,10 @@ export class LoadProcess implements AsyncDisposable {
     ];
     exited.catch(() => undefined);
     dead.abort();
+    const statuses = Object.keys(report.statuses);
+    if (statuses.some(status => status !== '200') || statuses.length === 0) {
+      throw new Error(`expected answers of status 200 only, got ${JSON.stringify(report.statuses)}`);
+    }
     return report;
   }
 

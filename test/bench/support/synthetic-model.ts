@@ -9,9 +9,12 @@ export interface SyntheticCost {
   /** Per request before it is READY. */
   readonly prepMs?: number;
   readonly maxBatch: number;
+  /** How often an engine call looks for a cancel; default 0: before it starts only, as a GPU kernel. */
+  readonly checkEveryMs?: number;
 }
 
-export function syntheticModel({ groupMs, prepMs = 0, maxBatch }: SyntheticCost): ModelSpec {
+export function syntheticModel({ groupMs, prepMs = 0, maxBatch, checkEveryMs = 0 }: SyntheticCost): ModelSpec {
+  const steps = checkEveryMs === 0 ? 1 : Math.ceil(groupMs / checkEveryMs);
   return {
     id: BENCH_MODEL,
     kind: 'stt',
@@ -22,6 +25,6 @@ export function syntheticModel({ groupMs, prepMs = 0, maxBatch }: SyntheticCost)
     replicas: 1,
     addresses: [],
     voices: {},
-    options: { baseMs: groupMs, perItemMs: 0, prepMs, maxBatch },
+    options: { baseMs: groupMs, prepareMs: prepMs, steps, maxBatch },
   };
 }
