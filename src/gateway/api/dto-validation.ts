@@ -28,7 +28,7 @@ function invalidField({ property, value, constraints }: ValidationError): Domain
 
 /** The value as JSON; long ones are cut, with their length said. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   if (text.length <= SHOWN_CHARACTERS) return text;
   const length = typeof value === 'string' ? `${[...value].length} characters` : `${text.length} characters of JSON`;
   return `${text.slice(0, SHOWN_CHARACTERS)}… (${length})`;

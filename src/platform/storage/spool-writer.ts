@@ -22,6 +22,7 @@ export class SpoolWriter {
   constructor(
     private readonly path: string,
     private readonly limits: SpoolLimits,
+    private readonly create: (path: string) => Promise<FileHandle> = path => open(path, 'wx', 0o600),
   ) {}
 
   /** @throws DomainError `file_too_large` at the first byte over the limit, `storage_full` when the disk is. */
@@ -58,7 +59,7 @@ export class SpoolWriter {
     const gathered = Buffer.concat(this.#chunks);
     this.#chunks = [];
     this.#head = Buffer.from(gathered.subarray(0, HEAD_BYTES));
-    this.#file = await onDisk(open(this.path, 'wx', 0o600));
+    this.#file = await onDisk(this.create(this.path));
     await onDisk(this.#file.appendFile(gathered));
   }
 }

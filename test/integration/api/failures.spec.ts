@@ -90,7 +90,7 @@ describe('kill -9 of the worker with eight in flight', () => {
     const answers = Array.from({ length: 8 }, (_, index) => transcribe(rig, script.hold, `kill-${index}`));
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       await until(async () => (await runningAt(rig, attempt)) === 8);
-      process.kill((await rig.pool.workers())[0]?.pid ?? NaN, 'SIGKILL');
+      process.kill(rig.pool.workers()[0]?.pid ?? NaN, 'SIGKILL');
     }
     const errors = await Promise.all(answers.map(answer => errorOf(answer)));
     expect(errors.map(({ status, code }) => `${status} ${code}`)).toEqual(Array<string>(8).fill('503 worker_lost'));

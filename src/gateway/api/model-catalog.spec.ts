@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ModelCatalog } from './model-catalog.js';
+
+const model = (
+  id: string,
+  kind: 'stt' | 'tts',
+  aliases: readonly string[] = [],
+  capabilities: readonly string[] = [],
+): ModelSpec => ({
+  ...{ id, kind, aliases, capabilities, engine: 'synthetic', languages: [], replicas: 0, addresses: [] },
+  voices: {},
+  options: {},
+});
+const catalog = new ModelCatalog([
+  model('ears', 'stt', ['whisper-1', 'mouth'], ['transcribe']),
+  model('mouth', 'tts', ['tts-1'], ['speech']),
+]);
+
+describe('ModelCatalog', () => {
+  it('finds a model by its id and by its aliases', () => {
+    expect(catalog.get('ears').id).toBe('ears');
+    expect(catalog.get('whisper-1').id).toBe('ears');
+  });
+
+  it('never lets an alias hide a model', () => {
+    expect(catalog.get('mouth').id).toBe('mouth');
+  });
+
+  it('lists ids first, then aliases, each once', () => {
+    expect(catalog.entries().map(({ name, spec }) => [name, spec.id])).toEqual([
+      ['ears', 'ears'],
+      ['mouth', 'mouth'],
+      ['whisper-1', 'ears'],
+      ['tts-1', 'mouth'],
+    ]);
+  });
+
+  it('tells what there is when a name is unknown, also one that objects have by nature', () => {
+    for (const name of ['whisper-9', 'constructor', '__proto__']) {
+      expect(() => catalog.get(name)).toThrow(
+        `The model \`${name}\` does not exist; available: ears (whisper-1, mouth), mouth (tts-1).`,
+      );
+    }
+  });
+
+  it('tells which models do the other kind of work', () => {
+    expect(() => catalog.getOfKind('tts-1', 'stt')).toThrow(
+      'The model `tts-1` does speech synthesis, not speech recognition; models that do: ears (whisper-1, mouth).',
+    );
+  });
+
+  it('says none where no model is able', () => {
+    expect(catalog.namesAble('stt', 'translate')).toBe('none');
+  });
+});

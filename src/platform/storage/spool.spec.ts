@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { settingsFrom } from '../config/settings.js';
+import { Spool } from './spool.js';
+
+const LIMIT = 1000;
+const MEMORY = 100;
+
+let dir: string;
+let spool: Spool;
+beforeEach(async () => {
+  Logger.overrideLogger(false);
+  dir = await mkdtemp(join(tmpdir(), 'switchyard-spool-'));
+  const settings = { 'data.dir': dir, 'server.upload_limit_bytes': LIMIT, 'spool.memory_bytes': MEMORY };
+  spool = new Spool(settingsFrom(settings));
+  await spool.onModuleInit();
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const files = () => readdir(join(dir, 'spool'));
+const pieces = (...sizes: readonly number[]) =>
+  Readable.from(sizes.map((size, index) => Buffer.alloc(size, index + 1)));
+
+describe('an upload', () => {
+  it('of up to memoryBytes stays in memory', async () => {
+    const upload = await spool.store(pieces(60, 40));
+    expect([upload.size, upload.path, await files()]).toEqual([100, undefined, []]);
+    expect(await upload.bytes()).toEqual(Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(40, 2)]));
+  });
+
+  it('that is larger lies in one file that only its user can read', async () => {
+    const upload = await spool.store(pieces(60, 41, 500));
+    expect(await files()).toHaveLength(1);
+    expect((await stat(upload.path ?? '')).mode & 0o777).toBe(0o600);
+    expect(await upload.bytes()).toEqual(
+      Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(41, 2), Buffer.alloc(500, 3)]),
+    );
+    expect(upload.head.length).toBeGreaterThan(0);
+  });
+
+  it('of exactly the limit is taken, and of one byte more is file_too_large', async () => {
+    expect((await spool.store(pieces(LIMIT))).size).toBe(LIMIT);
+    await expect(spool.store(pieces(LIMIT, 1))).rejects.toMatchObject({ code: 'file_too_large', param: 'file' });
+    expect(await files()).toHaveLength(1);
+  });
+
+  it('is refused at the byte over the limit: what follows is not read', async () => {
+    let read = 0;
+    const endless = (async function* () {
+      for (;;) {
+        read += 1;
+        yield await Promise.resolve(Buffer.alloc(LIMIT));
+      }
+    })();
+    await expect(spool.store(endless)).rejects.toMatchObject({ code: 'file_too_large' });
+    expect(read).toBe(2);
+  });
+
+  it('whose source breaks leaves nothing behind, and tells the error of the source', async () => {
+    const broken = (async function* () {
+      yield await Promise.resolve(Buffer.alloc(500));
+      throw new Error('the client left');
+    })();
+    await expect(spool.store(broken)).rejects.toThrow('the client left');
+    expect(await files()).toEqual([]);
+  });
+});
+
+describe('dispose', () => {
+  it('removes the file, twice without harm, and gives the same promise', async () => {
+    const upload = await spool.store(pieces(500));
+    const first = upload.dispose();
+    expect(upload.dispose()).toBe(first);
+    await first;
+    expect(await files()).toEqual([]);
+  });
+
+  it('lets a read that runs end with all its bytes', async () => {
+    const upload = await spool.store(pieces(500));
+    const read = upload.bytes();
+    await upload.dispose();
+    expect((await read).length).toBe(500);
+  });
+
+  it('makes later reads fail', async () => {
+    for (const size of [50, 500]) {
+      const upload = await spool.store(pieces(size));
+      await upload.dispose();
+      await expect(upload.bytes()).rejects.toThrow('disposed');
+    }
+  });
+});
+
+describe('at boot', () => {
+  it('what dead processes left is removed; what living ones hold, and foreign files, stay', async () => {
+    const folder = join(dir, 'spool');
+    const dead = '999999999-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload';
+    const living = '1-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload';
+    const own = `${process.pid}-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload`;
+    await mkdir(folder, { recursive: true });
+    for (const name of [dead, living, own, 'notes.txt']) await writeFile(join(folder, name), 'x');
+    await spool.onModuleInit();
+    expect((await files()).sort()).toEqual([living, 'notes.txt']);
+  });
+});
