@@ -2,6 +2,7 @@ import { type WorkGroup } from './work-item.js';
 
 interface Count {
   readonly size: number;
+  readonly firstArrivedMs: number;
   arrived: number;
   preparing: number;
   present: number;
@@ -19,19 +20,24 @@ export class GroupLedger {
     return this.#groups.size;
   }
 
-  arrived({ id, size }: WorkGroup): void {
+  arrived({ id, size }: WorkGroup, nowMs: number): void {
     if (size <= 1) return;
-    const count = this.#groups.get(id) ?? { size, arrived: 0, preparing: 0, present: 0 };
+    const count = this.#groups.get(id) ?? { size, firstArrivedMs: nowMs, arrived: 0, preparing: 0, present: 0 };
     this.#groups.set(id, count);
     count.arrived += 1;
     count.preparing += 1;
     count.present += 1;
   }
 
-  /** A member is READY, or will never be: its preparation failed or was cancelled. */
-  leftPreparation({ id }: WorkGroup): void {
+  /**
+   * A member is READY, or will never be: its preparation failed or was cancelled. Answers the milliseconds since the first
+   * arrival when it was the last one missing.
+   */
+  leftPreparation({ id }: WorkGroup, nowMs: number): number | undefined {
     const count = this.#groups.get(id);
-    if (count) count.preparing -= 1;
+    if (!count) return undefined;
+    count.preparing -= 1;
+    return missingOf(count) === 0 ? nowMs - count.firstArrivedMs : undefined;
   }
 
   /** A member left the worker. */
@@ -45,6 +51,8 @@ export class GroupLedger {
   /** Members still on their way here or being prepared; 0 for a group of one. */
   missing({ id }: WorkGroup): number {
     const count = this.#groups.get(id);
-    return count ? Math.max(0, count.size - count.arrived) + count.preparing : 0;
+    return count ? missingOf(count) : 0;
   }
 }
+
+const missingOf = ({ size, arrived, preparing }: Count): number => Math.max(0, size - arrived) + preparing;

@@ -29,23 +29,23 @@ describe('GroupWait (D-24)', () => {
     expect(wait.decide(lane({ waitingSinceMs: 1000 }), 1100)).toEqual({ go: true });
   });
 
-  it('limits the wait to 250 ms before it has seen a preparation', () => {
+  it('limits the wait to 250 ms before it has seen a group', () => {
     expect(new GroupWait().limitMs).toBe(250);
   });
 
-  it('limits the wait to twice the usual preparation, within 10 and 250 ms', () => {
+  it('limits the wait to twice the usual time of a group, within 50 and 250 ms', () => {
     const limitAfter = (elapsedMs: number): number => {
       const wait = new GroupWait();
-      wait.prepared(elapsedMs);
+      wait.gathered(elapsedMs);
       return wait.limitMs;
     };
-    expect([0.1, 20, 60, 4000].map(limitAfter)).toEqual([10, 40, 120, 250]);
+    expect([0.1, 30, 60, 4000].map(limitAfter)).toEqual([50, 60, 120, 250]);
   });
 
-  it('follows a change of preparation times within a few items', () => {
+  it('follows a change within 20 groups', () => {
     const wait = new GroupWait();
-    wait.prepared(10);
-    for (let item = 0; item < 20; item += 1) wait.prepared(50);
+    wait.gathered(10);
+    for (let group = 0; group < 20; group += 1) wait.gathered(50);
     expect(wait.limitMs).toBeGreaterThan(95);
   });
 });

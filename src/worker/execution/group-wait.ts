@@ -14,9 +14,9 @@ export interface LaneView {
 export type WaitDecision = { readonly go: true } | { readonly go: false; readonly wakeAtMs: number };
 
 export interface GroupWaitOptions {
-  /** Covers the spread of arrivals of calls sent in one tick; only a member that never comes costs it. */
+  /** Covers arrivals spread out by a busy machine; only a member that never comes costs it. */
   readonly floorMs?: number;
-  /** Also the bound while no preparation has been seen yet. */
+  /** Also the bound while no group has been seen yet. */
   readonly ceilingMs?: number;
 }
 
@@ -33,19 +33,19 @@ export class GroupWait {
   readonly #ceilingMs: number;
   #usualMs: number | undefined;
 
-  constructor({ floorMs = 10, ceilingMs = 250 }: GroupWaitOptions = {}) {
+  constructor({ floorMs = 50, ceilingMs = 250 }: GroupWaitOptions = {}) {
     this.#floorMs = floorMs;
     this.#ceilingMs = ceilingMs;
   }
 
-  /** Twice the usual time from arrival to READY, within floor and ceiling. */
+  /** Twice the usual time from a group's first arrival until all are READY, within floor and ceiling. */
   get limitMs(): number {
     if (this.#usualMs === undefined) return this.#ceilingMs;
     return Math.min(this.#ceilingMs, Math.max(this.#floorMs, SLACK * this.#usualMs));
   }
 
-  /** Learns how long an item took from arrival to READY, the wait for a preparation place included. */
-  prepared(elapsedMs: number): void {
+  /** Learns how long a whole group took to be READY: its arrival, its waits for a preparation place, its preparation. */
+  gathered(elapsedMs: number): void {
     this.#usualMs = this.#usualMs === undefined ? elapsedMs : this.#usualMs + WEIGHT * (elapsedMs - this.#usualMs);
   }
 

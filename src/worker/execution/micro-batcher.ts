@@ -30,7 +30,6 @@ export interface MicroBatcherOptions<Input, Ready, Value> {
 interface Ticket<Ready, Value> extends ReadyEntry {
   readonly id: string;
   readonly signal: AbortSignal;
-  readonly arrivedMs: number;
   ready?: Ready;
   prepMs: number;
   readyMs: number;
@@ -78,9 +77,8 @@ export class MicroBatcher<Input, Ready, Value> {
 
   #admit({ id, priority, group, signal }: WorkItem<Input>): Ticket<Ready, Value> {
     const sequence = this.#sequence++;
-    const arrivedMs = this.#options.clock.nowMs();
-    const ticket = { id, priority, group, signal, sequence, arrivedMs, prepMs: 0, readyMs: 0, settle: () => undefined };
-    this.#queue.arrived(ticket);
+    const ticket = { id, priority, group, signal, sequence, prepMs: 0, readyMs: 0, settle: () => undefined };
+    this.#queue.arrived(ticket, this.#options.clock.nowMs());
     return ticket;
   }
 
@@ -89,10 +87,9 @@ export class MicroBatcher<Input, Ready, Value> {
       if (item.signal.aborted) throw abortError(item.signal);
       const { value, prepMs } = await this.#prep.run(ticket, item.signal, () => this.#options.prepare(item));
       if (item.signal.aborted) throw abortError(item.signal);
-      Object.assign(ticket, { ready: value, prepMs, readyMs: this.#options.clock.nowMs() });
-      this.#wait.prepared(ticket.readyMs - ticket.arrivedMs);
+      Object.assign(ticket, { ready: value, prepMs });
     } catch (error) {
-      this.#queue.neverReady(ticket);
+      this.#queue.neverReady(ticket, this.#options.clock.nowMs());
       // What an interrupted preparation throws is its own affair.
       throw item.signal.aborted ? abortError(item.signal) : error;
     }
@@ -110,9 +107,15 @@ export class MicroBatcher<Input, Ready, Value> {
         else resolve({ value: outcome.value, execution: executionOf(ticket, result, size) });
       };
       ticket.signal.addEventListener('abort', abandon, { once: true });
-      this.#queue.ready(ticket);
+      this.#enqueue(ticket);
       this.#pump(false);
     });
+  }
+
+  #enqueue(ticket: Ticket<Ready, Value>): void {
+    ticket.readyMs = this.#options.clock.nowMs();
+    const gatheredMs = this.#queue.ready(ticket, ticket.readyMs);
+    if (gatheredMs !== undefined) this.#wait.gathered(gatheredMs);
   }
 
   /** Gives the device what it may take now. `freed`: an engine call has just ended, so nobody waits. */

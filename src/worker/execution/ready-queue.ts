@@ -23,18 +23,19 @@ export class ReadyQueue<Entry extends ReadyEntry> {
     return this.#line.head ? this.#groups.missing(this.#line.head.group) : 0;
   }
 
-  arrived(entry: Entry): void {
-    this.#groups.arrived(entry.group);
+  arrived(entry: Entry, nowMs: number): void {
+    this.#groups.arrived(entry.group, nowMs);
   }
 
-  ready(entry: Entry): void {
-    this.#groups.leftPreparation(entry.group);
+  /** Answers how long its group took to be READY, in milliseconds, when this was the last member missing. */
+  ready(entry: Entry, nowMs: number): number | undefined {
     this.#line.add(entry);
+    return this.#groups.leftPreparation(entry.group, nowMs);
   }
 
   /** Its preparation failed or was cancelled: the others wait for it no longer. */
-  neverReady(entry: Entry): void {
-    this.#groups.leftPreparation(entry.group);
+  neverReady(entry: Entry, nowMs: number): void {
+    this.#groups.leftPreparation(entry.group, nowMs);
   }
 
   departed(entry: Entry): void {

@@ -2,12 +2,18 @@ import { type LoggerService } from '@nestjs/common';
 import { type Logger, pino, type DestinationStream } from 'pino';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
+export interface WorkerLogOptions {
+  readonly workerId: string;
+  readonly model: { readonly id: string };
+  readonly logLevel: WorkerSpec['logLevel'];
+}
+
 /**
  * JSON lines on stdout, which the supervisor drains into the gateway's log. Written asynchronously: a pipe that nobody reads
  * may cost lines, never the worker.
  */
 export function workerLog(
-  { workerId, model, logLevel }: Pick<WorkerSpec, 'workerId' | 'model' | 'logLevel'>,
+  { workerId, model, logLevel }: WorkerLogOptions,
   destination: DestinationStream = pino.destination({ dest: 1, sync: false }),
 ): Logger {
   return pino({ level: logLevel, base: { pid: process.pid, worker: workerId, model: model.id } }, destination);

@@ -52,7 +52,7 @@ export class WorkerProcess {
     this.child.stdout?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));
     this.child.stderr?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));
     this.child.on('message', message => this.messages.push(message as WorkerMessage));
-    this.exited = once(this.child, 'close').then(([code]) => code as number | null);
+    this.exited = exitOf(this.child);
   }
 
   /** Everything written to stdout and stderr so far. */
@@ -82,4 +82,11 @@ export class WorkerProcess {
     this.child.kill('SIGKILL');
     await this.exited;
   }
+}
+
+/** The exit code once all output has been read. Node gives no 'close' event after a disconnect by the parent. */
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  const outputs = [child.stdout, child.stderr].map(output => once(output!, 'close'));
+  const [[code]] = await Promise.all([once(child, 'exit'), ...outputs]);
+  return code as number | null;
 }

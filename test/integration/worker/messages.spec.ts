@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SttCaller } from './stt-caller.js';
+import { WorkerProcess } from './worker-process.js';
+
+const MIB = 1024 * 1024;
+
+describe('messages to a real worker', () => {
+  let worker: WorkerProcess;
+  let caller: SttCaller;
+  beforeAll(async () => {
+    worker = new WorkerProcess({ maxMessageBytes: 26 * MIB });
+    caller = new SttCaller(await worker.ready());
+  });
+  afterAll(async () => {
+    caller.close();
+    await worker.kill();
+  });
+
+  it('of 20 MiB pass', async () => {
+    const { outcome } = caller.send('large', { audio: Buffer.alloc(20 * MIB, 1) });
+    expect(await outcome).toMatchObject({ transcript: { text: expect.stringContaining(`${20 * MIB} bytes`) } });
+  });
+
+  it('over the limit fail as file_too_large and touch no neighbour', async () => {
+    const over = caller.send('over', { audio: Buffer.alloc(27 * MIB) });
+    const neighbour = caller.send('neighbour');
+    expect(await over.outcome).toMatchObject({ code: 'file_too_large' });
+    expect(await neighbour.outcome).toMatchObject({ kind: 'transcript' });
+  });
+
+  it('carry every option to the engine: each one changes the answer', async () => {
+    const audio = Buffer.from('the same audio');
+    const changes = [{}, { task: 'translate' }, { language: 'de' }, { prompt: 'names' }, { temperature: 0.5 }] as const;
+    const replies = await Promise.all(changes.map((change, n) => caller.send(`o${n}`, { audio, ...change }).outcome));
+    const texts = replies.map(reply => ('transcript' in reply ? reply.transcript.text : reply.message));
+    expect(new Set(texts).size).toBe(changes.length);
+  });
+
+  it('without a request id are refused', async () => {
+    expect(await caller.send('').outcome).toMatchObject({ code: 'missing_required_parameter', param: 'request_id' });
+  });
+});

@@ -1,0 +1,121 @@
+import { type ClientDuplexStream } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../../src/contracts/grpc/stt.codec.js';
+import { SttCaller } from './stt-caller.js';
+import { sttModel, WorkerProcess } from './worker-process.js';
+
+type Call = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
+type Event = NonNullable<TranscribeStreamResponse['event']>;
+
+const CONFIG = { sessionId: 'session', language: '', sampleRate: 16_000, partials: true };
+const config = (change: Partial<typeof CONFIG> = {}): TranscribeStreamRequest => ({
+  message: { $case: 'config', value: { ...CONFIG, ...change } },
+});
+const audio = (bytes: number): TranscribeStreamRequest => ({
+  message: { $case: 'audio', value: Buffer.alloc(bytes, 1) },
+});
+const COMMIT: TranscribeStreamRequest = { message: { $case: 'commit', value: {} } };
+
+/** Collects a stream's events; `seen` waits for the n-th. */
+class Listener {
+  readonly events: Event[] = [];
+  readonly ended: Promise<unknown>;
+  #changed: () => void = () => undefined;
+
+  constructor(call: Call) {
+    call.on('data', ({ event }: TranscribeStreamResponse) => {
+      if (event) this.events.push(event);
+      this.#changed();
+    });
+    this.ended = new Promise(resolve => {
+      call.on('end', () => resolve(undefined));
+      call.on('error', error => resolve(decodeFailure(error)));
+    });
+  }
+
+  async seen(count: number): Promise<void> {
+    while (this.events.length < count) await new Promise<void>(resolve => (this.#changed = resolve));
+  }
+}
+
+describe('live streams of a real worker', () => {
+  let worker: WorkerProcess;
+  let caller: SttCaller;
+
+  beforeEach(async () => {
+    worker = new WorkerProcess({ model: { ...sttModel, options: { streams: 2 } } });
+    caller = new SttCaller(await worker.ready());
+  });
+  afterEach(async () => {
+    caller.close();
+    await worker.kill();
+  });
+
+  const open = (...messages: TranscribeStreamRequest[]) => {
+    const call = caller.client.transcribeStream();
+    const listener = new Listener(call);
+    for (const message of messages) call.write(message);
+    return { call, listener };
+  };
+
+  it('says ready, then partials, and a final for every commit', async () => {
+    const { call, listener } = open(config(), audio(3200), COMMIT, audio(3200), COMMIT);
+    await listener.seen(5);
+    expect(listener.events.map(({ $case }) => $case)).toEqual(['ready', 'partial', 'final', 'partial', 'final']);
+    expect(listener.events[4]).toMatchObject({ value: { utterance: 1, start: 0.1, end: 0.2 } });
+    call.end();
+    expect(await listener.ended).toBeUndefined();
+  });
+
+  it('finishes the last utterance when the caller has sent all', async () => {
+    const { call, listener } = open(config({ partials: false }), audio(3200));
+    call.end();
+    expect(await listener.ended).toBeUndefined();
+    expect(listener.events.map(({ $case }) => $case)).toEqual(['ready', 'final']);
+  });
+
+  it('brings other sample rates to 16 kHz, frames of odd length included', async () => {
+    const { call, listener } = open(config({ sampleRate: 48_000, partials: false }), audio(95_999), audio(1));
+    call.end();
+    await listener.ended;
+    expect(listener.events.at(-1)).toMatchObject({ value: { start: 0, end: 1 } });
+  });
+
+  it('has 2 places apart from file slots, and a place is free again after a stream', async () => {
+    const [one, two] = ['one', 'two'].map(sessionId => open(config({ sessionId })));
+    await Promise.all([one!.listener.seen(1), two!.listener.seen(1)]);
+    expect(await open(config({ sessionId: 'three' })).listener.ended).toMatchObject({ code: 'queue_full' });
+    expect(await caller.send('file').outcome).toMatchObject({ kind: 'transcript' });
+    one!.call.end();
+    await one!.listener.ended;
+    const again = open(config({ sessionId: 'three' }));
+    await again.listener.seen(1);
+    for (const { call } of [two!, again]) call.end();
+    await Promise.all([two!.listener.ended, again.listener.ended]);
+  });
+
+  it('frees the place of a caller that left', async () => {
+    const { call, listener } = open(config());
+    await listener.seen(1);
+    call.cancel();
+    await caller.inFlight(0);
+    expect(await listener.ended).toMatchObject({ code: 'request_cancelled' });
+  });
+
+  it('ends a stream by the Cancel RPC', async () => {
+    const { listener } = open(config());
+    await listener.seen(1);
+    expect(await caller.cancel('session')).toBe(true);
+    expect(await listener.ended).toMatchObject({ code: 'request_cancelled' });
+  });
+
+  it.each([
+    ['audio before the config', [audio(2)], 'invalid_value'],
+    ['a second config', [config(), config()], 'invalid_value'],
+    ['a sample rate of 1 Hz', [config({ sampleRate: 1 })], 'invalid_value'],
+    ['an empty session id', [config({ sessionId: '' })], 'missing_required_parameter'],
+  ])('refuses %s', async (_what, messages, code) => {
+    expect(await open(...messages).listener.ended).toMatchObject({ code });
+  });
+});

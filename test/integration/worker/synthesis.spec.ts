@@ -1,0 +1,156 @@
+import { type ClientReadableStream, credentials } from '@grpc/grpc-js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import {
+  type CallSpeechFormat,
+  decodeSpeechChunk,
+  encodeSynthesizeCall,
+  type ListVoicesResponse,
+  type SpeechChunk,
+  type SynthesizeCall,
+  type SynthesizeResponse,
+  TextToSpeechStub,
+  type TextToSpeechClient,
+} from '../../../src/contracts/grpc/tts.codec.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { decodeAudio } from '../../../src/worker/audio/decode.js';
+import { ttsModel, WorkerProcess } from './worker-process.js';
+
+// 15 characters a second: three seconds.
+const TEXT = 'x'.repeat(45);
+
+interface Speech {
+  readonly chunks: readonly SpeechChunk[];
+  readonly audio: Buffer;
+  readonly error?: DomainError;
+}
+
+describe('synthesis by a real worker', () => {
+  let worker: WorkerProcess;
+  let client: TextToSpeechClient;
+
+  async function start(options: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    worker = new WorkerProcess({ model: { ...ttsModel, options } });
+    client = new TextToSpeechStub(await worker.ready(), credentials.createInsecure());
+  }
+
+  afterEach(async () => {
+    client.close();
+    await worker.kill();
+  });
+
+  function open(change: Partial<SynthesizeCall> = {}): ClientReadableStream<SynthesizeResponse> {
+    const requestId = change.requestId ?? 'speech';
+    return client.synthesize(
+      encodeSynthesizeCall({
+        requestId,
+        priority: RequestPriority.BATCH,
+        group: { id: requestId, size: 1 },
+        text: TEXT,
+        voice: 'synthetic',
+        speed: 1,
+        format: 'pcm',
+        ...change,
+      }),
+    );
+  }
+
+  function heard(call: ClientReadableStream<SynthesizeResponse>): Promise<Speech> {
+    const chunks: SpeechChunk[] = [];
+    const audio = () => Buffer.concat(chunks.flatMap(chunk => (chunk.kind === 'audio' ? [chunk.bytes] : [])));
+    return new Promise(resolve => {
+      call.on('data', (message: SynthesizeResponse) => chunks.push(decodeSpeechChunk(message)!));
+      call.on('end', () => resolve({ chunks, audio: audio() }));
+      call.on('error', error => resolve({ chunks, audio: audio(), error: decodeFailure(error) }));
+    });
+  }
+
+  const cancel = (requestId: string): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      client.cancel({ requestId, reason: 'client' }, (error, reply) =>
+        error ? reject(error) : resolve(reply.acknowledged),
+      );
+    });
+
+  it('sends the header first, then audio as it is made, then done', async () => {
+    await start({ baseMs: 30, steps: 3 });
+    const { chunks, audio } = await heard(open());
+    expect(chunks[0]).toEqual({ kind: 'header', contentType: 'audio/pcm', sampleRate: 24_000 });
+    expect(chunks.at(-1)).toMatchObject({ kind: 'done', durationS: 3, execution: { batchSize: 1 } });
+    expect(chunks.filter(({ kind }) => kind === 'audio').length).toBeGreaterThan(2);
+    expect(audio).toHaveLength(3 * 24_000 * 2);
+  });
+
+  it.each([
+    ['mp3', 'audio/mpeg', 0.1],
+    ['opus', 'audio/ogg', 0.05],
+    ['aac', 'audio/aac', 0.1],
+    ['flac', 'audio/flac', 0],
+    ['wav', 'audio/wav', 0],
+  ] as const)('makes %s that decodes to the length of the speech', async (format, contentType, slackS) => {
+    await start();
+    const { chunks, audio } = await heard(open({ format: format as CallSpeechFormat }));
+    expect(chunks[0]).toMatchObject({ kind: 'header', contentType });
+    const { durationS } = await decodeAudio(audio, new AbortController().signal);
+    expect(Math.abs(durationS - 3)).toBeLessThanOrEqual(slackS);
+  });
+
+  it('makes one engine call for 4 speeches sent together, each with its own audio', async () => {
+    await start({ baseMs: 5 });
+    const group = { id: 'group', size: 4 };
+    const speeches = await Promise.all(
+      [1, 2, 3, 4].map(n => heard(open({ requestId: `r${n}`, group, text: 'x'.repeat(15 * n) }))),
+    );
+    expect(speeches.map(({ audio }) => audio.length / 48_000)).toEqual([1, 2, 3, 4]);
+    for (const { chunks } of speeches) expect(chunks.at(-1)).toMatchObject({ execution: { batchSize: 4 } });
+  });
+
+  it.each([
+    ['an unknown voice', { voice: 'nobody' }, 'voice_not_found', 'voice'],
+    ['a format of its own', { format: 'midi' as CallSpeechFormat }, 'invalid_value', 'format'],
+    ['a speed of 9', { speed: 9 }, 'invalid_value', 'speed'],
+    ['no text', { text: ' ' }, 'invalid_value', 'text'],
+  ])('refuses %s before any header', async (_what, change, code, param) => {
+    await start();
+    const { chunks, error } = await heard(open(change));
+    expect(chunks).toEqual([]);
+    expect(error).toMatchObject({ code, param });
+  });
+
+  it('fails one speech without its neighbour', async () => {
+    await start({ faults: [{ marker: 'bad', action: 'fail' }] });
+    const group = { id: 'group', size: 2 };
+    const [bad, good] = await Promise.all([
+      heard(open({ requestId: 'b', group, text: 'bad' })),
+      heard(open({ requestId: 'g', group })),
+    ]);
+    expect(bad.error).toMatchObject({ code: 'engine_failed' });
+    expect(good.audio).toHaveLength(3 * 48_000);
+  });
+
+  it('stops at the next checkpoint when cancelled', async () => {
+    await start({ baseMs: 3_600_000, steps: 10_000 });
+    const call = open({ format: 'mp3' });
+    const speech = heard(call);
+    while (!(await cancel('speech')));
+    expect((await speech).error).toMatchObject({ code: 'request_cancelled' });
+  });
+
+  it('does not hold the device for a reader that reads nothing', async () => {
+    await start({ maxBatch: 1 });
+    const unread = open({ requestId: 'unread', text: 'x'.repeat(4000) });
+    unread.on('error', () => undefined);
+    await new Promise(resolve => unread.once('metadata', resolve));
+    expect((await heard(open({ requestId: 'next' }))).audio).toHaveLength(3 * 48_000);
+    unread.cancel();
+  });
+
+  it('lists its voices', async () => {
+    await start();
+    const reply = await new Promise<ListVoicesResponse>((resolve, reject) => {
+      client.listVoices({}, (error, voices) => (error ? reject(error) : resolve(voices)));
+    });
+    expect(reply.voices).toMatchObject([{ id: 'synthetic', name: 'Synthetic tone' }]);
+  });
+});
