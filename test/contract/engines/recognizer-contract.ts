@@ -78,7 +78,7 @@ export function describeSpeechRecognizer(name: string, create: () => Promise<Rec
       expect(await transcribeOne(engine, subject.empty)).toMatchObject({ text: '', segments: [], words: [] });
     });
 
-    it('gives words in order and inside the audio, segments that say the whole text', async () => {
+    it('gives words in order and inside the audio, segments that say the whole text', () => {
       const { text, words, segments } = solo[0];
       expect(words.map(({ word }) => word).join(' ')).toBe(text);
       expect(segments.map(segment => segment.text).join(' ')).toBe(text);

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { createEngine } from './engine-factory.js';
+
+function spec(changes: Partial<ModelSpec>): ModelSpec {
+  return {
+    ...{ id: 'm', kind: 'stt', engine: 'synthetic', options: {}, aliases: [], capabilities: [], languages: [] },
+    ...{ replicas: 1, addresses: [], voices: {} },
+    ...changes,
+  };
+}
+
+describe('engine options', () => {
+  it('reports every problem at once, with field, value and what is allowed', () => {
+    const options = { maxBatch: 0, baseMs: 'soon', steps: 1.5 };
+    expect(() => createEngine(spec({ options }))).toThrow(
+      'Model \'m\': options.baseMs is "soon"; allowed: a number from 0 to 3600000; ' +
+        'options.steps is 1.5; allowed: an integer from 1 to 10000; ' +
+        'options.maxBatch is 0; allowed: an integer from 1 to 1024',
+    );
+  });
+
+  it('refuses an option that nobody reads, naming those that exist', () => {
+    expect(() => createEngine(spec({ engine: 'pocketsphinx', options: { thread: 2 } }))).toThrow(
+      'options.thread is unknown; known options are threads, streams, modelDir',
+    );
+    expect(() => createEngine(spec({ engine: 'flite', kind: 'tts', options: { voice: 'rms' } }))).toThrow(
+      'options.voice is unknown; the flite engine has no options',
+    );
+  });
+
+  it.each([
+    ['not a list', 'fail'],
+    ['without a marker', [{ action: 'fail' }]],
+    ['an unknown action', [{ marker: 'x', action: 'explode' }]],
+    ['an unknown field', [{ marker: 'x', action: 'fail', when: 'now' }]],
+    ['a negative time', [{ marker: 'x', action: 'slow', ms: -1 }]],
+  ])('refuses scripted faults: %s', (_title, faults) => {
+    expect(() => createEngine(spec({ options: { faults } }))).toThrow('options.faults is');
+  });
+
+  it('refuses an engine of the other kind', () => {
+    expect(() => createEngine(spec({ engine: 'flite', kind: 'stt' }))).toThrow(
+      "kind is 'stt'; allowed for engine flite: tts",
+    );
+    expect(() => createEngine(spec({ engine: 'pocketsphinx', kind: 'tts' }))).toThrow(
+      'allowed for engine pocketsphinx: stt',
+    );
+  });
+
+  it('makes the engine of the kind, with its limits, before anything is loaded', () => {
+    expect(createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } })).info).toMatchObject({
+      ...{ maxBatch: 3, maxConcurrent: 2, streams: 4 },
+    });
+    expect(createEngine(spec({ kind: 'tts' })).kind).toBe('tts');
+    expect(createEngine(spec({ engine: 'pocketsphinx', options: { threads: 4, streams: 0 } })).info).toMatchObject({
+      ...{ maxBatch: 4, streams: 0, capabilities: ['transcribe', 'word_timestamps'] },
+    });
+  });
+});
