@@ -2,8 +2,6 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { config as rxjsConfig, type Observable, Subject } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 
-type UnhandledErrorHook = typeof rxjsConfig.onUnhandledError;
-
 /**
  * What happened to requests, in order (D-23). Metrics, logs and the live feed subscribe here and to nothing else.
  *
@@ -14,7 +12,6 @@ type UnhandledErrorHook = typeof rxjsConfig.onUnhandledError;
 export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(DispatchEventBus.name);
   readonly #subject = new Subject<DispatchEvent>();
-  #previousHook: UnhandledErrorHook = null;
 
   /** Hot: a subscriber sees events from now on. Completes when the application closes. */
   readonly events$: Observable<DispatchEvent> = this.#subject.asObservable();
@@ -24,15 +21,14 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
     this.#subject.next(event);
   }
 
+  /** The hook stays when the application has gone: rxjs reports from a timer, and the last report must not end the process. */
   onModuleInit(): void {
-    this.#previousHook = rxjsConfig.onUnhandledError;
     rxjsConfig.onUnhandledError = error => this.#report(error);
   }
 
   /** The named stop. Not `onModuleDestroy`: that runs before the drain, whose events must still be heard. */
   onApplicationShutdown(): void {
     this.#subject.complete();
-    rxjsConfig.onUnhandledError = this.#previousHook;
   }
 
   #report(error: unknown): void {

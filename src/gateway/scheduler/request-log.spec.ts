@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { RequestLog } from './request-log.js';
+
+const base = { requestId: 'r1', model: 'm', priority: 'batch', atMs: 5 } as const;
+const settled = (fields: object): DispatchEvent => ({
+  ...base,
+  type: 'settled',
+  status: 'completed',
+  phases: {},
+  attempts: 1,
+  ...fields,
+});
+
+describe('RequestLog', () => {
+  const bus = new DispatchEventBus();
+  const log = new RequestLog(bus);
+  const lines: unknown[][] = [];
+
+  beforeEach(() => {
+    lines.length = 0;
+    jest.spyOn(Logger.prototype, 'log').mockImplementation((...args: unknown[]) => void lines.push(['log', ...args]));
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((...args: unknown[]) => void lines.push(['warn', ...args]));
+    log.onModuleInit();
+  });
+  afterEach(() => {
+    log.onApplicationShutdown();
+    jest.restoreAllMocks();
+  });
+
+  it('writes one line per settled request, with its phases to the microsecond', () => {
+    bus.emit({ ...base, type: 'accepted', bytes: 1 });
+    bus.emit(settled({ phases: { queueWaitMs: 1.23456, totalMs: 20 }, batchSize: 8 }));
+    const fields = { requestId: 'r1', model: 'm', priority: 'batch', status: 'completed', attempts: 1, batchSize: 8 };
+    expect(lines).toEqual([['log', { ...fields, queueWaitMs: 1.235, totalMs: 20 }, 'request completed']]);
+  });
+
+  it('warns of what the server is to blame for, and of nothing else', () => {
+    bus.emit(settled({ status: 'failed', code: 'invalid_audio' }));
+    bus.emit(settled({ status: 'cancelled', code: 'request_cancelled' }));
+    bus.emit(settled({ status: 'failed', code: 'worker_lost' }));
+    expect(lines.map(([level]) => level)).toEqual(['log', 'log', 'warn']);
+  });
+
+  it('warns when a worker died under a request', () => {
+    bus.emit({ ...base, type: 'requeued', workerId: 'w1', code: 'worker_lost' });
+    expect(lines).toEqual([['warn', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)]]);
+  });
+});
