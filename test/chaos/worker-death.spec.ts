@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { isAlive, Product, syntheticModel } from '../support/product.js';
+
+const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `clip ${index}`);
+
+describe('kill -9', () => {
+  let product: Product;
+  afterEach(async () => product[Symbol.asyncDispose]());
+
+  const workerPid = async (): Promise<number> => (await product.workers())[0]!.pid!;
+
+  it('of a worker with eight in flight: eight answers, each retried once on the new worker, sums right', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 400, maxBatch: 8 })]);
+    const answers = texts(8).map(text => product.transcribe(text));
+    await product.untilRunning(8);
+
+    process.kill(await workerPid(), 'SIGKILL');
+
+    const settled = await Promise.all(answers);
+    expect(settled.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect(settled.map(({ headers }) => headers.get('x-switchyard-attempts'))).toEqual(Array(8).fill('2'));
+    expect(await product.books()).toEqual({ accepted: 8, queued: 0, running: 0, settled: 8 });
+    expect((await product.workers())[0]).toMatchObject({ state: 'ready', restarts: 1, slots: { total: 16, free: 16 } });
+  });
+
+  it('of the same work twice: 503 worker_lost after one retry, nobody hangs', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 60_000, maxBatch: 2 })]);
+    const answers = texts(2).map(text => product.transcribe(text));
+    for (const _ of [1, 2]) {
+      await product.untilRunning(2);
+      const pid = await workerPid();
+      process.kill(pid, 'SIGKILL');
+      await product.until('the worker to be gone', async () => (await product.workers())[0]!.pid !== pid);
+    }
+
+    const settled = await Promise.all(answers);
+    expect(settled.map(({ status }) => status)).toEqual([503, 503]);
+    expect(settled.map(({ headers }) => Number(headers.get('retry-after')) >= 1)).toEqual([true, true]);
+    expect(await product.books()).toEqual({ accepted: 2, queued: 0, running: 0, settled: 2 });
+  });
+
+  it('of one worker of two: the neighbour never notices', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 300, maxBatch: 1 }, { replicas: 2 })]);
+    await product.until(
+      'two ready',
+      async () => (await product.workers()).filter(({ state }) => state === 'ready').length === 2,
+    );
+    const answers = texts(20).map(text => product.transcribe(text));
+    await product.untilRunning(4);
+    process.kill(await workerPid(), 'SIGKILL');
+    const settled = await Promise.all(answers);
+    expect(settled.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const retried = settled.filter(({ headers }) => headers.get('x-switchyard-attempts') === '2').length;
+    expect(retried).toBeLessThanOrEqual(2);
+  });
+
+  it('of the gateway: its workers end by themselves', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 60_000, maxBatch: 1 })]);
+    const pid = await workerPid();
+    const held = product.transcribe('held').catch(() => 'connection lost');
+    await product.untilRunning(1);
+    const { child } = product.gateway.process;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    expect(await held).toBe('connection lost');
+    await product.until('the worker to end', () => Promise.resolve(!isAlive(pid)));
+  });
+
+  it('SIGSTOP of a worker: it is found hung, replaced, and its requests are answered', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 300, maxBatch: 4 })], {
+      'workers.health_interval_ms': 100,
+      'workers.health_timeout_ms': 300,
+      'workers.health_failures': 2,
+    });
+    const answers = texts(4).map(text => product.transcribe(text));
+    await product.untilRunning(4);
+    process.kill(await workerPid(), 'SIGSTOP');
+    const settled = await Promise.all(answers);
+    expect(settled.map(({ status }) => status)).toEqual(Array(4).fill(200));
+  });
+});

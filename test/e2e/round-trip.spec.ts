@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import OpenAI, { toFile } from 'openai';
+import { parse } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { Product } from '../support/product.js';
+
+const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
+/** One wrong word is forgiven: recognition is real. */
+const WORDS = ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'];
+
+const heard = (text: string): number => WORDS.filter(word => text.includes(word)).length;
+
+describe('the default models, through an unchanged OpenAI client', () => {
+  let product: Product;
+  let openai: OpenAI;
+  let mp3: Buffer;
+
+  beforeAll(async () => {
+    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as { models: ModelSpec[] };
+    product = await Product.start(models);
+    openai = new OpenAI({ baseURL: `${product.url}/v1`, apiKey: 'unused', maxRetries: 0, timeout: 120_000 });
+    await product.until('both models ready', async () =>
+      (await product.workers()).every(({ state }) => state === 'ready'),
+    );
+  }, 90_000);
+  afterAll(async () => product[Symbol.asyncDispose]());
+
+  it('speaks: /v1/audio/speech answers MP3 by default', async () => {
+    const speech = await openai.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: SENTENCE });
+    expect(speech.headers.get('content-type')).toBe('audio/mpeg');
+    mp3 = Buffer.from(await speech.arrayBuffer());
+    expect(mp3.length).toBeGreaterThan(5000);
+  });
+
+  it('hears what it spoke: at least five of the six words', async () => {
+    const { text } = await openai.audio.transcriptions.create({
+      file: await toFile(mp3, 'fox.mp3'),
+      model: 'whisper-1',
+    });
+    expect(heard(text)).toBeGreaterThanOrEqual(5);
+  });
+
+  it('accepts English as the source of a translation', async () => {
+    const { text } = await openai.audio.translations.create({ file: await toFile(mp3, 'fox.mp3'), model: 'whisper-1' });
+    expect(heard(text)).toBeGreaterThanOrEqual(5);
+  });
+
+  it.each(['opus', 'aac', 'flac', 'wav', 'pcm'] as const)('speaks %s that it understands again', async format => {
+    const speech = await openai.audio.speech.create({
+      model: 'tts-1',
+      voice: 'onyx',
+      input: SENTENCE,
+      response_format: format,
+    });
+    let audio = Buffer.from(await speech.arrayBuffer());
+    // Raw PCM has no header to recognise it by; a WAV header makes it a file.
+    if (format === 'pcm') audio = Buffer.concat([wavHeader(audio.length, 24_000), audio]);
+    const file = await toFile(audio, `fox.${format === 'pcm' ? 'wav' : format}`);
+    const { text } = await openai.audio.transcriptions.create({ file, model: 'gpt-4o-transcribe' });
+    expect(heard(text)).toBeGreaterThanOrEqual(5);
+  });
+
+  it('gives words with times that fit the audio', async () => {
+    const answer = await openai.audio.transcriptions.create({
+      file: await toFile(mp3, 'fox.mp3'),
+      model: 'whisper-1',
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+    });
+    const words = answer.words ?? [];
+    expect(words.length).toBeGreaterThanOrEqual(8);
+    words.forEach(({ start, end }, index) => {
+      expect(start).toBeLessThanOrEqual(end);
+      expect(start).toBeGreaterThanOrEqual(words[index - 1]?.start ?? 0);
+      expect(end).toBeLessThanOrEqual(Number(answer.duration) + 0.1);
+    });
+    expect(answer.segments?.map(({ text }) => text).join(' ')).toContain('brown');
+  });
+
+  it('streams a transcript with the event names of the SDK', async () => {
+    const events = await openai.audio.transcriptions.create({
+      file: await toFile(mp3, 'fox.mp3'),
+      model: 'whisper-1',
+      stream: true,
+    });
+    const types: string[] = [];
+    for await (const event of events) types.push(event.type);
+    expect(types.at(-1)).toBe('transcript.text.done');
+    expect(types).toContain('transcript.text.delta');
+  });
+
+  it('lists and retrieves models under their OpenAI names', async () => {
+    const ids: string[] = [];
+    for await (const model of openai.models.list()) ids.push(model.id);
+    expect(ids).toEqual(expect.arrayContaining(['pocketsphinx-en', 'whisper-1', 'flite-en', 'tts-1']));
+    expect((await openai.models.retrieve('whisper-1')).id).toBe('whisper-1');
+  });
+
+  it('refuses a synthesis model for transcription with a 400 that is not retried', async () => {
+    const attempt = openai.audio.transcriptions.create({ file: await toFile(mp3, 'fox.mp3'), model: 'tts-1' });
+    await expect(attempt).rejects.toMatchObject({ status: 400, code: 'model_kind_mismatch', param: 'model' });
+  });
+});
+
+function wavHeader(bytes: number, rate: number): Buffer {
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + bytes, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(bytes, 40);
+  return header;
+}

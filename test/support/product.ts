@@ -1,0 +1,112 @@
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchGateway, type SettingOverrides } from '../bench/support/bench-gateway.js';
+
+interface WorkerSummary {
+  readonly id: string;
+  readonly model: string;
+  readonly state: string;
+  readonly pid?: number;
+  readonly restarts: number;
+  readonly slots: { readonly total: number; readonly free: number };
+}
+
+/** The built product as an operator runs it: gateway process, worker processes, its own data folder. */
+export class Product implements AsyncDisposable {
+  private constructor(
+    readonly gateway: BenchGateway,
+    private readonly folder: string,
+  ) {}
+
+  static async start(models: readonly ModelSpec[], settings: SettingOverrides = {}): Promise<Product> {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
+    return new Product(await BenchGateway.start(models, settings, folder), folder);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.gateway.port}`;
+  }
+
+  /** Sends an upload whose bytes are `text`; the synthetic engine echoes what it was sent. */
+  transcribe(
+    text: string,
+    options: { id?: string; priority?: 'realtime' | 'batch'; model?: string } = {},
+  ): Promise<Response> {
+    const form = new FormData();
+    form.set('file', new Blob([text]), 'clip.wav');
+    form.set('model', options.model ?? 'synthetic');
+    const headers: Record<string, string> = { connection: 'close' };
+    if (options.id) headers['x-request-id'] = options.id;
+    if (options.priority) headers['x-priority'] = options.priority;
+    return fetch(`${this.url}/v1/audio/transcriptions`, { method: 'POST', body: form, headers });
+  }
+
+  async json<T>(path: string): Promise<T> {
+    return (await (await fetch(this.url + path)).json()) as T;
+  }
+
+  async workers(): Promise<readonly WorkerSummary[]> {
+    return (await this.json<{ data: WorkerSummary[] }>('/admin/v1/workers')).data;
+  }
+
+  /** Resolves when the admin listing shows what is wanted; a gate on state, not on time. */
+  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    for (const endMs = performance.now() + 25_000; performance.now() < endMs;) {
+      if (await holds()) return;
+      await new Promise(next => setTimeout(next, 20));
+    }
+    throw new Error(`waited 25 s for: ${what}\n${await this.gateway.process.logTail()}`);
+  }
+
+  untilRunning(count: number): Promise<void> {
+    return this.until(`${count} requests on workers`, async () => {
+      const { data } = await this.json<{ data: unknown[] }>('/admin/v1/requests?state=running');
+      return data.length >= count;
+    });
+  }
+
+  /** accepted = queued + running + completed + failed + cancelled (README "Operate"). */
+  async books(): Promise<{ accepted: number; queued: number; running: number; settled: number }> {
+    const [accepted, queued, running, settled] = await Promise.all(
+      [
+        'switchyard_requests_accepted_total',
+        'scheduler_queue_depth',
+        'switchyard_requests_running',
+        'scheduler_requests_total',
+      ].map(name => this.gateway.metricSum(name)),
+    );
+    return { accepted: accepted!, queued: queued!, running: running!, settled: settled! };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.gateway[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function syntheticModel(options: Record<string, unknown>, spec: Partial<ModelSpec> = {}): ModelSpec {
+  return {
+    id: 'synthetic',
+    kind: 'stt',
+    engine: 'synthetic',
+    aliases: [],
+    capabilities: ['transcribe'],
+    languages: [],
+    replicas: 1,
+    addresses: [],
+    voices: {},
+    options,
+    ...spec,
+  };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
