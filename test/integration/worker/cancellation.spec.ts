@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
 
-const SLOW = { marker: 'slow', action: 'slow', ms: 600 };
+const SLOW = { marker: 'slow', action: 'slow', ms: 1500 };
 const CANCELLED = { code: 'request_cancelled' };
 
 /** A way to the worker that can be cut like a cable. */

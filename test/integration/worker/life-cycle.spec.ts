@@ -4,7 +4,7 @@ import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '../../../src/contracts/gr
 import { SttCaller } from './stt-caller.js';
 import { sttModel, type WorkerChange, WorkerProcess } from './worker-process.js';
 
-const SLOW = { marker: 'slow', action: 'slow', ms: 600 };
+const SLOW = { marker: 'slow', action: 'slow', ms: 1500 };
 
 describe('the life of a real worker', () => {
   let worker: WorkerProcess;

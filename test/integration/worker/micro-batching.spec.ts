@@ -4,7 +4,8 @@ import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
 
-const SLOW = { marker: 'slow', action: 'slow', ms: 700 };
+// A device that stays busy until the request that occupies it is cancelled, noticed at every 300 ms.
+const HELD = { steps: 2000, faults: [{ marker: 'slow', action: 'slow', ms: 600_000 }] };
 const BAD = { marker: 'bad', action: 'fail' };
 
 describe('micro-batching in a real worker', () => {
@@ -54,7 +55,7 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('takes REALTIME first when the device becomes free', async () => {
-    await start({ maxBatch: 1, baseMs: 5, faults: [SLOW] });
+    await start({ ...HELD, maxBatch: 1 });
     const order: string[] = [];
     const send = (id: string, priority: RequestPriority) =>
       caller.send(id, { priority }).outcome.then(() => void order.push(id));
@@ -63,18 +64,21 @@ describe('micro-batching in a real worker', () => {
     all.push(send('b1', RequestPriority.BATCH), send('b2', RequestPriority.BATCH));
     await caller.inFlight(3);
     all.push(send('now', RequestPriority.REALTIME));
+    await caller.inFlight(4);
+    await caller.cancel('slow');
     await Promise.all(all);
     expect(order).toEqual(['slow', 'now', 'b1', 'b2']);
   });
 
   it('takes what is READY when the device becomes free, without the rest of the group', async () => {
-    await start({ baseMs: 5, faults: [SLOW] });
-    const first = caller.send('slow');
+    await start(HELD);
+    caller.send('slow');
     await caller.inFlight(1);
     const group = { id: 'group', size: 3 };
-    const two = await answers([caller.send('a', { group }), caller.send('b', { group })]);
-    expect(two.map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
-    await first.outcome;
+    const sent = [caller.send('a', { group }), caller.send('b', { group })];
+    await caller.inFlight(3);
+    await caller.cancel('slow');
+    expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
   });
 
   it('lets a failure touch its own request only', async () => {
@@ -86,10 +90,11 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('refuses a second request with an id that is still running', async () => {
-    await start({ faults: [SLOW] });
+    await start(HELD);
     const first = caller.send('slow');
     await caller.inFlight(1);
     expect(await caller.send('slow').outcome).toMatchObject({ code: 'duplicate_request_id' });
-    expect(await first.outcome).toMatchObject({ kind: 'transcript' });
+    await caller.cancel('slow');
+    expect(await first.outcome).toMatchObject({ code: 'request_cancelled' });
   });
 });
