@@ -55,7 +55,7 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('takes REALTIME first when the device becomes free', async () => {
-    await start({ ...HELD, maxBatch: 1 });
+    await start({ ...HELD, maxBatch: 1, baseMs: 50 });
     const order: string[] = [];
     const send = (id: string, priority: RequestPriority) =>
       caller.send(id, { priority }).outcome.then(() => void order.push(id));
