@@ -14,7 +14,7 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = toDomainError(thrown, { method: request.method, url: request.url });
-    this.log(error, request.id);
+    this.log(error);
     if (reply.raw.headersSent) {
       // The status is out already: a cut connection is the only honest way left to say that the answer is not whole.
       reply.raw.destroy();
@@ -23,11 +23,10 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
     sendError(error, request, reply);
   }
 
-  private log(error: DomainError, requestId: string): void {
-    if (error.definition.status < 500) return;
-    const { code, message, cause } = error;
-    const detail = { requestId, code, err: cause ?? error };
-    if (code === 'internal_error') this.logger.error(detail, message);
-    else this.logger.warn(detail, message);
+  /** Callers' mistakes are theirs to read. The line carries the request id: the logger knows which request it is in. */
+  private log(error: DomainError): void {
+    const { code, message, cause, definition } = error;
+    if (code === 'internal_error') this.logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
+    else if (definition.status >= 500) this.logger.warn({ code, reason: message }, 'the request failed');
   }
 }

@@ -65,7 +65,7 @@ export class SpeechService {
     void reply.headers(timingHeaders({ phases })).header('x-switchyard-model', model.id);
     if (dto.stream_format === 'sse') {
       const frames = Readable.from(speechEventFrames(stream.audio, submitted), { objectMode: false });
-      void reply.type(SSE_CONTENT_TYPE).send(frames);
+      void reply.header('cache-control', 'no-cache').type(SSE_CONTENT_TYPE).send(frames);
     } else {
       void reply.type(SPEECH_CONTENT_TYPES[dto.response_format]).send(stream.audio);
     }

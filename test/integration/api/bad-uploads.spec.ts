@@ -192,5 +192,17 @@ describe('multipart that is malformed', () => {
   });
 });
 
+describe('a defect of our own', () => {
+  it('is internal_error that tells nothing of the inside, and is not to be retried', async () => {
+    const broken = await GatewayRig.start({ models: [sttModel()], settings: { 'spool.memory_bytes': 0 } });
+    await broken.loseSpool();
+    const error = await errorOf(broken.post(PATH, audioForm()));
+    expect(error).toMatchObject({ status: 500, code: 'internal_error', type: 'server_error', param: null });
+    expect(error.message).toBe('Something went wrong on our side; the log has the details.');
+    expect(error.headers.get('x-should-retry')).toBe('false');
+    await broken.close();
+  });
+});
+
 /** Waits on the spool folder itself: it is what must change. */
 const untilSpooled = (count: number) => until(async () => (await rig.spooled()).length === count);

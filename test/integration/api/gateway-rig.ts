@@ -1,11 +1,12 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
-import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-launch.js';
+import { WORKER_LAUNCH, type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-launch.js';
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
@@ -16,6 +17,8 @@ import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 export interface RigOptions {
   readonly models: readonly ModelSpec[];
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
+  /** The program of local workers; a fixture unless told otherwise. */
+  readonly launch?: WorkerLaunch;
 }
 
 /** Short waits between probes and restarts; nothing asserts how long they took. */
@@ -26,6 +29,17 @@ const QUICK = {
   'workers.restart_max_ms': 50,
 } as const;
 
+/** The real worker, from its sources. */
+export const sourceLaunch: WorkerLaunch = {
+  ...fixtureLaunch,
+  args: [
+    '--no-warnings',
+    '--import',
+    fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url)),
+    fileURLToPath(new URL('../../../src/main.worker.ts', import.meta.url)),
+  ],
+};
+
 /** A whole gateway on a free port, with its own data folder. Local workers (`replicas`) are fixture processes. */
 export class GatewayRig {
   private constructor(
@@ -34,12 +48,12 @@ export class GatewayRig {
     private readonly dataDir: string,
   ) {}
 
-  static async start({ models, settings = {} }: RigOptions): Promise<GatewayRig> {
+  static async start({ models, settings = {}, launch = fixtureLaunch }: RigOptions): Promise<GatewayRig> {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-api-'));
     const effective = settingsFrom({ ...QUICK, 'data.dir': dataDir, ...settings });
     const module = await Test.createTestingModule({ imports: [GatewayModule.forRoot(effective, models)] })
       .overrideProvider(WORKER_LAUNCH)
-      .useValue(fixtureLaunch)
+      .useValue(launch)
       .compile();
     const built = module.createNestApplication<NestFastifyApplication>(gatewayAdapter(effective), APPLICATION_OPTIONS);
     const app = configureGateway(built, effective);
@@ -80,6 +94,11 @@ export class GatewayRig {
   /** Files that uploads left in the spool. */
   async spooled(): Promise<string[]> {
     return readdir(join(this.dataDir, 'spool'));
+  }
+
+  /** Takes the spool's folder away while it is in use. */
+  async loseSpool(): Promise<void> {
+    await rm(join(this.dataDir, 'spool'), { recursive: true });
   }
 
   async close(): Promise<void> {
