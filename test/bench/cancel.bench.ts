@@ -127,9 +127,9 @@ async function randomCancels(): Promise<RandomCancels> {
   const statuses: Record<string, number> = {};
   const startMs = performance.now();
   let left = RANDOM_CANCELS;
-  const next = (): number | undefined => (left > 0 ? left-- : undefined);
+  const budget: CancelBudget = { take: () => (left > 0 ? left-- : undefined), giveBack: () => left++ };
   await Promise.all(
-    Array.from({ length: RANDOM_CALLERS }, (_, caller) => cancelAtRandom(rig.gateway, caller, next, statuses)),
+    Array.from({ length: RANDOM_CALLERS }, (_, caller) => cancelAtRandom(rig.gateway, caller, budget, statuses)),
   );
   const perS = (RANDOM_CANCELS / (performance.now() - startMs)) * 1000;
   await until(async () => (await rig.gateway.metricSum('switchyard_requests_running')) === 0);
@@ -146,25 +146,33 @@ async function randomCancels(): Promise<RandomCancels> {
   return result;
 }
 
+/** Cancels still to be made. One that came after the answer was none, and is given back. */
+interface CancelBudget {
+  take(): number | undefined;
+  giveBack(): void;
+}
+
 async function cancelAtRandom(
   gateway: BenchGateway,
   seed: number,
-  next: () => number | undefined,
+  budget: CancelBudget,
   statuses: Record<string, number>,
 ): Promise<void> {
   const random = seededRandom(seed + 1);
   const caller = new BenchCaller(gateway.port);
-  for (let number = next(); number !== undefined; number = next()) {
-    const answered = caller.transcribe(`random-${number}`, random() < 0.2 ? 'realtime' : 'batch');
+  for (let round = 0; budget.take() !== undefined; round++) {
+    const answered = caller.transcribe(`random-${seed}-${round}`, random() < 0.2 ? 'realtime' : 'batch');
     await pause(random() * RANDOM_PATIENCE_MS);
     if (random() < 0.5) caller.leave();
     else await caller.cancel();
     const { status } = await answered;
     statuses[status] = (statuses[status] ?? 0) + 1;
+    if (status === 200) budget.giveBack();
   }
   caller.close();
 }
 
 async function slotsInUse(gateway: BenchGateway, wanted: number): Promise<void> {
-  await until(async () => (await gateway.metricSum('switchyard_worker_slots_in_use')) === wanted);
+  const reached = await until(async () => (await gateway.metricSum('switchyard_worker_slots_in_use')) === wanted);
+  if (!reached) throw new Error(`slots in use did not become ${wanted}: a slot leaked, or was never taken`);
 }
