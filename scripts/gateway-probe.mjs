@@ -13,23 +13,28 @@ export function listenProblem(host, port) {
   });
 }
 
-/** Probes `/health/ready` until it answers 200, the limit is over or the gateway stops. */
+/**
+ * Probes `/health` until every model is ready, the limit is over or the gateway stops. `/health/ready` would be too early:
+ * one ready model makes a gateway worth sending requests to, and the examples need two.
+ */
 export async function waitUntilReady(base, limitMs, stopping) {
   const endMs = Date.now() + limitMs;
   let detail = 'the gateway does not answer';
   while (Date.now() < endMs && !stopping.aborted) {
-    const answer = await probe(`${base}/health/ready`);
-    if (answer?.ready) return { ready: true };
-    if (answer) detail = answer.detail;
+    const health = await probe(`${base}/health`);
+    if (health?.status === 'ok') return { ready: true };
+    if (health) detail = `still starting: ${notReady(health).join(', ')}`;
     await pause(PROBE_EVERY_MS);
   }
   return { ready: false, detail };
 }
 
+const notReady = ({ models }) => models.filter(({ ready }) => !ready).map(({ id }) => id);
+
 async function probe(url) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_LIMIT_MS) });
-    return { ready: response.ok, detail: (await response.text()).trim() };
+    return await response.json();
   } catch {
     return undefined; // nobody listens yet
   }
