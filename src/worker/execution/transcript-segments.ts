@@ -20,6 +20,5 @@ export const segmentsOf = (transcript: Transcript, temperature: number): CallSeg
 export function compressionRatio(text: string): number {
   const bytes = Buffer.from(text);
   if (bytes.length === 0) return 0;
-  // A small window is ten times faster to set up, and a segment is short.
-  return bytes.length / deflateRawSync(bytes, { windowBits: 10, memLevel: 1 }).length;
+  return bytes.length / deflateRawSync(bytes).length;
 }
