@@ -36,7 +36,7 @@ export const METRICS = {
   ),
   scheduler_batch_size: histogram(
     SIZE,
-    'Requests computed together with a request, as the worker reports it.',
+    'Requests per engine call, one value per call, as the worker reports it.',
     'model',
   ),
   scheduler_requests_total: counter('Settled requests.', 'status', 'priority', 'model'),
