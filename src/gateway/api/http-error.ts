@@ -23,7 +23,10 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
     case 413:
       return new DomainError('file_too_large', 'The body is larger than `server.upload_limit_bytes`.');
     case 415:
-      return new DomainError('unsupported_media_type', 'The Content-Type is not what this route takes.');
+      return new DomainError(
+        'unsupported_media_type',
+        'The Content-Type must be application/json, or multipart/form-data where a file is uploaded.',
+      );
     default:
       return new DomainError('internal_error', 'Something went wrong on our side; the log has the details.', {
         cause: thrown,

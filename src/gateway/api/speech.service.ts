@@ -67,7 +67,11 @@ export class SpeechService {
       const frames = Readable.from(speechEventFrames(stream.audio, submitted), { objectMode: false });
       void reply.header('cache-control', 'no-cache').type(SSE_CONTENT_TYPE).send(frames);
     } else {
-      void reply.type(SPEECH_CONTENT_TYPES[dto.response_format]).send(stream.audio);
+      // A name to save it under: Swagger UI then offers a download instead of fetching the audio again with GET.
+      void reply
+        .header('content-disposition', `attachment; filename="speech.${dto.response_format}"`)
+        .type(SPEECH_CONTENT_TYPES[dto.response_format])
+        .send(stream.audio);
     }
   }
 }
