@@ -96,13 +96,13 @@ export function requestDto(view: RequestView): RequestDto {
   return {
     ...{ request_id: id, model, priority, state, position, aged, attempts, code },
     waits_for: waitsFor,
-    waited_ms: waitedMs,
+    waited_ms: microseconds(waitedMs),
     worker: workerId,
     phases: {
-      queue_wait_ms: phases.queueWaitMs,
-      batch_wait_ms: phases.batchWaitMs,
-      grpc_ms: phases.grpcMs,
-      total_ms: phases.totalMs,
+      queue_wait_ms: microseconds(phases.queueWaitMs),
+      batch_wait_ms: microseconds(phases.batchWaitMs),
+      grpc_ms: microseconds(phases.grpcMs),
+      total_ms: microseconds(phases.totalMs),
     },
     explanation: explainWait(view),
   };
@@ -112,3 +112,10 @@ export function requestDto(view: RequestView): RequestDto {
 export const requestFilter = ({ model, priority, state }: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
   ...{ model, priority, state },
 });
+
+/** Milliseconds to the microsecond: more digits are noise of the clock. */
+function microseconds(ms: number): number;
+function microseconds(ms: number | undefined): number | undefined;
+function microseconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
+}

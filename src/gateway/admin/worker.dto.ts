@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type WorkerView } from '../worker-pool/worker-view.js';
 
 const STATES = ['starting', 'ready', 'busy', 'draining', 'lost'] as const;
@@ -33,8 +34,18 @@ export class WorkerListDto {
   @ApiProperty({ type: [WorkerDto] }) data!: WorkerDto[];
 }
 
-export const workerDto = ({ slots, lastExit, ...view }: WorkerView): WorkerDto => ({
+export const workerDto = ({ slots, lastExit, health, ...view }: WorkerView): WorkerDto => ({
   ...view,
+  health: health && healthDto(health),
   slots: { total: slots.total, free: slots.free, in_use: slots.inUse },
   last_exit: lastExit,
+});
+
+/** The worker's words in the spelling of the other answers. */
+const healthDto = ({ maxBatch, maxConcurrent, inFlight, maxMessageBytes, ...rest }: WorkerHealthReport): object => ({
+  ...rest,
+  max_batch: maxBatch,
+  max_concurrent: maxConcurrent,
+  in_flight: inFlight,
+  max_message_bytes: maxMessageBytes,
 });
