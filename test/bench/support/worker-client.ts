@@ -6,7 +6,7 @@ import {
   type SpeechToTextClient,
   type TranscribeAnswer,
 } from '../../../src/contracts/grpc/stt.codec.js';
-import { type RequestPriority } from '../../../src/core/request/request-priority.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
 
 const MAX_MESSAGE_BYTES = 27_262_976;
 
@@ -22,13 +22,26 @@ export class WorkerClient implements Disposable {
     });
   }
 
-  /** Each call is a group of its own, as a lone caller's is. */
-  transcribe(audio: Buffer, filename: string, priority: RequestPriority): Promise<TranscribeAnswer> {
+  /** Calls that the worker computes together, sent as the gateway sends a group. Resolves with the last answer. */
+  transcribeGroup(audio: Buffer, size: number): Promise<TranscribeAnswer[]> {
+    const group = { id: `direct-group-${++this.#calls}`, size };
+    return Promise.all(
+      Array.from({ length: size }, () => this.transcribe(audio, 'group.wav', RequestPriority.BATCH, group)),
+    );
+  }
+
+  /** Unless told otherwise, each call is a group of its own, as a lone caller's is. */
+  transcribe(
+    audio: Buffer,
+    filename: string,
+    priority: RequestPriority,
+    group?: { readonly id: string; readonly size: number },
+  ): Promise<TranscribeAnswer> {
     const id = `direct-${process.pid}-${++this.#calls}`;
     const request = encodeTranscribeCall({
       requestId: id,
       priority,
-      group: { id, size: 1 },
+      group: group ?? { id, size: 1 },
       task: 'transcribe',
       audio,
       filename,
