@@ -16,6 +16,7 @@ export const MODEL_CAPABILITIES = [
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelSpec['kind'][]>> = {
   pocketsphinx: ['stt'],
   flite: ['tts'],
+  'openai-http': ['stt', 'tts'],
   synthetic: ['stt', 'tts'],
 };
 

@@ -20,5 +20,5 @@ export interface ModelSpec {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-export const ENGINE_NAMES = ['pocketsphinx', 'flite', 'synthetic'] as const;
+export const ENGINE_NAMES = ['pocketsphinx', 'flite', 'openai-http', 'synthetic'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];

@@ -36,7 +36,7 @@ describe('modelsFromFile', () => {
       'models.yaml:4 models[0].replica no such field, did you mean replicas?',
       expect.stringContaining('models.yaml:2 models[0].id must be letters'),
       'models.yaml:3 models[0].kind must be one of stt, tts',
-      'models.yaml:2 models[0].engine is missing; must be one of pocketsphinx, flite, synthetic',
+      'models.yaml:2 models[0].engine is missing; must be one of pocketsphinx, flite, openai-http, synthetic',
       expect.stringContaining('models[0].capabilities is missing; must be a list of transcribe'),
       'models.yaml:5 models[0].replicas must be 0 to 64, whole',
     ]);

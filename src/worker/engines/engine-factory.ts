@@ -2,6 +2,9 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type SpeechEngine } from './engine.js';
 import { EngineOptions, EngineOptionsError } from './engine-options.js';
 import { FliteSynthesizer } from './flite/synthesizer.js';
+import { readOpenAiHttpOptions, readOpenAiHttpSpeechOptions } from './openai-http/openai-http-options.js';
+import { OpenAiHttpRecognizer } from './openai-http/openai-http-recognizer.js';
+import { OpenAiHttpSynthesizer } from './openai-http/openai-http-synthesizer.js';
 import { readPocketSphinxOptions } from './pocketsphinx/pocketsphinx-options.js';
 import { PocketSphinxRecognizer } from './pocketsphinx/recognizer.js';
 import { readSyntheticOptions } from './synthetic/synthetic-options.js';
@@ -22,6 +25,10 @@ export function createEngine(spec: ModelSpec): SpeechEngine {
       requireKind(spec, 'tts');
       new EngineOptions(spec).done();
       return new FliteSynthesizer();
+    case 'openai-http':
+      return spec.kind === 'stt'
+        ? new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec))
+        : new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec));
     case 'synthetic': {
       const options = readSyntheticOptions(spec);
       return spec.kind === 'stt' ? new SyntheticRecognizer(options) : new SyntheticSynthesizer(options);

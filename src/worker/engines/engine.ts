@@ -68,6 +68,8 @@ export interface TranscriptSegment {
 export interface Transcript {
   readonly text: string;
   readonly language: string;
+  /** Seconds of the whole audio, from an engine that decodes by itself; absent: the length of what it was given. */
+  readonly durationS?: number;
   readonly segments: readonly TranscriptSegment[];
   readonly words: readonly TranscriptWord[];
 }

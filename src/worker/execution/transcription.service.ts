@@ -78,6 +78,6 @@ export class TranscriptionService {
   }
 }
 
-/** An engine that decodes by itself tells the length by its last segment only. */
-const durationOf = ({ audio }: TranscribeItem, { segments }: Transcript): number =>
-  audio.kind === 'pcm' ? audio.durationS : audio.durationS || (segments.at(-1)?.end ?? 0);
+/** An engine that decodes by itself tells the length, at the least by its last segment. */
+const durationOf = ({ audio }: TranscribeItem, { durationS, segments }: Transcript): number =>
+  audio.kind === 'pcm' ? audio.durationS : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);

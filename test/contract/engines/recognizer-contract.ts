@@ -10,7 +10,7 @@ import { transcribeItem } from './engine-items.js';
 
 /** What the suite needs to know of one engine. */
 export interface RecognizerSubject {
-  /** Options with at least two streams. */
+  /** Options with at least two streams, if it has any. */
   readonly engine: SpeechRecognizer;
   readonly first: PreparedAudio;
   readonly second: PreparedAudio;
@@ -19,12 +19,16 @@ export interface RecognizerSubject {
   readonly endless: PreparedAudio;
   /** Fails at this engine, on its own account. */
   readonly failing: Parameters<typeof transcribeItem>;
-  /** Mono 16 kHz for streams: two utterances. */
-  readonly utterances: readonly [Int16Array, Int16Array];
+  /** Mono 16 kHz for streams: two utterances. Absent from an engine without live streams. */
+  readonly utterances?: readonly [Int16Array, Int16Array];
 }
 
 /** The rules of `SpeechRecognizer`, run against every recogniser. */
-export function describeSpeechRecognizer(name: string, create: () => Promise<RecognizerSubject>): void {
+export function describeSpeechRecognizer(
+  name: string,
+  create: () => Promise<RecognizerSubject>,
+  { streams }: { readonly streams: boolean } = { streams: true },
+): void {
   describe(`${name} keeps the SpeechRecognizer contract`, () => {
     let subject: RecognizerSubject;
     let engine: SpeechRecognizer;
@@ -114,11 +118,35 @@ export function describeSpeechRecognizer(name: string, create: () => Promise<Rec
       expect(await transcribeOne(engine, subject.first)).toEqual(solo[0]);
     });
 
-    it('streams: partials first, one final per commit, times that go on, utterances counted from 0', async () => {
+    if (streams) describeStreams(() => subject);
+    else
+      it('says that it has no live streams', () => {
+        expect(engine.info.streams).toBe(0);
+        expect(engine.openStream).toBeUndefined();
+      });
+
+    it('closes once, however often it is asked', async () => {
+      await Promise.all([engine.close(), engine.close()]);
+      await engine.close();
+    });
+  });
+}
+
+function describeStreams(of: () => RecognizerSubject): void {
+  describe('live', () => {
+    let engine: SpeechRecognizer;
+    let utterances: readonly [Int16Array, Int16Array];
+
+    beforeAll(() => {
+      engine = of().engine;
+      utterances = of().utterances!;
+    });
+
+    it('partials first, one final per commit, times that go on, utterances counted from 0', async () => {
       const stream = await engine.openStream!({ language: 'en', partials: true });
-      const spoken = await pushAll(stream, subject.utterances[0]);
+      const spoken = await pushAll(stream, utterances[0]);
       const first = finalOf(await stream.commit());
-      await pushAll(stream, subject.utterances[1]);
+      await pushAll(stream, utterances[1]);
       const second = finalOf(await stream.commit());
       const silent = finalOf(await stream.commit());
       await stream.close();
@@ -130,12 +158,12 @@ export function describeSpeechRecognizer(name: string, create: () => Promise<Rec
       expect(silent.text).toBe('');
     });
 
-    it('streams: no partial unless wanted, and a reused stream remembers nothing', async () => {
+    it('no partial unless wanted, and a reused stream remembers nothing', async () => {
       const finals = [];
-      for (const utterances of [[0, 1], [0]] as const) {
+      for (const order of [[0, 1], [0]] as const) {
         const stream = await engine.openStream!({ language: '', partials: false });
-        for (const i of utterances) {
-          expect(await pushAll(stream, subject.utterances[i])).toEqual([]);
+        for (const i of order) {
+          expect(await pushAll(stream, utterances[i])).toEqual([]);
           finals.push(finalOf(await stream.commit()));
         }
         await stream.close();
@@ -143,7 +171,7 @@ export function describeSpeechRecognizer(name: string, create: () => Promise<Rec
       expect(finals[2]).toEqual(finals[0]);
     });
 
-    it('streams: one more than there are is refused, until one closes', async () => {
+    it('one more than there are is refused, until one closes', async () => {
       const open = () => engine.openStream!({ language: 'en', partials: false });
       const streams = await Promise.all(Array.from({ length: engine.info.streams }, open));
       await expect(open()).rejects.toMatchObject({ code: 'queue_full' });
@@ -151,12 +179,7 @@ export function describeSpeechRecognizer(name: string, create: () => Promise<Rec
       await streams[0]!.close();
       streams.push(await open());
       await Promise.all(streams.map(stream => stream.close()));
-      await expect(streams[1]!.push(subject.utterances[0])).rejects.toThrow('closed');
-    });
-
-    it('closes once, however often it is asked', async () => {
-      await Promise.all([engine.close(), engine.close()]);
-      await engine.close();
+      await expect(streams[1]!.push(utterances[0])).rejects.toThrow('closed');
     });
   });
 }

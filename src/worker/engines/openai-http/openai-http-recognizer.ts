@@ -1,0 +1,146 @@
+import { DomainError } from '../../../core/shared/domain-error.js';
+import {
+  type EngineInfo,
+  type ItemOutcome,
+  type SpeechRecognizer,
+  type TranscribeItem,
+  type Transcript,
+} from '../engine.js';
+import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { multipartBody } from './multipart-body.js';
+import { type OpenAiHttpOptions } from './openai-http-options.js';
+import { type RetryTiming } from './retry-policy.js';
+import { transcriptIn } from './transcript-answer.js';
+import { Upstream } from './upstream.js';
+import { textOf } from './upstream-answer.js';
+import { unusableAnswer } from './upstream-failure.js';
+import { loadedInfo, unloadedInfo } from './upstream-info.js';
+
+type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
+type ResponseFormat = 'verbose_json' | 'json';
+
+/** Four hours of words with their times are a tenth of it. */
+const MAX_ANSWER_BYTES = 67_108_864;
+
+/** Recognition at an OpenAI-compatible server, which gets the upload as it came. */
+export class OpenAiHttpRecognizer implements SpeechRecognizer {
+  readonly kind = 'stt';
+  readonly input = 'encoded';
+  readonly #upstream: Upstream;
+  #info: EngineInfo;
+  /** `json` once the upstream has refused more: then no upload is sent twice. */
+  #format: ResponseFormat = 'verbose_json';
+
+  constructor(
+    private readonly options: OpenAiHttpOptions,
+    timing?: RetryTiming,
+  ) {
+    this.#upstream = new Upstream(options, timing);
+    this.#info = unloadedInfo(options, ['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature']);
+  }
+
+  get info(): EngineInfo {
+    return this.#info;
+  }
+
+  async load(): Promise<void> {
+    this.#info = await loadedInfo(this.#info, this.#upstream, this.options);
+  }
+
+  close(): Promise<void> {
+    this.#upstream.close();
+    return Promise.resolve();
+  }
+
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<Transcript>> {
+    try {
+      return succeeded(await this.#transcript(item));
+    } catch (error) {
+      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
+    }
+  }
+
+  async #transcript(item: TranscribeItem): Promise<Transcript> {
+    item.signal.throwIfAborted();
+    const audio = encodedAudio(item);
+    // An upstream answers 400 to it.
+    if (audio.bytes.byteLength === 0) return { text: '', language: item.language, segments: [], words: [] };
+    const transcript = await this.#inBestFormat(item, audio);
+    if (item.wordTimestamps && transcript.text !== '' && transcript.words.length === 0) {
+      const message = `The upstream of model '${this.options.modelId}' gives no word times.`;
+      throw new DomainError('unsupported_parameter', message, { param: 'timestamp_granularities' });
+    }
+    return transcript;
+  }
+
+  async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<Transcript> {
+    const format = this.#format;
+    try {
+      return await this.#ask(item, audio, format);
+    } catch (error) {
+      if (format === 'json' || !isRefusalOfFormat(error)) throw error;
+      this.#format = 'json';
+      return this.#ask(item, audio, 'json');
+    }
+  }
+
+  #ask(item: TranscribeItem, audio: Encoded, format: ResponseFormat): Promise<Transcript> {
+    const { language, wordTimestamps, signal } = item;
+    return this.#upstream.call({
+      path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
+      accept: 'application/json',
+      body: multipartBody({
+        file: audio.bytes,
+        filename: audio.filename,
+        fields: fieldsOf(item, this.options.model, format),
+      }),
+      signal,
+      read: async body => {
+        const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
+        const spoken = item.task === 'translate' ? 'en' : language;
+        const transcript = transcriptIn(answer, { language: spoken, durationS: audio.durationS, wordTimestamps });
+        if (transcript) return transcript;
+        throw unusableAnswer(this.options.modelId, 'answered 200 without a transcript: no JSON with `text`.');
+      },
+    });
+  }
+}
+
+function encodedAudio({ audio }: TranscribeItem): Encoded {
+  if (audio.kind === 'encoded') return audio;
+  throw new DomainError('engine_failed', 'This engine takes files as they were uploaded, not samples.');
+}
+
+/** Defaults are left out: a server that does not know a field may refuse it. */
+function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): (readonly [string, string])[] {
+  const { language, prompt, temperature, wordTimestamps } = item;
+  const fields: (readonly [string, string])[] = [
+    ['model', model],
+    ['response_format', format],
+  ];
+  if (language !== '') fields.push(['language', language]);
+  if (prompt !== '') fields.push(['prompt', prompt]);
+  if (temperature !== 0) fields.push(['temperature', String(temperature)]);
+  if (wordTimestamps && format === 'verbose_json') {
+    for (const granularity of ['word', 'segment']) fields.push(['timestamp_granularities[]', granularity]);
+  }
+  return fields;
+}
+
+/** As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not compatible with model …". */
+const isRefusalOfFormat = (error: unknown): boolean =>
+  error instanceof DomainError &&
+  error.definition.retry === 'never' &&
+  (error.param === 'response_format' || /response_format|verbose_json/i.test(error.message));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

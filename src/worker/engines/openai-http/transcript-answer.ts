@@ -1,0 +1,72 @@
+import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
+import { languageTag } from './language-tag.js';
+
+export interface AnswerContext {
+  /** Asked for, or empty. */
+  readonly language: string;
+  /** Seconds; 0: not known here. */
+  readonly durationS: number;
+  readonly wordTimestamps: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * `verbose_json` or `json` of a transcription as a transcript; undefined when it is neither. `json` has no times: its text
+ * becomes one segment over the whole audio.
+ */
+export function transcriptIn(answer: unknown, context: AnswerContext): Transcript | undefined {
+  if (!isFields(answer) || typeof answer.text !== 'string') return undefined;
+  const text = answer.text.trim();
+  const segments = listOf(answer.segments);
+  const durationS = context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
+  const language =
+    typeof answer.language === 'string' && answer.language !== '' ? languageTag(answer.language) : context.language;
+  return {
+    text,
+    language,
+    durationS,
+    segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
+    words: context.wordTimestamps ? wordsIn(answer, segments) : [],
+  };
+}
+
+/** `duration` of verbose_json, or what json says was charged. */
+function durationIn({ duration, usage }: Fields): number {
+  return numberOf(duration) || (isFields(usage) ? numberOf(usage.seconds) : 0);
+}
+
+const wholeText = (text: string, end: number): TranscriptSegment[] =>
+  text === '' ? [] : [{ start: 0, end, text, avgLogprob: 0, noSpeechProb: 0 }];
+
+/** Whisper's segments begin with a space. */
+const segmentOf = (segment: Fields): TranscriptSegment => ({
+  start: numberOf(segment.start),
+  end: numberOf(segment.end),
+  text: trimmed(segment.text),
+  avgLogprob: numberOf(segment.avg_logprob),
+  noSpeechProb: numberOf(segment.no_speech_prob),
+});
+
+/** OpenAI lists words beside the segments, whisper.cpp inside of them. */
+function wordsIn({ words }: Fields, segments: readonly Fields[]): TranscriptWord[] {
+  const listed = listOf(words);
+  return (listed.length > 0 ? listed : segments.flatMap(segment => listOf(segment.words))).map(wordOf);
+}
+
+const wordOf = (word: Fields): TranscriptWord => ({
+  word: trimmed(word.word),
+  start: numberOf(word.start),
+  end: numberOf(word.end),
+  confidence: Math.min(1, Math.max(0, numberOf(word.probability))),
+});
+
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Some servers send seconds as text: OpenAI's own `duration` was one for years. */
+function numberOf(value: unknown): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : 0;
+}

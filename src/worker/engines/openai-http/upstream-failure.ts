@@ -1,0 +1,95 @@
+import { type IncomingHttpHeaders } from 'node:http';
+import { DomainError, ERROR_REGISTRY, type ErrorCode, isErrorCode } from '../../../core/shared/domain-error.js';
+import { type UpstreamProblem } from './upstream-problem.js';
+
+/** What one attempt ended with. `retry`: another one may go better, at the earliest after `afterMs` where that is known. */
+export class UpstreamFailure extends Error {
+  constructor(
+    readonly error: DomainError,
+    readonly retry?: { readonly afterMs: number | undefined },
+  ) {
+    super(error.message, { cause: error.cause });
+    this.name = 'UpstreamFailure';
+  }
+}
+
+export interface AnswerStatus {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly problem: UpstreamProblem;
+  /** From `Retry-After` or `retry-after-ms`. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Statuses that judge what the caller sent; any other 4xx is about the connection between the two servers. */
+const ABOUT_THE_INPUT: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_value',
+  413: 'file_too_large',
+  415: 'invalid_value',
+  422: 'invalid_value',
+};
+
+/** What an operator should look at, by status. */
+const OPERATOR_HINTS: Readonly<Record<number, string>> = {
+  401: 'the key in the file of options.apiKeyFile is missing or wrong',
+  402: "the upstream's account is not paid",
+  403: 'the key in the file of options.apiKeyFile may not use this model',
+  404: 'check options.baseUrl and options.model',
+  405: 'check options.baseUrl',
+  407: 'a proxy in front of the upstream wants credentials',
+};
+
+/** Each non-2xx answer as what the caller is told. Nothing said here holds the key, an address or a path of this machine. */
+export function failureOfStatus(modelId: string, answer: AnswerStatus): UpstreamFailure {
+  const { status, problem } = answer;
+  const retry = mayRetry(answer) ? { retry: { afterMs: answer.retryAfterMs } } : {};
+  const code = codeOfInput(answer);
+  if (code !== undefined) return new UpstreamFailure(refusal(code, answer));
+  if (status === 429 && !isExhausted(problem)) {
+    const message = `The upstream of model '${modelId}' is at its limit.${said(problem)}`;
+    const details = answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs };
+    return new UpstreamFailure(new DomainError('queue_full', message, details), retry.retry);
+  }
+  const message = `The upstream of model '${modelId}' answered ${status}${explanation(answer)}`;
+  return new UpstreamFailure(new DomainError('engine_failed', message), retry.retry);
+}
+
+/** The answer came, and it is not what was asked for. */
+export const unusableAnswer = (modelId: string, what: string): UpstreamFailure =>
+  new UpstreamFailure(new DomainError('engine_failed', `The upstream of model '${modelId}' ${what}`));
+
+function codeOfInput({ status, problem }: AnswerStatus): ErrorCode | undefined {
+  const code = ABOUT_THE_INPUT[status];
+  // The name of the upstream's model is the operator's: callers know another one.
+  if (code === undefined || problem.param === 'model') return undefined;
+  // An upstream that is a Switchyard speaks our own codes.
+  if (isErrorCode(problem.code) && isSameJudgement(problem.code, status)) return problem.code;
+  return code === 'invalid_value' && problem.param === 'file' ? 'invalid_audio' : code;
+}
+
+const isSameJudgement = (code: ErrorCode, status: number): boolean =>
+  ERROR_REGISTRY[code].status === status && ERROR_REGISTRY[code].type === 'invalid_request_error';
+
+const refusal = (code: ErrorCode, { status, problem }: AnswerStatus): DomainError =>
+  new DomainError(code, `The upstream refuses the request: ${problem.message || `status ${status}`}`, {
+    ...(problem.param !== undefined && { param: problem.param }),
+  });
+
+function mayRetry({ status, headers, problem }: AnswerStatus): boolean {
+  if (headers['x-should-retry'] === 'false' || isExhausted(problem)) return false;
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** OpenAI sends 429 for an account without money, too; waiting does not help. */
+const isExhausted = ({ code }: UpstreamProblem): boolean => code === 'insufficient_quota';
+
+function explanation({ status, headers, problem }: AnswerStatus): string {
+  if (status >= 300 && status < 400)
+    return `, a redirect to ${headers.location ?? 'nowhere'}: set options.baseUrl to where it leads.`;
+  const hint = isExhausted(problem) ? "the upstream's account has no quota left" : OPERATOR_HINTS[status];
+  // Its words about a key may quote the key.
+  if (status === 401 || status === 403) return `: ${hint}.`;
+  return `${hint === undefined ? '.' : `: ${hint}.`}${said(problem)}`;
+}
+
+const said = ({ message }: UpstreamProblem): string => (message === '' ? '' : ` It says: ${message}`);

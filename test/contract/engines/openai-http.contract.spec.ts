@@ -1,0 +1,36 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { createEngine } from '../../../src/worker/engines/engine-factory.js';
+import { type SpeechRecognizer, type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import { OpenAiUpstream } from '../../support/openai-upstream.js';
+import { encoded, modelSpec } from './engine-items.js';
+import { describeSpeechRecognizer } from './recognizer-contract.js';
+import { describeSpeechSynthesizer } from './synthesizer-contract.js';
+
+let upstream: OpenAiUpstream;
+
+beforeAll(async () => {
+  upstream = await OpenAiUpstream.start({ models: ['whisper', 'voice'] });
+});
+afterAll(() => upstream[Symbol.asyncDispose]());
+
+describeSpeechRecognizer(
+  'openai-http',
+  () =>
+    Promise.resolve({
+      engine: createEngine(
+        modelSpec('openai-http', 'stt', { baseUrl: upstream.baseUrl, model: 'whisper', maxBatch: 2 }),
+      ) as SpeechRecognizer,
+      first: encoded('one', 3),
+      second: encoded('two', 1),
+      empty: encoded('', 0),
+      endless: encoded('ENDLESS'),
+      failing: [encoded('FAIL')],
+    }),
+  { streams: false },
+);
+
+describeSpeechSynthesizer('openai-http', () => {
+  const options = { baseUrl: upstream.baseUrl, model: 'voice' };
+  const spec = { ...modelSpec('openai-http', 'tts', options), voices: { alloy: 'af_heart' } };
+  return { engine: createEngine(spec) as SpeechSynthesizer, voice: 'af_heart' };
+});
