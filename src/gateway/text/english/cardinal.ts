@@ -1,0 +1,81 @@
+import { SCALES, TEENS, TENS, UNITS } from './number-words.js';
+import { continued, type Tokens, wordBefore } from './token.js';
+
+export interface Cardinal {
+  readonly value: number;
+  readonly end: number;
+  /** What could still have followed: `units` after "twenty", `tens` after "hundred". Ordinals go on from there. */
+  readonly open: 'units' | 'tens' | 'none';
+}
+
+/**
+ * The longest cardinal that starts at `at`: "two hundred and five thousand", "nineteen hundred", "a hundred and one".
+ * Scales must fall, so "one hundred two hundred" and "one thousand two thousand" are two numbers each.
+ */
+export function parseCardinal(tokens: Tokens, at: number): Cardinal | undefined {
+  if (tokens[at]?.word === 'zero') return { value: 0, end: at + 1, open: 'none' };
+  let read = scaled(tokens, firstGroup(tokens, at), Infinity);
+  while (read && read.scale > 1) {
+    const next = scaled(tokens, laterGroup(tokens, read.end), read.scale);
+    if (!next) break;
+    read = { ...next, value: read.value + next.value };
+  }
+  return read;
+}
+
+/** 1..99 */
+export function belowHundred(tokens: Tokens, at: number): Cardinal | undefined {
+  const word = tokens[at]?.word ?? '';
+  const single = UNITS.get(word) ?? TEENS.get(word);
+  if (single !== undefined) return { value: single, end: at + 1, open: 'none' };
+  const tens = TENS.get(word);
+  if (tens === undefined) return undefined;
+  const unit = UNITS.get(continued(tokens, at + 1));
+  if (unit === undefined) return { value: tens, end: at + 1, open: 'units' };
+  return { value: tens + unit, end: at + 2, open: 'none' };
+}
+
+/** "a hundred", "a million": an idiom ("thanks a million") unless something follows that makes it a measure. */
+export const isArticleOne = (tokens: Tokens, at: number): boolean => {
+  const next = continued(tokens, at + 1);
+  const numeral = next === 'hundred' || SCALES.has(next);
+  return tokens[at]?.word === 'a' && numeral && wordBefore(tokens, at) !== 'half';
+};
+
+type Scaled = Cardinal & { readonly scale: number };
+
+/** The group with the scale behind it, if both stay below `limit`. */
+function scaled(tokens: Tokens, group: Cardinal | undefined, limit: number): Scaled | undefined {
+  if (!group) return undefined;
+  const scale = SCALES.get(continued(tokens, group.end)) ?? 1;
+  const value = group.value * scale;
+  if (value >= limit || value > Number.MAX_SAFE_INTEGER) return undefined;
+  return scale === 1 ? { ...group, scale } : { value, end: group.end + 1, open: 'tens', scale };
+}
+
+function firstGroup(tokens: Tokens, at: number): Cardinal | undefined {
+  const head: Cardinal | undefined = isArticleOne(tokens, at)
+    ? { value: 1, end: at + 1, open: 'none' }
+    : belowHundred(tokens, at);
+  return head && withHundreds(tokens, head);
+}
+
+/** After a scale. "two thousand and three hundred" are two numbers: nobody says "and" there for 2300. */
+function laterGroup(tokens: Tokens, at: number): Cardinal | undefined {
+  const linked = continued(tokens, at) === 'and';
+  const from = linked ? at + 1 : at;
+  const head = continued(tokens, from) === '' ? undefined : belowHundred(tokens, from);
+  const group = head && withHundreds(tokens, head);
+  if (!group || !linked || group.value < 100) return group;
+  return SCALES.has(continued(tokens, group.end)) ? group : undefined;
+}
+
+function withHundreds(tokens: Tokens, head: Cardinal): Cardinal {
+  if (continued(tokens, head.end) !== 'hundred') return head;
+  const value = head.value * 100;
+  const end = head.end + 1;
+  const from = continued(tokens, end) === 'and' ? end + 1 : end;
+  const tail = continued(tokens, from) === '' ? undefined : belowHundred(tokens, from);
+  if (!tail || continued(tokens, tail.end) === 'hundred') return { value, end, open: 'tens' };
+  return { ...tail, value: value + tail.value };
+}

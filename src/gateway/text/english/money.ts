@@ -1,0 +1,46 @@
+import { parseCardinal } from './cardinal.js';
+import { parsePointQuantity, parseQuantity, type Quantity } from './quantity.js';
+import { type Written } from './rewrite.js';
+import { continued, type Tokens } from './token.js';
+import { CURRENCIES } from './unit-words.js';
+
+const CENTS = new Set(['cent', 'cents']);
+const PENCE = new Set(['penny', 'pence']);
+
+/** "five dollars and twenty cents" → $5.20, "two million euros" → €2 million, "ten pounds sterling" → £10 */
+export function writeMoney(tokens: Tokens, at: number): Written | undefined {
+  const quantity = parseQuantity(tokens, at) ?? parsePointQuantity(tokens, at);
+  if (!quantity) return undefined;
+  const unit = continued(tokens, quantity.end);
+  if (unit === 'pound' || unit === 'pounds') return writePounds(tokens, quantity);
+  const symbol = CURRENCIES.get(unit);
+  if (symbol === undefined) return undefined;
+  const cents = parseCents(tokens, quantity, CENTS);
+  const text = amount(symbol, { ...quantity, ...cents });
+  // "a hundred dollar bill" keeps its article: "a $100 bill".
+  return { text: quantity.article && unit === 'dollar' ? `a ${text}` : text, end: cents?.end ?? quantity.end + 1 };
+}
+
+function writePounds(tokens: Tokens, quantity: Quantity): Written | undefined {
+  const pence = parseCents(tokens, quantity, PENCE);
+  if (pence) return { text: amount('£', { ...quantity, ...pence }), end: pence.end };
+  const sterling = continued(tokens, quantity.end + 1) === 'sterling';
+  return sterling ? { text: amount('£', quantity), end: quantity.end + 2 } : undefined;
+}
+
+function parseCents(
+  tokens: Tokens,
+  { end, decimals, scale }: Quantity,
+  names: ReadonlySet<string>,
+): Pick<Quantity, 'decimals' | 'end'> | undefined {
+  if (decimals !== '' || scale !== '') return undefined;
+  const from = continued(tokens, end + 1) === 'and' ? end + 2 : end + 1;
+  const cents = continued(tokens, from) === '' ? undefined : parseCardinal(tokens, from);
+  if (!cents || cents.value >= 100 || !names.has(continued(tokens, cents.end))) return undefined;
+  return { decimals: String(cents.value).padStart(2, '0'), end: cents.end + 1 };
+}
+
+function amount(symbol: string, { sign, whole, decimals, scale }: Quantity): string {
+  const digits = scale === '' && decimals.length === 1 ? `${decimals}0` : decimals;
+  return `${sign}${symbol}${whole}${digits && `.${digits}`}${scale}`;
+}

@@ -1,0 +1,39 @@
+/** A word of the text, with all that stood around it: the tokens in order are the text again, byte for byte. */
+export interface Token {
+  /** White space before it, or the hyphen inside a compound such as `twenty-five`. */
+  readonly gap: string;
+  readonly before: string;
+  readonly spoken: string;
+  readonly after: string;
+  /** What rules compare: `spoken` in lower case, apostrophes straight. */
+  readonly word: string;
+}
+
+export type Tokens = readonly Token[];
+
+/** The word at `at` if nothing but space or a hyphen parts it from the one before; '' ends every phrase. */
+export function continued(tokens: Tokens, at: number): string {
+  return joins(tokens, at) ? (tokens[at]?.word ?? '') : '';
+}
+
+/** The word before `at`, under the same condition. */
+export function wordBefore(tokens: Tokens, at: number): string {
+  return joins(tokens, at) ? (tokens[at - 1]?.word ?? '') : '';
+}
+
+/** Index after the words of `phrase` when they continue at `at`. */
+export function continuesWith(tokens: Tokens, at: number, phrase: readonly string[]): number | undefined {
+  return phrase.every((word, index) => continued(tokens, at + index) === word) ? at + phrase.length : undefined;
+}
+
+/** Tokens `from` (inclusive) to `to`, as they were, without what stands around the whole. */
+export function asSpoken(tokens: Tokens, from: number, to: number): string {
+  return tokens
+    .slice(from, to)
+    .map((token, index) => `${index > 0 ? token.gap : ''}${token.spoken}`)
+    .join('');
+}
+
+function joins(tokens: Tokens, at: number): boolean {
+  return tokens[at - 1]?.after === '' && tokens[at]?.before === '';
+}
