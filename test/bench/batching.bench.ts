@@ -1,11 +1,11 @@
 import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
-import { silentWav, transcriptionRequest } from './support/http-request.js';
-import { HttpConnection } from './support/http-connection.js';
+import { silentWav, transcriptionRequest } from '../support/http-request.js';
+import { HttpConnection } from '../support/http-connection.js';
 import { type LoadArrivals, type LoadJob } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
 import { distribution, median, rounded } from './support/percentiles.js';
-import { BENCH_MODEL } from './support/synthetic-model.js';
+import { BENCH_MODEL } from './support/bench-model.js';
 import { predictWindow, type ModelArrivals } from './support/window-model.js';
 import { WorkerClient } from './support/worker-client.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
@@ -157,8 +157,8 @@ function loadJob(port: number, arrivals: LoadArrivals, round: number): LoadJob {
 
 async function groupCounts(rig: BenchRig): Promise<{ sum: number; count: number }> {
   return {
-    sum: await rig.gateway.metricSum('scheduler_batch_size_sum'),
-    count: await rig.gateway.metricSum('scheduler_batch_size_count'),
+    sum: (await rig.gateway.scrape()).sum('scheduler_batch_size_sum'),
+    count: (await rig.gateway.scrape()).sum('scheduler_batch_size_count'),
   };
 }
 

@@ -1,10 +1,10 @@
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
 import { BenchCaller } from './support/bench-caller.js';
-import { type BenchGateway } from './support/bench-gateway.js';
+import { type GatewayProcess } from '../support/gateway-process.js';
 import { distribution, type Distribution } from './support/percentiles.js';
 import { seededRandom } from './support/seeded-random.js';
-import { pause, until } from './support/waiting.js';
+import { pause, until } from '../support/waiting.js';
 
 const GROUP = 8;
 const SLOTS = 2 * GROUP;
@@ -58,7 +58,7 @@ async function measureEndless(): Promise<{
   return { inFlight, queued, disconnectToSlotMs };
 }
 
-async function cancelInFlight(gateway: BenchGateway): Promise<CancelTimes> {
+async function cancelInFlight(gateway: GatewayProcess): Promise<CancelTimes> {
   const caller = new BenchCaller(gateway.port);
   const times = { signalMs: [] as number[], callerMs: [] as number[] };
   for (let round = 0; round < IN_FLIGHT_ROUNDS; round++) {
@@ -74,7 +74,7 @@ async function cancelInFlight(gateway: BenchGateway): Promise<CancelTimes> {
 }
 
 /** From the broken connection until the slot can be leased again; resolution: one scrape of `/metrics`. */
-async function disconnectInFlight(gateway: BenchGateway): Promise<Distribution> {
+async function disconnectInFlight(gateway: GatewayProcess): Promise<Distribution> {
   const series: number[] = [];
   for (let round = 0; round < DISCONNECT_ROUNDS; round++) {
     const caller = new BenchCaller(gateway.port);
@@ -88,11 +88,11 @@ async function disconnectInFlight(gateway: BenchGateway): Promise<Distribution> 
   return distribution(series);
 }
 
-async function cancelQueued(gateway: BenchGateway): Promise<CancelTimes> {
+async function cancelQueued(gateway: GatewayProcess): Promise<CancelTimes> {
   const blockers = startCallers(gateway, SLOTS, 'blocker');
   await slotsInUse(gateway, SLOTS);
   const waiting = startCallers(gateway, QUEUED_ROUNDS, 'queued');
-  await until(async () => (await gateway.metricSum('scheduler_queue_depth')) === QUEUED_ROUNDS);
+  await until(async () => (await gateway.scrape()).sum('scheduler_queue_depth') === QUEUED_ROUNDS);
   const times = { signalMs: [] as number[], callerMs: [] as number[] };
   for (const caller of waiting) {
     const { signalMs, callerMs } = await caller.cancel();
@@ -104,7 +104,7 @@ async function cancelQueued(gateway: BenchGateway): Promise<CancelTimes> {
   return { signalMs: distribution(times.signalMs), callerMs: distribution(times.callerMs) };
 }
 
-function startCallers(gateway: BenchGateway, count: number, name: string): BenchCaller[] {
+function startCallers(gateway: GatewayProcess, count: number, name: string): BenchCaller[] {
   return Array.from({ length: count }, (_, index) => {
     const caller = new BenchCaller(gateway.port);
     void caller.transcribe(`${name}-${index}`, 'batch');
@@ -132,14 +132,14 @@ async function randomCancels(): Promise<RandomCancels> {
     Array.from({ length: RANDOM_CALLERS }, (_, caller) => cancelAtRandom(rig.gateway, caller, budget, statuses)),
   );
   const perS = (RANDOM_CANCELS / (performance.now() - startMs)) * 1000;
-  await until(async () => (await rig.gateway.metricSum('switchyard_requests_running')) === 0);
-  await until(async () => (await rig.gateway.metricSum('switchyard_worker_slots_in_use')) === 0, 5000);
-  const settled = await rig.gateway.metricSum('scheduler_requests_total');
+  await until(async () => (await rig.gateway.scrape()).sum('switchyard_requests_running') === 0);
+  await until(async () => (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use') === 0, 5000);
+  const settled = (await rig.gateway.scrape()).sum('scheduler_requests_total');
   const result = {
-    cancelled: await rig.gateway.metricSum('scheduler_requests_total', 'status="cancelled"'),
+    cancelled: (await rig.gateway.scrape()).sum('scheduler_requests_total', 'status="cancelled"'),
     statuses,
-    slotsLeaked: await rig.gateway.metricSum('switchyard_worker_slots_in_use'),
-    unsettled: (await rig.gateway.metricSum('switchyard_requests_accepted_total')) - settled,
+    slotsLeaked: (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use'),
+    unsettled: (await rig.gateway.scrape()).sum('switchyard_requests_accepted_total') - settled,
     perS: Math.round(perS),
   };
   progress(`  random: ${JSON.stringify(result)}`);
@@ -153,7 +153,7 @@ interface CancelBudget {
 }
 
 async function cancelAtRandom(
-  gateway: BenchGateway,
+  gateway: GatewayProcess,
   seed: number,
   budget: CancelBudget,
   statuses: Record<string, number>,
@@ -172,7 +172,7 @@ async function cancelAtRandom(
   caller.close();
 }
 
-async function slotsInUse(gateway: BenchGateway, wanted: number): Promise<void> {
-  const reached = await until(async () => (await gateway.metricSum('switchyard_worker_slots_in_use')) === wanted);
+async function slotsInUse(gateway: GatewayProcess, wanted: number): Promise<void> {
+  const reached = await until(async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted);
   if (!reached) throw new Error(`slots in use did not become ${wanted}: a slot leaked, or was never taken`);
 }

@@ -1,13 +1,13 @@
 import { atLeast, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
-import { transcriptionRequest } from './support/http-request.js';
+import { transcriptionRequest } from '../support/http-request.js';
 import { type LoadArrivals, type LoadJob, type LoadReport } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
-import { type NodeProcess } from './support/node-process.js';
+import { type NodeProcess } from '../support/node-process.js';
 import { PassthroughProcess } from './support/passthrough-process.js';
 import { median, rounded } from './support/percentiles.js';
 import { processCpuMs } from './support/process-cpu.js';
-import { BENCH_MODEL } from './support/synthetic-model.js';
+import { BENCH_MODEL } from './support/bench-model.js';
 
 /** Many short turns: noise of the machine then falls on both sides. */
 const ROUNDS = 9;

@@ -1,11 +1,11 @@
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
-import { type BenchGateway } from './support/bench-gateway.js';
+import { type GatewayProcess } from '../support/gateway-process.js';
 import { BenchRig } from './support/bench-rig.js';
-import { transcriptionRequest } from './support/http-request.js';
+import { transcriptionRequest } from '../support/http-request.js';
 import { LoadProcess } from './support/load-process.js';
 import { distribution, rounded } from './support/percentiles.js';
-import { BENCH_MODEL } from './support/synthetic-model.js';
-import { pause } from './support/waiting.js';
+import { BENCH_MODEL } from './support/bench-model.js';
+import { pause } from '../support/waiting.js';
 
 const SERVICE_MS = 20;
 const GROUP = 8;
@@ -52,11 +52,11 @@ export async function run(): Promise<BenchResult> {
 }
 
 /** BATCH requests waiting, once a second while REALTIME is measured: the claim "with 1,000 queued", checked. */
-async function sampleDepth(gateway: BenchGateway): Promise<number[]> {
+async function sampleDepth(gateway: GatewayProcess): Promise<number[]> {
   await pause(WARMUP_MS);
   const depths: number[] = [];
   for (const endMs = performance.now() + DURATION_MS; performance.now() < endMs; await pause(1000)) {
-    depths.push(await gateway.metricSum('scheduler_queue_depth', 'priority="batch"'));
+    depths.push((await gateway.scrape()).sum('scheduler_queue_depth', 'priority="batch"'));
   }
   return depths;
 }

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive, syntheticModel } from '../support/product.js';
+import { isAlive } from '../support/product.js';
+import { syntheticModel } from '../support/synthetic-model.js';
 
 /** `npm run up` as a person meets it: its words, its exit codes, Ctrl-C. */
 describe('npm run up', () => {

@@ -34,6 +34,8 @@ export const script = {
   fail: (code: string) => `fail:${code}`,
   /** Answers when so many lines have been taken from its stderr. */
   flood: (lines: number) => `flood:${lines}`,
+  /** Recognition only: these segments, one second each, and their words. */
+  say: (...segments: readonly string[]) => `say:${segments.join('|')}`,
   /** Speech only: so many chunks of 64 KiB. */
   chunks: (count: number) => `chunks:${count}`,
 };
@@ -181,12 +183,20 @@ export class FixtureWorker extends EventEmitter {
   }
 }
 
-const transcriptOf = (request: TranscribeCall) => ({
-  text: `${request.audio.length} bytes of ${request.filename}`,
-  language: request.language,
-  durationS: 1,
-  segments: [],
-  words: [],
+const transcriptOf = (request: TranscribeCall) => {
+  const said = request.prompt.startsWith('say:') ? request.prompt.slice(4).split('|') : undefined;
+  return {
+    text: said?.join(' ') ?? `${request.audio.length} bytes of ${request.filename}`,
+    language: request.language,
+    durationS: 1,
+    segments: (said ?? []).map(segmentOf),
+    words: (said ?? []).flatMap((text, at) => text.split(' ').map(word => ({ word, start: at, end: at + 1, confidence: 1 }))),
+  };
+};
+
+const segmentOf = (text: string, id: number) => ({
+  ...{ id, start: id, end: id + 1, text, tokens: [], temperature: 0, avgLogprob: 0 },
+  ...{ compressionRatio: 1, noSpeechProb: 0 },
 });
 
 const DEFAULT_HEALTH: WorkerHealthReport = {

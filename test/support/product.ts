@@ -2,7 +2,8 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchGateway, type SettingOverrides } from '../bench/support/bench-gateway.js';
+import { GatewayProcess, type GatewayProcessOptions, type SettingOverrides } from './gateway-process.js';
+import { pause } from './waiting.js';
 
 interface WorkerSummary {
   readonly id: string;
@@ -16,13 +17,17 @@ interface WorkerSummary {
 /** The built product as an operator runs it: gateway process, worker processes, its own data folder. */
 export class Product implements AsyncDisposable {
   private constructor(
-    readonly gateway: BenchGateway,
+    readonly gateway: GatewayProcess,
     private readonly folder: string,
   ) {}
 
-  static async start(models: readonly ModelSpec[], settings: SettingOverrides = {}): Promise<Product> {
+  static async start(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides = {},
+    options: Pick<GatewayProcessOptions, 'until'> = {},
+  ): Promise<Product> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
-    return new Product(await BenchGateway.start(models, settings, folder), folder);
+    return new Product(await GatewayProcess.start(models, settings, { folder, ...options }), folder);
   }
 
   get url(): string {
@@ -55,7 +60,7 @@ export class Product implements AsyncDisposable {
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     for (const endMs = performance.now() + 25_000; performance.now() < endMs;) {
       if (await holds()) return;
-      await new Promise(next => setTimeout(next, 20));
+      await pause(20);
     }
     throw new Error(`waited 25 s for: ${what}\n${await this.gateway.process.logTail()}`);
   }
@@ -69,37 +74,19 @@ export class Product implements AsyncDisposable {
 
   /** accepted = queued + running + completed + failed + cancelled (README "Operate"). */
   async books(): Promise<{ accepted: number; queued: number; running: number; settled: number }> {
-    const [accepted, queued, running, settled] = await Promise.all(
-      [
-        'switchyard_requests_accepted_total',
-        'scheduler_queue_depth',
-        'switchyard_requests_running',
-        'scheduler_requests_total',
-      ].map(name => this.gateway.metricSum(name)),
-    );
-    return { accepted: accepted!, queued: queued!, running: running!, settled: settled! };
+    const scrape = await this.gateway.scrape();
+    return {
+      accepted: scrape.sum('switchyard_requests_accepted_total'),
+      queued: scrape.sum('scheduler_queue_depth'),
+      running: scrape.sum('switchyard_requests_running'),
+      settled: scrape.sum('scheduler_requests_total'),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gateway[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-export function syntheticModel(options: Record<string, unknown>, spec: Partial<ModelSpec> = {}): ModelSpec {
-  return {
-    id: 'synthetic',
-    kind: 'stt',
-    engine: 'synthetic',
-    aliases: [],
-    capabilities: ['transcribe'],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    options,
-    ...spec,
-  };
 }
 
 export function isAlive(pid: number): boolean {

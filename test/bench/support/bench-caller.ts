@@ -1,6 +1,6 @@
-import { HttpConnection, type HttpReply } from './http-connection.js';
-import { plainRequest, transcriptionRequest } from './http-request.js';
-import { BENCH_MODEL } from './synthetic-model.js';
+import { HttpConnection, type HttpReply } from '../../support/http-connection.js';
+import { plainRequest, transcriptionRequest } from '../../support/http-request.js';
+import { BENCH_MODEL } from './bench-model.js';
 
 /** One client that sends a request and may change its mind; its cancels go over a second connection. */
 export class BenchCaller {

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchGateway, type SettingOverrides } from './bench-gateway.js';
+import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { BenchWorker } from './bench-worker.js';
-import { syntheticModel, type SyntheticCost } from './synthetic-model.js';
+import { benchModel, type SyntheticCost } from './bench-model.js';
 
 export interface BenchRigOptions {
   readonly cost: SyntheticCost;
@@ -17,16 +17,16 @@ export class BenchRig implements AsyncDisposable {
   private constructor(
     readonly folder: string,
     readonly worker: BenchWorker,
-    readonly gateway: BenchGateway,
+    readonly gateway: GatewayProcess,
   ) {}
 
   static async start({ cost, settings = {}, prepParallel = 4 }: BenchRigOptions): Promise<BenchRig> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-    const model = syntheticModel(cost);
+    const model = benchModel(cost);
     const worker = await BenchWorker.start(model, folder, prepParallel);
     try {
       const served = { ...model, replicas: 0, addresses: [worker.address] };
-      return new BenchRig(folder, worker, await BenchGateway.start([served], settings, folder));
+      return new BenchRig(folder, worker, await GatewayProcess.start([served], settings, { folder }));
     } catch (error) {
       await worker[Symbol.asyncDispose]();
       throw error;

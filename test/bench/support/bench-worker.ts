@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { maxMessageBytes, WORKER_SPEC_VARIABLE, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
-import { NodeProcess } from './node-process.js';
+import { NodeProcess } from '../../support/node-process.js';
 
 const UPLOAD_LIMIT_BYTES = 26_214_400;
 

@@ -1,8 +1,8 @@
-import { HttpConnection, replyHeader, type HttpReply } from './http-connection.js';
+import { HttpConnection, replyHeader, type HttpReply } from '../../support/http-connection.js';
 import { type LoadJob, type LoadReport } from './load-job.js';
 import { distribution } from './percentiles.js';
 import { exponential, seededRandom } from './seeded-random.js';
-import { pause } from './waiting.js';
+import { pause } from '../../support/waiting.js';
 
 /** Main of the generator process: one job at a time from the parent, one report back. Started by LoadProcess. */
 process.on('message', (job: LoadJob) => {

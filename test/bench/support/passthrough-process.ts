@@ -1,4 +1,4 @@
-import { NodeProcess } from './node-process.js';
+import { NodeProcess } from '../../support/node-process.js';
 import { siblingModule } from './sibling-module.js';
 
 /** The bare peer (passthrough-server) in front of the given worker. */

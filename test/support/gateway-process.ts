@@ -1,23 +1,35 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { environmentName, type SettingPath } from '../../../src/platform/config/settings.js';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { HttpConnection, type HttpReply } from './http-connection.js';
 import { plainRequest } from './http-request.js';
+import { MetricsScrape } from './metrics-scrape.js';
 import { NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 
 export type SettingOverrides = Partial<Record<SettingPath, string | number>>;
 
+export interface GatewayProcessOptions {
+  /** For its models file, log and data. */
+  readonly folder: string;
+  readonly until?: 'ready' | 'live';
+}
+
 /** The real gateway, `dist/main.gateway.js`, with its own models file and the given settings, on a free port. */
-export class BenchGateway implements AsyncDisposable {
+export class GatewayProcess implements AsyncDisposable {
   private constructor(
     readonly process: NodeProcess,
     readonly port: number,
   ) {}
 
-  static async start(models: readonly ModelSpec[], settings: SettingOverrides, folder: string): Promise<BenchGateway> {
+  /** @param options.until `/health/ready` by default; `live` for a gateway that cannot get ready */
+  static async start(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides,
+    { folder, until = 'ready' }: GatewayProcessOptions,
+  ): Promise<GatewayProcess> {
     const modelsFile = join(folder, 'models.yaml');
     await writeFile(modelsFile, JSON.stringify({ models })); // JSON is YAML
     const port = await freePort();
@@ -32,11 +44,11 @@ export class BenchGateway implements AsyncDisposable {
     const env = Object.fromEntries(
       Object.entries(overrides).map(([path, value]) => [environmentName(path), String(value)]),
     );
-    const gateway = new BenchGateway(
+    const gateway = new GatewayProcess(
       new NodeProcess({ name: 'gateway', script: resolve('dist/main.gateway.js'), env, folder }),
       port,
     );
-    await gateway.process.untilExit(gateway.#ready());
+    await gateway.process.untilExit(gateway.#answers(`/health/${until}`));
     return gateway;
   }
 
@@ -48,29 +60,19 @@ export class BenchGateway implements AsyncDisposable {
     return reply;
   }
 
-  /** Samples of `/metrics` whose name is `name`, as label text → value. */
-  async metric(name: string): Promise<ReadonlyMap<string, number>> {
-    const { body } = await this.call('GET', '/metrics');
-    const samples = body.toString().matchAll(new RegExp(`^${name}(?:\\{([^}]*)\\})? ([0-9.eE+-]+|NaN)$`, 'gm'));
-    return new Map([...samples].map(([, labels = '', value]) => [labels, Number(value)]));
-  }
-
-  /** Sum of all samples of `name` whose labels contain every given text. */
-  async metricSum(name: string, ...labels: string[]): Promise<number> {
-    const samples = [...(await this.metric(name))];
-    const wanted = samples.filter(([text]) => labels.every(label => text.includes(label)));
-    return wanted.reduce((sum, [, value]) => sum + value, 0);
+  async scrape(): Promise<MetricsScrape> {
+    return new MetricsScrape((await this.call('GET', '/metrics')).body.toString());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.process[Symbol.asyncDispose]();
   }
 
-  async #ready(): Promise<void> {
+  async #answers(path: string): Promise<void> {
     for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(100)) {
-      if ((await this.call('GET', '/health/ready')).status === 200) return;
+      if ((await this.call('GET', path)).status === 200) return;
     }
-    throw new Error(`the gateway did not become ready in 60 s:\n${await this.process.logTail()}`);
+    throw new Error(`the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`);
   }
 }
 

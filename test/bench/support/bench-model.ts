@@ -1,4 +1,5 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 export const BENCH_MODEL = 'bench';
 
@@ -13,18 +14,7 @@ export interface SyntheticCost {
   readonly checkEveryMs?: number;
 }
 
-export function syntheticModel({ groupMs, prepMs = 0, maxBatch, checkEveryMs = 0 }: SyntheticCost): ModelSpec {
+export function benchModel({ groupMs, prepMs = 0, maxBatch, checkEveryMs = 0 }: SyntheticCost): ModelSpec {
   const steps = checkEveryMs === 0 ? 1 : Math.ceil(groupMs / checkEveryMs);
-  return {
-    id: BENCH_MODEL,
-    kind: 'stt',
-    engine: 'synthetic',
-    aliases: [],
-    capabilities: ['transcribe'],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    options: { baseMs: groupMs, prepareMs: prepMs, steps, maxBatch },
-  };
+  return syntheticModel({ baseMs: groupMs, prepareMs: prepMs, steps, maxBatch }, { id: BENCH_MODEL });
 }
