@@ -6,6 +6,8 @@ import { UpstreamFailure, unusableAnswer } from './upstream-failure.js';
 /** No connection came about, so the upstream has done nothing yet. */
 const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
+const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
+
 /** The body of an answer; the network's errors come as UpstreamFailure, those of the consumer stay what they are. */
 export async function* bodyOf(answer: IncomingMessage, modelId: string): AsyncGenerator<Buffer> {
   try {
@@ -32,17 +34,21 @@ export async function textOf(body: AsyncIterable<Buffer>, limit: number): Promis
 export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure {
   if (error instanceof UpstreamSilence) return silence(modelId, error);
   const code = codeOf(error);
-  const reason = isCertificateProblem(code)
-    ? `cannot be trusted (${code}): set options.caFile to the authority that signed its certificate.`
-    : `cannot be reached (${code}).`;
-  const failure = new DomainError('engine_failed', `The upstream of model '${modelId}' ${reason}`, { cause: error });
-  const unused = NOT_CONNECTED.has(code) || error instanceof StaleConnection;
-  return new UpstreamFailure(failure, unused ? { afterMs: undefined } : undefined);
+  const message = `The upstream of model '${modelId}' ${reasonOf(code)}`;
+  const failure = new DomainError('engine_failed', message, { cause: error });
+  // Another connection may be had at once.
+  if (error instanceof StaleConnection) return new UpstreamFailure(failure, { afterMs: 0 });
+  return new UpstreamFailure(failure, NOT_CONNECTED.has(code) ? { afterMs: undefined } : undefined);
 }
 
 /** It may still be at work, so a silent upstream is not asked again. */
 const silence = (modelId: string, { timeoutMs }: UpstreamSilence): UpstreamFailure =>
   unusableAnswer(modelId, `sent and took no byte for ${timeoutMs} ms (options.timeoutMs).`);
+
+function reasonOf(code: string): string {
+  if (isCertificateProblem(code)) return `is not trusted (${code}): options.caFile names who signs its certificate.`;
+  return CUT_OFF.has(code) ? `closed the connection without an answer (${code}).` : `cannot be reached (${code}).`;
+}
 
 /** OpenSSL's verdicts, Node's own, and those of the handshake. */
 const isCertificateProblem = (code: string): boolean => /CERT|ISSUER|LEAF_SIGNATURE|ERR_TLS|ERR_SSL/.test(code);

@@ -1,0 +1,162 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
+import { REAL_TIMING } from '../../../src/worker/engines/openai-http/retry-policy.js';
+import { errorOf, UpstreamRig } from './upstream-rig.js';
+
+const refused = (status: number, headers = {}, body = '') => ({ kind: 'status', status, headers, body }) as const;
+const ITEM = transcribeItem(encoded('one'), { wordTimestamps: false });
+
+describe('openai-http tries again', () => {
+  let rig: UpstreamRig;
+
+  beforeEach(async () => {
+    rig = await UpstreamRig.start();
+  });
+  afterEach(() => rig[Symbol.asyncDispose]());
+
+  it('after 429, as late as Retry-After says, and sends the whole upload again', async () => {
+    rig.upstream.script(refused(429, { 'retry-after': '7' }));
+    const engine = await rig.recognizer();
+    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true, value: { text: 'I heard one' } }]);
+    expect(rig.timing.waits).toEqual([7000]);
+    expect((await rig.upstream.posts[1]!.form()).get('file')).toHaveProperty('size', 3);
+  });
+
+  it('prefers retry-after-ms, and never waits longer than maxRetryWaitMs', async () => {
+    rig.upstream.script(
+      refused(503, { 'retry-after-ms': '40', 'retry-after': '9' }),
+      refused(429, { 'retry-after': '3600' }),
+    );
+    const engine = await rig.recognizer({ maxRetryWaitMs: 2000 });
+    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
+    expect(rig.timing.waits).toEqual([40, 2000]);
+  });
+
+  it.each([408, 500, 502, 503, 504])('after %i, doubling its own wait, and gives up as engine_failed', async status => {
+    rig.upstream.script(...Array.from({ length: 4 }, () => refused(status, {}, 'out of memory')));
+    const engine = await rig.recognizer({ retries: 3 });
+    const error = errorOf(await engine.transcribe([ITEM]));
+    expect(error).toMatchObject({ code: 'engine_failed' });
+    expect(error.message).toBe(
+      `The upstream of model 'openai-http-under-test' answered ${status}. It says: out of memory (4 attempts)`,
+    );
+    expect(rig.timing.waits).toEqual([500, 1000, 2000]);
+    expect(rig.upstream.posts).toHaveLength(4);
+  });
+
+  it('and ends as queue_full with the time to wait when the upstream stays at its limit', async () => {
+    rig.upstream.script(refused(429), refused(429, { 'retry-after': '12' }));
+    const engine = await rig.recognizer({ retries: 1 });
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code: 'queue_full', retryAfterMs: 12_000 });
+  });
+
+  it('while nobody listens', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as { port: number };
+    closed.close();
+    const engine = await rig.recognizer({ baseUrl: `http://127.0.0.1:${port}/v1` });
+    const error = errorOf(await engine.transcribe([ITEM]));
+    expect(error.message).toContain('cannot be reached (ECONNREFUSED). (3 attempts)');
+    expect(rig.timing.waits).toEqual([500, 1000]);
+  });
+
+  it('at once on a new connection when a kept one is cut, and never when a new one is: the input may be the cause', async () => {
+    const cut = { kind: 'cut', after: 'request' } as const;
+    rig.upstream.script(cut);
+    const engine = await rig.recognizer({ maxConcurrent: 1 });
+    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
+    rig.upstream.script(cut, cut);
+    expect(errorOf(await engine.transcribe([ITEM])).message).toContain('without an answer (ECONNRESET). (2 attempts)');
+    expect(rig.timing.waits).toEqual([0, 0]);
+    expect(rig.upstream.posts).toHaveLength(4);
+  });
+
+  it('for speech as well, as long as nothing was spoken', async () => {
+    rig.upstream.script(refused(500));
+    const speech = synthesizeItem('Hello there.', 'v1');
+    expect(await (await rig.synthesizer()).synthesize([speech.item])).toMatchObject([{ ok: true }]);
+    expect(rig.upstream.posts).toHaveLength(2);
+  });
+});
+
+describe('openai-http does not try again', () => {
+  let rig: UpstreamRig;
+
+  beforeEach(async () => {
+    rig = await UpstreamRig.start();
+  });
+  afterEach(async () => {
+    await rig[Symbol.asyncDispose]();
+  });
+
+  const message = (text: string, more = {}) => JSON.stringify({ error: { message: text, ...more } });
+
+  it.each([
+    [400, message('Too loud.'), 'invalid_value', undefined],
+    [400, message('Not audio.', { param: 'file' }), 'invalid_audio', 'file'],
+    [413, message('Over 25 MB.'), 'file_too_large', undefined],
+    [422, '{"detail": [{"loc": ["body", "temperature"], "msg": "too hot"}]}', 'invalid_value', undefined],
+    [400, message('No such model.', { param: 'model' }), 'engine_failed', undefined],
+    [404, message('The model m does not exist.'), 'engine_failed', undefined],
+    [429, message('You exceeded your quota.', { code: 'insufficient_quota' }), 'engine_failed', undefined],
+    [302, '', 'engine_failed', undefined],
+  ])('%i %s: %s', async (status, body, code, param) => {
+    rig.upstream.script(refused(status, {}, body));
+    const engine = await rig.recognizer();
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code, param });
+    expect(rig.upstream.posts).toHaveLength(1);
+  });
+
+  it('when the upstream says x-should-retry: false', async () => {
+    rig.upstream.script(refused(500, { 'x-should-retry': 'false' }));
+    const engine = await rig.recognizer();
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code: 'engine_failed' });
+    expect(rig.upstream.posts).toHaveLength(1);
+  });
+
+  it.each([
+    ['hangs', { kind: 'hang' }, 'sent and took no byte for 200 ms (options.timeoutMs)'],
+    ['stops in the middle', { kind: 'cut', after: 'head' }, 'ended the connection before its answer was complete'],
+    ['talks nonsense', { kind: 'body', type: 'application/json', body: '{"text": 7' }, 'no JSON with `text`'],
+    [
+      'answers with something else',
+      { kind: 'body', type: 'application/json', body: '{"ok": true}' },
+      'no JSON with `text`',
+    ],
+  ] as const)('when the upstream %s', async (_title, step, words) => {
+    rig.upstream.script(step);
+    const engine = await rig.recognizer({ timeoutMs: 200, maxConcurrent: 1 });
+    const error = errorOf(await engine.transcribe([ITEM]));
+    expect(error).toMatchObject({ code: 'engine_failed' });
+    expect(error.message).toContain(words);
+    expect(rig.upstream.posts).toHaveLength(1);
+    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
+  });
+
+  it('once the request is cancelled while it waits', async () => {
+    rig.upstream.script(refused(429, { 'retry-after': '3600' }));
+    const abort = new AbortController();
+    const sleep = (ms: number, signal: AbortSignal) => {
+      setImmediate(() => abort.abort());
+      return REAL_TIMING.sleep(ms, signal);
+    };
+    const engine = await rig.recognizer({ maxRetryWaitMs: 600_000 }, { sleep, random: () => 0 });
+    const outcomes = await engine.transcribe([transcribeItem(encoded('one'), { signal: abort.signal })]);
+    expect(outcomes).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
+    expect(rig.upstream.posts).toHaveLength(1);
+  });
+
+  it('once it has spoken: what was heard cannot be taken back', async () => {
+    rig.upstream.script({ kind: 'parts', parts: [Buffer.alloc(4800), Buffer.alloc(4800)] });
+    const speech = synthesizeItem('Hello there.', 'v1');
+    const engine = await rig.synthesizer({ timeoutMs: 200 });
+    const spoken = engine.synthesize([speech.item]);
+    (await rig.upstream.post(0)).go();
+    expect(errorOf(await spoken)).toMatchObject({ code: 'engine_failed' });
+    expect(speech.all()).toHaveLength(2400);
+    expect(rig.upstream.posts).toHaveLength(1);
+  });
+});
