@@ -46,6 +46,27 @@ describe('queue deadline', () => {
     expect((await errorOf(first)).code).toBe('no_worker');
     expect(yard.scheduler.list().map(({ id }) => id)).toEqual(['r2']);
   });
+
+  it('all workers down for 2 minutes, then back: who waited 120 s has had its 503, all others are served in order', async () => {
+    yard = await SchedulerHarness.start();
+    const first = yard.submit('at 0 s');
+    yard.clock.advance(1000);
+    const others = yard.submitAll(['at 1 s', 'at 1 s too']);
+    yard.clock.advance(119_500);
+    const last = yard.submit('at 120.5 s');
+    await yard.settle();
+    expect((await errorOf(first)).code).toBe('no_worker');
+
+    yard.pool.addWorker('a1', 'alpha');
+    yard.pool.poke('alpha');
+    await yard.settle();
+    yard.pool.calls.forEach(call => call.answer());
+
+    expect(yard.pool.calls.map(({ request }) => request.id)).toEqual(['at 1 s', 'at 1 s too', 'at 120.5 s']);
+    expect((await Promise.all([...others, last])).map(({ settlement }) => settlement.status)).toEqual(
+      Array(3).fill('completed'),
+    );
+  });
 });
 
 describe('inference deadline', () => {
