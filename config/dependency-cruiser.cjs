@@ -50,6 +50,12 @@ module.exports = {
       to: { path: '^src/gateway/', pathNot: `^src/gateway/${name}/` },
     })),
     {
+      name: 'gateway-text-is-a-leaf',
+      severity: 'error',
+      from: { path: '^src/gateway/text/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/(gateway|platform)/', pathNot: '^src/gateway/text/' },
+    },
+    {
       name: 'gateway-scheduler-looks-down-only',
       severity: 'error',
       from: { path: '^src/gateway/scheduler/', pathNot: '\\.spec\\.ts$' },

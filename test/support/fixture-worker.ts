@@ -190,7 +190,9 @@ const transcriptOf = (request: TranscribeCall) => {
     language: request.language,
     durationS: 1,
     segments: (said ?? []).map(segmentOf),
-    words: (said ?? []).flatMap((text, at) => text.split(' ').map(word => ({ word, start: at, end: at + 1, confidence: 1 }))),
+    words: (said ?? []).flatMap((text, at) =>
+      text.split(' ').map(word => ({ word, start: at, end: at + 1, confidence: 1 })),
+    ),
   };
 };
 

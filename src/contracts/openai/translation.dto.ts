@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
+import { IsBoolean, IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
-import { InRange, NumberFromForm, OneOf } from './field.decorators.js';
+import { BooleanFromForm, InRange, NumberFromForm, OneOf } from './field.decorators.js';
 import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
 /** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
@@ -41,6 +41,17 @@ export class TranslationDto {
   @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0 to 1' })
   @InRange(0, 1)
   temperature = 0;
+
+  @ApiPropertyOptional({
+    type: Boolean,
+    description:
+      'Written form: `twenty five percent` becomes `25%`, in text and segments; words keep the spoken form. English only. ' +
+      'By default as the model is configured (`itn` in `config/models.yaml`), which is off unless it says true.',
+  })
+  @BooleanFromForm()
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  itn?: boolean;
 
   @ApiPropertyOptional({
     enum: SERVICE_TIERS,

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { StorageModule } from '../../platform/storage/storage.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
+import { TextModule } from '../text/text.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { CancellationsController } from './cancellations.controller.js';
 import { HealthController } from './health.controller.js';
@@ -22,7 +23,7 @@ import { UploadReader } from './upload-reader.js';
 
 /** The HTTP face. It validates, resolves names and writes answers; the scheduler decides everything else. */
 @Module({
-  imports: [StorageModule, SchedulerModule, WorkerPoolModule],
+  imports: [StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
   controllers: [
     TranscriptionsController,
     TranslationsController,

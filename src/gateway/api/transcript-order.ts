@@ -5,6 +5,7 @@ import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type WrittenFormOrder } from '../text/written-form.js';
 import { type TranscribeTask } from '../worker-pool/worker-task.js';
 import { parseDto } from './dto-validation.js';
 import { demandAbilities, demandLanguage, speaksOnlyEnglish } from './model-abilities.js';
@@ -16,6 +17,7 @@ export interface TranscriptOrder {
   readonly tier: ServiceTier;
   readonly options: Omit<TranscribeTask, 'kind' | 'audio' | 'filename'>;
   readonly answer: TranscriptBodyOptions;
+  readonly itn: WrittenFormOrder;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -49,6 +51,7 @@ export function transcriptionOrder(fields: Fields, catalog: ModelCatalog): Trans
       stream: dto.stream,
       granularities: granularities ?? ['segment'],
     },
+    itn: writtenFormOf(dto, model, dto.language === undefined ? model.languages : [dto.language]),
   };
 }
 
@@ -65,10 +68,11 @@ export function translationOrder(fields: Fields, catalog: ModelCatalog): Transcr
   return {
     ...orderOf(dto, model, translates ? 'translate' : 'transcribe'),
     answer: { task: 'translate', format: dto.response_format, stream: false, granularities: ['segment'] },
+    itn: writtenFormOf(dto, model, ['en']),
   };
 }
 
-function orderOf(dto: TranslationDto, model: ModelSpec, task: TranscriptTask): Omit<TranscriptOrder, 'answer'> {
+function orderOf(dto: TranslationDto, model: ModelSpec, task: TranscriptTask): Omit<TranscriptOrder, 'answer' | 'itn'> {
   const spoken = dto instanceof TranscriptionDto ? dto : undefined;
   return {
     model,
@@ -82,6 +86,12 @@ function orderOf(dto: TranslationDto, model: ModelSpec, task: TranscriptTask): O
     },
   };
 }
+
+const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: readonly string[]): WrittenFormOrder => ({
+  wanted: itn ?? model.itn ?? false,
+  demanded: itn === true,
+  languages,
+});
 
 const textDemands = ({ prompt, temperature }: TranslationDto) => [
   { param: 'prompt', capability: 'prompt', wanted: prompt !== '' },

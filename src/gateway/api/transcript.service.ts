@@ -5,6 +5,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
+import { WrittenForm } from '../text/written-form.js';
 import { type TranscriptReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { ModelCatalog } from './model-catalog.js';
@@ -22,6 +23,7 @@ export class TranscriptService {
     private readonly uploads: UploadReader,
     private readonly catalog: ModelCatalog,
     private readonly scheduler: SchedulerService,
+    private readonly writtenForm: WrittenForm,
   ) {}
 
   /** @throws DomainError for everything that is not an answer. The upload is gone when this settles. */
@@ -29,8 +31,10 @@ export class TranscriptService {
     const upload = await this.uploads.read(request, fields => this.checkEarly(fields));
     try {
       const order = ORDERS[route](upload.fields, this.catalog);
+      this.writtenForm.demand(order.itn);
       const settled = await this.settle(order, upload, { request, reply });
-      const { contentType, body } = transcriptBody(transcriptOf(settled), order.answer);
+      const transcript = this.writtenForm.apply(transcriptOf(settled), order.itn);
+      const { contentType, body } = transcriptBody(transcript, order.answer);
       void reply
         .headers(timingHeaders(settled))
         .header('x-switchyard-model', order.model.id)

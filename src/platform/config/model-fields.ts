@@ -64,6 +64,7 @@ export const MODEL_FIELDS: Readonly<Record<keyof ModelSpec, ModelField>> = {
     accepts: value => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 64,
   },
   addresses: listOf('host:port', item => typeof item === 'string' && ADDRESS.test(item)),
+  itn: { required: false, allowed: 'true or false', accepts: value => typeof value === 'boolean' },
   voices: {
     required: false,
     allowed: 'pairs of a client voice name and an engine voice id',

@@ -62,6 +62,9 @@ export class ModelReader {
     if (!kinds.includes(model.kind)) {
       this.problems.push(this.problem('kind', model.kind, `engine ${model.engine} does ${kinds.join(' and ')} only`));
     }
+    if (model.kind !== 'stt' && model.itn !== undefined) {
+      this.problems.push(this.problem('itn', model.itn, 'only models of kind stt have itn'));
+    }
     if (model.kind === 'stt' && Object.keys(model.voices).length > 0) {
       this.problems.push(this.problem('voices', undefined, 'only models of kind tts have voices'));
     }

@@ -14,6 +14,8 @@ export interface ModelSpec {
   readonly replicas: number;
   /** host:port of workers run elsewhere. */
   readonly addresses: readonly string[];
+  /** Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false). */
+  readonly itn?: boolean;
   /** Client voice name → engine voice id (TTS). */
   readonly voices: Readonly<Record<string, string>>;
   /** Engine settings, checked by the engine. */

@@ -57,6 +57,14 @@ describe('modelsFromFile', () => {
     ]);
   });
 
+  it('takes itn for recognisers only, and only true or false', () => {
+    expect(read(model('    itn: true\n')).models[0]?.itn).toBe(true);
+    expect(brief(model('    itn: always\n'))).toEqual(['models.yaml:6 models[0].itn must be true or false']);
+    expect(brief('models:\n  - { id: f, kind: tts, engine: flite, capabilities: [], itn: true }\n')).toEqual([
+      'models.yaml:2 models[0].itn only models of kind stt have itn',
+    ]);
+  });
+
   it('rejects a file without a list of models', () => {
     expect(brief('models: {}\n')).toEqual(['models.yaml:1 undefined must hold `models:` and a list below it']);
     expect(read('').problems).toHaveLength(1);

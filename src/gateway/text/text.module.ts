@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { EnglishNormalizer } from './english/english-normalizer.js';
+import { NormalizerRegistry } from './normalizer-registry.js';
+import { WrittenForm } from './written-form.js';
+
+/** Another language is one more adapter in this list. */
+const NORMALIZERS = [new EnglishNormalizer()];
+
+@Module({
+  providers: [{ provide: NormalizerRegistry, useFactory: () => new NormalizerRegistry(NORMALIZERS) }, WrittenForm],
+  exports: [WrittenForm],
+})
+export class TextModule {}

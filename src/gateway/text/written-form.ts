@@ -1,0 +1,57 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type Transcript } from '../../contracts/formats/transcript.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type InverseTextNormalizer } from './inverse-text-normalizer.port.js';
+import { NormalizerRegistry } from './normalizer-registry.js';
+import { writtenTranscript } from './written-transcript.js';
+
+/** What a request wants to happen to the recogniser's text. */
+export interface WrittenFormOrder {
+  /** By the client's word, else by the model's `itn`. */
+  readonly wanted: boolean;
+  /** The client said so itself: then it acts or is refused. */
+  readonly demanded: boolean;
+  /** BCP-47: the languages the text can be in. Empty: any; the engine will tell. */
+  readonly languages: readonly string[];
+}
+
+/** Spoken form → written form, where it is wanted and known. */
+@Injectable()
+export class WrittenForm {
+  readonly #logger = new Logger(WrittenForm.name);
+  readonly #reported = new Set<string>();
+
+  constructor(private readonly normalizers: NormalizerRegistry) {}
+
+  /** @throws DomainError `unsupported_parameter` when no language that the text can be in has a normaliser. */
+  demand({ demanded, languages }: WrittenFormOrder): void {
+    if (!demanded || languages.length === 0 || languages.some(tag => this.normalizers.find(tag))) return;
+    const message = `\`itn\` knows these languages: ${this.normalizers.languages}; the text will be in ${languages.join(' or ')}.`;
+    throw new DomainError('unsupported_parameter', message, { param: 'itn' });
+  }
+
+  /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
+  apply<T extends Transcript>(transcript: T, order: WrittenFormOrder): T {
+    const normalizer = order.wanted ? this.choose(order, transcript.language) : undefined;
+    if (!normalizer) return transcript;
+    try {
+      return writtenTranscript(transcript, spoken => normalizer.normalize(spoken));
+    } catch (error) {
+      this.report(normalizer.language, error);
+      return transcript;
+    }
+  }
+
+  /** What is known beforehand, else what the engine heard. */
+  private choose({ languages }: WrittenFormOrder, heard: string): InverseTextNormalizer | undefined {
+    const [only, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
+    return languages.length > 0 && others.length === 0 ? only : this.normalizers.find(heard);
+  }
+
+  /** Once per language: a defect in a rule would otherwise fill the log with the same line. */
+  private report(language: string, error: unknown): void {
+    if (this.#reported.has(language)) return;
+    this.#reported.add(language);
+    this.#logger.error({ err: error, language }, 'inverse text normalisation failed; transcripts keep the spoken form');
+  }
+}
