@@ -113,6 +113,9 @@ describe('the work of English inverse text normalisation', () => {
     'january one one ',
     'nine thirty to ',
     'half past ',
+    'one to ',
+    'one to one dollars ',
+    'one point two or ',
     'the quick brown ',
     'a-',
   ])('grows no faster than the text: %j many times', phrase => {

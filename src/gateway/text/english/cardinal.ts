@@ -1,4 +1,4 @@
-import { SCALES, TEENS, TENS, UNITS } from './number-words.js';
+import { DIGITS, SCALES, TEENS, TENS, UNITS } from './number-words.js';
 import { continued, type Tokens, wordBefore } from './token.js';
 
 export interface Cardinal {
@@ -47,9 +47,10 @@ type Scaled = Cardinal & { readonly scale: number };
 /** The group with the scale behind it, if both stay below `limit`. */
 function scaled(tokens: Tokens, group: Cardinal | undefined, limit: number): Scaled | undefined {
   if (!group) return undefined;
-  const scale = SCALES.get(continued(tokens, group.end)) ?? 1;
+  // Below a thousand of each scale every sum is exact.
+  const scale = (group.value < 1000 && SCALES.get(continued(tokens, group.end))) || 1;
   const value = group.value * scale;
-  if (value >= limit || value > Number.MAX_SAFE_INTEGER) return undefined;
+  if (value >= limit) return undefined;
   return scale === 1 ? { ...group, scale } : { value, end: group.end + 1, open: 'tens', scale };
 }
 
@@ -76,6 +77,11 @@ function withHundreds(tokens: Tokens, head: Cardinal): Cardinal {
   const end = head.end + 1;
   const from = continued(tokens, end) === 'and' ? end + 1 : end;
   const tail = continued(tokens, from) === '' ? undefined : belowHundred(tokens, from);
-  if (!tail || continued(tokens, tail.end) === 'hundred') return { value, end, open: 'tens' };
+  if (!tail || continued(tokens, tail.end) === 'hundred' || startsDigits(tokens, tail))
+    return { value, end, open: 'tens' };
   return { ...tail, value: value + tail.value };
 }
+
+/** "eight hundred five five five": the area code is over. */
+const startsDigits = (tokens: Tokens, { value, end }: Cardinal): boolean =>
+  value < 10 && DIGITS.has(continued(tokens, end));

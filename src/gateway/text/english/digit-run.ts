@@ -27,8 +27,9 @@ export function writeDigitRun(tokens: Tokens, at: number): Written | undefined {
   if (!run) return undefined;
   const { digits, end } = run;
   if (plus) return digits.length >= 7 ? { text: `+${digits}`, end } : undefined;
-  if (digits.length < (isZeroLetter(tokens[at]?.word ?? '') ? 5 : 3)) return undefined;
-  return { text: isCounting(digits) ? asSpoken(tokens, at, end) : phoneNumber(digits), end };
+  const startsWithOh = isZeroLetter(tokens[at]?.word ?? '');
+  if (digits.length < (startsWithOh ? 5 : 3)) return undefined;
+  return { text: !startsWithOh && isCounting(digits) ? asSpoken(tokens, at, end) : phoneNumber(digits), end };
 }
 
 function digitSteps(tokens: Tokens, at: number): readonly DigitRun[] {

@@ -1,4 +1,4 @@
-import { parsePointQuantity, parseQuantity, type Quantity, quantityText } from './quantity.js';
+import { parsePointQuantity, parseQuantity, type Quantity, quantityText, secondOfSpan } from './quantity.js';
 import { type Written } from './rewrite.js';
 import { continued, continuesWith, type Tokens } from './token.js';
 import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './unit-words.js';
@@ -6,7 +6,18 @@ import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './unit-words.js';
 /** "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph, "minus two degrees" → -2° */
 export function writeMeasure(tokens: Tokens, at: number): Written | undefined {
   const quantity = parseQuantity(tokens, at) ?? parsePointQuantity(tokens, at);
-  if (!quantity) return undefined;
+  return quantity && (writeAmount(tokens, quantity) ?? writeSpan(tokens, quantity));
+}
+
+/** "two to three kilometers" → 2 to 3 km. One span only, as with money. */
+function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
+  const at = secondOfSpan(tokens, first);
+  const second = at === undefined ? undefined : parseQuantity(tokens, at);
+  const last = second && !second.article ? writeAmount(tokens, second) : undefined;
+  return last && { ...last, text: `${quantityText(first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}` };
+}
+
+function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
   const { end } = quantity;
   const unit = percent(tokens, end) ?? degrees(tokens, end) ?? milesPerHour(tokens, end) ?? symbol(tokens, end);
   if (!unit) return undefined;

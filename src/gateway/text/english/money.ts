@@ -1,5 +1,5 @@
 import { parseCardinal } from './cardinal.js';
-import { parsePointQuantity, parseQuantity, type Quantity } from './quantity.js';
+import { parsePointQuantity, parseQuantity, type Quantity, secondOfSpan } from './quantity.js';
 import { type Written } from './rewrite.js';
 import { continued, type Tokens } from './token.js';
 import { CURRENCIES } from './unit-words.js';
@@ -10,7 +10,20 @@ const PENCE = new Set(['penny', 'pence']);
 /** "five dollars and twenty cents" → $5.20, "two million euros" → €2 million, "ten pounds sterling" → £10 */
 export function writeMoney(tokens: Tokens, at: number): Written | undefined {
   const quantity = parseQuantity(tokens, at) ?? parsePointQuantity(tokens, at);
-  if (!quantity) return undefined;
+  return quantity && (writeAmount(tokens, quantity) ?? writeSpan(tokens, quantity));
+}
+
+/** "twenty to thirty dollars" → $20 to $30. One span only, so that a long row of numbers is not read again and again. */
+function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
+  const at = secondOfSpan(tokens, first);
+  const second = at === undefined ? undefined : parseQuantity(tokens, at);
+  const last = second && writeAmount(tokens, second);
+  const symbol = last && CURRENCIES.get(continued(tokens, second.end));
+  if (!symbol || second.article) return undefined;
+  return { ...last, text: `${amount(symbol, first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}` };
+}
+
+function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
   const unit = continued(tokens, quantity.end);
   if (unit === 'pound' || unit === 'pounds') return writePounds(tokens, quantity);
   const symbol = CURRENCIES.get(unit);

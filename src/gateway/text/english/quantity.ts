@@ -34,6 +34,12 @@ export function parseQuantity(tokens: Tokens, at: number): Quantity | undefined 
   return { ...fractional, sign: negative ? '-' : '', article: isArticleOne(tokens, from) };
 }
 
+/** "two to three million dollars", "five or six percent": where the second number of a span starts. */
+export function secondOfSpan(tokens: Tokens, { end }: Quantity): number | undefined {
+  const link = continued(tokens, end);
+  return (link === 'to' || link === 'or') && continued(tokens, end + 1) !== '' ? end + 1 : undefined;
+}
+
 /** "point five", which is a number only before a unit; "at this point five percent" is none. */
 export function parsePointQuantity(tokens: Tokens, at: number): Quantity | undefined {
   const before = wordBefore(tokens, at);
@@ -63,8 +69,8 @@ function cardinalNumber(tokens: Tokens, at: number): Magnitude | undefined {
   const cardinal = parseCardinal(tokens, at);
   if (!cardinal) return undefined;
   const { value, end } = cardinal;
-  const round = [...SCALES].filter(([, scale]) => scale >= 1e6 && value > 0 && value % scale === 0).at(-1);
-  const [name, size] = round ?? ['', 1];
+  const largest = [...SCALES].filter(([, scale]) => scale >= 1e6 && scale <= value).at(-1) ?? ['', 1];
+  const [name, size] = value % largest[1] === 0 ? largest : ['', 1];
   return { whole: grouped(value / size), decimals: '', scale: name && ` ${name}`, end, value };
 }
 
