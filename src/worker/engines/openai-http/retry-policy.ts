@@ -80,7 +80,8 @@ export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): numbe
   const after = headers['retry-after'];
   const seconds = numberIn(after);
   if (seconds !== undefined) return seconds * 1000;
-  const dateMs = Date.parse(after ?? '');
+  // `Date.parse` makes a date of "-5", too.
+  const dateMs = /^[A-Z][a-z]{2},/.test(after ?? '') ? Date.parse(after!) : NaN;
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
