@@ -3,6 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Logger } from 'nestjs-pino';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
+import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './api/docs/swagger.js';
 import { fastifyOptions } from './api/fastify-options.js';
 import { registerHttpHooks } from './api/http-hooks.js';
@@ -39,6 +40,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   app.useLogger(app.get(Logger));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeContentTypeParser('text/plain');
+  logRequests(fastify);
   registerHttpHooks(fastify, app.get(IntakeGate));
   if (settings.server.docs) serveDocs(app);
   return app;

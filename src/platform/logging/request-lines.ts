@@ -1,0 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+
+/** Probes and scrapes come every few seconds and say nothing: kept off the log. */
+const QUIET = /^\/(health|metrics)(\/|\?|$)/;
+
+const requests = new AsyncLocalStorage<string>();
+
+/** Id of the HTTP request that the running code serves; undefined outside of one. */
+export const currentRequestId = (): string | undefined => requests.getStore();
+
+/**
+ * One line per request when its connection is done with it, and `currentRequestId()` inside it. A Fastify hook, because
+ * Nest's middleware on Fastify costs several times as much. Comes before all other hooks, so that what those refuse is
+ * told as well.
+ */
+export function logRequests(fastify: FastifyInstance): void {
+  const logger = new Logger('Http');
+  fastify.addHook('onRequest', (request, reply, done) => {
+    // `onResponse` would never hear of a client that left.
+    if (!QUIET.test(request.url)) reply.raw.once('close', () => tell(logger, request, reply));
+    requests.run(request.id, done);
+  });
+}
+
+/** A caller's mistake is news for the caller; only our own failures are errors here. */
+function tell(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { statusCode: status, writableEnded } = reply.raw;
+  const line = {
+    requestId: request.id,
+    req: { method: request.method, path: request.url.split('?', 1)[0] },
+    res: { status },
+    responseTime: Math.round(reply.elapsedTime),
+  };
+  logger[status === 500 ? 'error' : 'log'](line, outcome(status, writableEnded));
+}
+
+function outcome(status: number, written: boolean): string {
+  if (status >= 500) return 'failed to answer';
+  return written ? 'answered' : 'client gone';
+}
