@@ -7,9 +7,9 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type WrittenFormOrder } from '../text/written-form.js';
 import { type TranscribeTask } from '../worker-pool/worker-task.js';
-import { parseDto } from './dto-validation.js';
 import { demandAbilities, demandLanguage, speaksOnlyEnglish } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
+import { RepeatedForms } from './repeated-forms.js';
 
 /** What a validated form asks for: the model, the worker's options, and the shape of the answer. */
 export interface TranscriptOrder {
@@ -22,10 +22,13 @@ export interface TranscriptOrder {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const transcriptions = new RepeatedForms(TranscriptionDto);
+const translations = new RepeatedForms(TranslationDto);
+
 /** @throws DomainError for the first thing wrong with the form. */
 export function transcriptionOrder(fields: Fields, catalog: ModelCatalog): TranscriptOrder {
   refuseDiarisation(fields);
-  const dto = parseDto(TranscriptionDto, fields);
+  const dto = transcriptions.parse(fields);
   const model = catalog.getOfKind(dto.model, 'stt');
   const granularities = dto.timestamp_granularities;
   refuseContradictions(dto);
@@ -60,7 +63,7 @@ export function transcriptionOrder(fields: Fields, catalog: ModelCatalog): Trans
  * @throws DomainError `unsupported_task` for any other model that cannot; names the models that can.
  */
 export function translationOrder(fields: Fields, catalog: ModelCatalog): TranscriptOrder {
-  const dto = parseDto(TranslationDto, fields);
+  const dto = translations.parse(fields);
   const model = catalog.getOfKind(dto.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
