@@ -7,7 +7,8 @@ import { tokenize } from '../../src/gateway/text/english/tokenizer.js';
 const english = new EnglishNormalizer();
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
-const NUMERIC = words(`zero one two three five nine ten eleven twelve nineteen twenty thirty ninety hundred thousand
+const NUMERIC =
+  words(`zero one two three five nine ten eleven twelve nineteen twenty thirty ninety hundred thousand to or
   million billion tenth twentieth hundredth thousandth first second third fifth eighties`);
 const AROUND_NUMBERS = words(`a and the of to at in on by past half quarter point minus negative plus oh o double triple
   january may march dollars dollar cents pounds pence sterling percent per cent degrees celsius kilometers meters miles

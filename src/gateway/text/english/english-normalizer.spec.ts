@@ -43,6 +43,8 @@ const CARDINALS: Cases = [
   ['a hundred thousand fans', '100,000 fans'],
   ['seven forty seven', '747'],
   ['a three sixty view', 'a 360 view'],
+  ['two or three million', '2 or 3 million'],
+  ['after two ten minute breaks', 'after two 10 minute breaks'],
 ];
 
 const DECIMALS: Cases = [
@@ -100,6 +102,8 @@ const MONEY: Cases = [
   ['twenty to thirty dollars', '$20 to $30'],
   ['two to three million dollars', '$2 to $3 million'],
   ['one or two euros', '€1 or €2'],
+  ['two dollars fifty', '$2.50'],
+  ['two dollars fifty people', '$2 50 people'],
   ['fifty cents', '50 cents'],
   ['she lost ten pounds', 'she lost 10 pounds'],
 ];
@@ -220,6 +224,7 @@ const LEFT_ALONE: readonly string[] = [
   ...['', ' ', 'hello world', 'may', 'march', 'second', 'one', 'oh well', 'one of them', 'no one', 'one another'],
   ...['two dogs and three cats', 'you may first want to sit', 'may five of us come', 'she may be one of the first'],
   ...['the second one', 'wait a second', 'one second please', 'in the first place', 'third time lucky', 'oh no'],
+  ...['two or three thousand people', 'five or six hundred dollars', 'from one to two hundred'],
   ...['thanks a million', 'a hundred times', 'half a million dollars', 'hundreds of thousands', 'several hundred'],
   ...['million dollar baby', 'two thirds', 'one tenth', 'a tenth of it', 'one hundredth of a second', 'my two feet'],
   ...['at this point five percentage points', 'at one point two people left', 'what is the point', 'point taken'],

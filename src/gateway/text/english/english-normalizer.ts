@@ -6,6 +6,7 @@ import { writeMoney } from './money.js';
 import { writeNumber } from './number.js';
 import { writeOrdinal } from './ordinal.js';
 import { rewrite, type Rule } from './rewrite.js';
+import { writeSharedScale } from './shared-scale.js';
 import { writeTime } from './time.js';
 import { tokenize } from './tokenizer.js';
 
@@ -14,6 +15,7 @@ export const ENGLISH_RULES: readonly Rule[] = [
   writeDate,
   writeMoney,
   writeMeasure,
+  writeSharedScale,
   writeTime,
   writeDigitRun,
   writeOrdinal,

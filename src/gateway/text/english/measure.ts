@@ -11,9 +11,8 @@ export function writeMeasure(tokens: Tokens, at: number): Written | undefined {
 
 /** "two to three kilometers" → 2 to 3 km. One span only, as with money. */
 function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
-  const at = secondOfSpan(tokens, first);
-  const second = at === undefined ? undefined : parseQuantity(tokens, at);
-  const last = second && !second.article ? writeAmount(tokens, second) : undefined;
+  const second = secondOfSpan(tokens, first);
+  const last = second && writeAmount(tokens, second);
   return last && { ...last, text: `${quantityText(first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}` };
 }
 

@@ -15,11 +15,10 @@ export function writeMoney(tokens: Tokens, at: number): Written | undefined {
 
 /** "twenty to thirty dollars" → $20 to $30. One span only, so that a long row of numbers is not read again and again. */
 function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
-  const at = secondOfSpan(tokens, first);
-  const second = at === undefined ? undefined : parseQuantity(tokens, at);
+  const second = secondOfSpan(tokens, first);
   const last = second && writeAmount(tokens, second);
   const symbol = last && CURRENCIES.get(continued(tokens, second.end));
-  if (!symbol || second.article) return undefined;
+  if (!symbol) return undefined;
   return { ...last, text: `${amount(symbol, first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}` };
 }
 
@@ -49,8 +48,12 @@ function parseCents(
   if (decimals !== '' || scale !== '') return undefined;
   const from = continued(tokens, end + 1) === 'and' ? end + 2 : end + 1;
   const cents = continued(tokens, from) === '' ? undefined : parseCardinal(tokens, from);
-  if (!cents || cents.value >= 100 || !names.has(continued(tokens, cents.end))) return undefined;
-  return { decimals: String(cents.value).padStart(2, '0'), end: cents.end + 1 };
+  if (!cents || cents.value >= 100) return undefined;
+  const digits = String(cents.value).padStart(2, '0');
+  const next = continued(tokens, cents.end);
+  if (names.has(next)) return { decimals: digits, end: cents.end + 1 };
+  // "two dollars fifty", and nothing more.
+  return next === '' && from === end + 1 && cents.value >= 10 ? { decimals: digits, end: cents.end } : undefined;
 }
 
 function amount(symbol: string, { sign, whole, decimals, scale }: Quantity): string {

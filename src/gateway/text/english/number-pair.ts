@@ -30,8 +30,11 @@ export function parsePair(tokens: Tokens, at: number): NumberPair | undefined {
 export function isolated(tokens: Tokens, at: number, { high, low, end }: NumberPair): boolean {
   if (low === high + 1 && tokens[end - 2]?.word === tokens[at]?.word) return false;
   const next = continued(tokens, end);
+  if (DURATIONS.has(next)) return false; // "two ten minute breaks"
   return !isNumeric(wordBefore(tokens, at)) && !isNumeric(next) && !ORDINALS.has(next);
 }
+
+const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
 
 /** Hours of a day that half of all "ten thirty" are about. */
 export const looksLikeTime = ({ high, low }: NumberPair): boolean => high >= 10 && high <= 12 && low < 60;

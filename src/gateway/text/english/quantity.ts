@@ -34,10 +34,14 @@ export function parseQuantity(tokens: Tokens, at: number): Quantity | undefined 
   return { ...fractional, sign: negative ? '-' : '', article: isArticleOne(tokens, from) };
 }
 
-/** "two to three million dollars", "five or six percent": where the second number of a span starts. */
-export function secondOfSpan(tokens: Tokens, { end }: Quantity): number | undefined {
+/** "two to three million dollars", "five or six percent": the second number of a span. */
+export function secondOfSpan(tokens: Tokens, { end, value }: Quantity): Quantity | undefined {
   const link = continued(tokens, end);
-  return (link === 'to' || link === 'or') && continued(tokens, end + 1) !== '' ? end + 1 : undefined;
+  if ((link !== 'to' && link !== 'or') || continued(tokens, end + 1) === '') return undefined;
+  const second = parseQuantity(tokens, end + 1);
+  // "five or six hundred dollars": shared-scale.ts
+  const sharesScale = second?.scale === '' && value < 100 && second.value >= 100;
+  return sharesScale || second?.article ? undefined : second;
 }
 
 /** "point five", which is a number only before a unit; "at this point five percent" is none. */
