@@ -5,6 +5,9 @@ import { DeviceModel, type DeviceModelOptions, type DeviceModelReport } from '..
 const IDEAL_PER_SECOND = 400;
 const DEVICE_MS = 20;
 
+/** The device as it would be if it never waited for returns. */
+const NO_RETURNS = { leastShare: Infinity };
+
 const run = (options: DeviceModelOptions): DeviceModelReport => new DeviceModel(options).run();
 
 /** Virtual time: these are properties of the policy, not of the machine that runs the test. */
@@ -28,7 +31,7 @@ describe('Batch policy on a model device, callers that wait for their answer', (
 
   it('makes groups twice as large as no window does, with 4 callers', () => {
     const [adaptive, none] = (['adaptive', 'none'] as const).map(policy =>
-      run({ arrivals: { callers: 4 }, window: { policy } }),
+      run({ arrivals: { callers: 4 }, window: { policy }, returns: NO_RETURNS }),
     );
     expect(adaptive?.meanGroup).toBeCloseTo(4, 1);
     expect(none?.meanGroup).toBeCloseTo(2, 1);
@@ -37,6 +40,48 @@ describe('Batch policy on a model device, callers that wait for their answer', (
   it('costs a lone caller the quiet gap of 5 ms and no more', () => {
     const alone = (policy: 'adaptive' | 'none') => run({ arrivals: { callers: 1 }, window: { policy } }).p50Ms;
     expect(alone('adaptive') - alone('none')).toBeCloseTo(5, 5);
+  });
+});
+
+describe('Eight callers on a model device: one group of 8, or two groups of 4 that take turns', () => {
+  const HALVES = { callers: 8, start: 'halves' } as const;
+  const MINUTE = { forMs: 60_000, deviceJitter: 0.2 };
+
+  it('takes turns for ever at 0.5 of the ideal when the device never waits for returns', () => {
+    const { perSecond, meanGroup } = run({ arrivals: HALVES, ...MINUTE, returns: NO_RETURNS });
+    expect(perSecond / IDEAL_PER_SECOND).toBeLessThan(0.51);
+    expect(meanGroup).toBeCloseTo(4, 1);
+  });
+
+  it('joins 4 + 4 into groups of 8 within 4 engine calls', () => {
+    const { groups } = run({ arrivals: HALVES, forMs: 500 });
+    expect(groups.slice(0, 8)).toEqual([4, 4, 4, 8, 8, 8, 8, 8]);
+  });
+
+  it('stays at 0.83 of the ideal or better through a minute with device times of 20 ms +- 20 %', () => {
+    const { perSecond, meanGroup } = run({ arrivals: HALVES, ...MINUTE });
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.83);
+    expect(meanGroup).toBeGreaterThan(7.9);
+  });
+
+  // A round trip of 2.6 ms for the callers that fill the group: 20 / 22.6 is the most that 12 callers can reach.
+  it.each([
+    [2, 0.17],
+    [4, 0.35],
+    [6, 0.52],
+    [10, 0.86],
+    [12, 0.88],
+    [14, 0.88],
+  ])('keeps %d callers that begin in halves at %d of the ideal or better', (callers, least) => {
+    const { perSecond } = run({ arrivals: { callers, start: 'halves' } });
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
+  });
+
+  it.each([15, 16, 64, 512])('loses nothing with %d callers: the next group is READY, or as good as', callers => {
+    const [waiting, never] = [undefined, NO_RETURNS].map(returns =>
+      run({ arrivals: { callers, start: 'halves' }, returns }),
+    );
+    expect(waiting!.perSecond).toBeGreaterThanOrEqual(never!.perSecond);
   });
 });
 
@@ -59,4 +104,14 @@ describe('Batch policy on a model device, strangers at random', () => {
     expect(perSecond).toBeGreaterThan(350);
     expect(p99Ms).toBeLessThan(150);
   });
+
+  it.each([0.05, 0.2, 0.36, 0.38])(
+    'are never waited for at %d per ms: every engine call is the same without',
+    perMs => {
+      const [waiting, never] = [undefined, NO_RETURNS].map(returns =>
+        run({ arrivals: { perMs }, forMs: 60_000, returns }),
+      );
+      expect(waiting).toEqual(never);
+    },
+  );
 });

@@ -2,16 +2,24 @@ import { type BatchWindowOptions } from '../../src/core/batching/batch-window.js
 import { type Plan, aDispatcher } from './marble-yard.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
 import { FakeWorkers } from './fake-workers.js';
+import { DeviceTurn } from '../../src/worker/execution/device-turn.js';
+import { ReturnWait, type ReturnWaitOptions } from '../../src/worker/execution/return-wait.js';
 import { aRequest } from './requests.js';
 
 /** Who asks: so many callers that each wait for their answer before asking again, or strangers at a rate. */
-export type Arrivals = { readonly callers: number } | { readonly perMs: number };
+export type Arrivals = { readonly callers: number; readonly start?: CallersStart } | { readonly perMs: number };
+
+/** Where the callers begin: within 5 ms, or in two halves, the second while the device computes the first. */
+export type CallersStart = 'together' | 'halves';
 
 export interface DeviceModelOptions {
   readonly window?: Partial<BatchWindowOptions>;
+  readonly returns?: ReturnWaitOptions;
   readonly arrivals: Arrivals;
   /** Milliseconds one engine call takes, whatever its size (20). */
   readonly deviceMs?: number;
+  /** Each engine call takes up to this share more or less (0). */
+  readonly deviceJitter?: number;
   /** Mean milliseconds of CPU preparation per group, +- 30 % (0). */
   readonly prepMs?: number;
   /** Milliseconds of virtual time (20000). */
@@ -23,6 +31,8 @@ export interface DeviceModelReport {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly meanGroup: number;
+  /** The size of every engine call, in order. */
+  readonly groups: readonly number[];
 }
 
 interface Event extends HeapItem {
@@ -35,12 +45,14 @@ const HOP_MS = 0.7;
 
 /**
  * The batch window's reference model (a discrete-event simulation of gateway, wire and one device) with the real dispatcher in
- * the gateway's place: 16 credits, the device takes up to 8 READY requests when it becomes free (D-24). Deterministic.
+ * the gateway's place and the real device turn in the worker's: 16 credits, the device takes up to 8 READY requests when it
+ * becomes free, or waits for returns (D-24). Deterministic.
  */
 export class DeviceModel {
-  readonly #options: Required<Omit<DeviceModelOptions, 'window'>>;
+  readonly #options: Required<Omit<DeviceModelOptions, 'window' | 'returns'>>;
   readonly #workers = new FakeWorkers();
   readonly #dispatcher;
+  readonly #device;
   readonly #events = new KeyedHeap<Event>();
   readonly #ready: Plan['members'][number][] = [];
   readonly #latencies: number[] = [];
@@ -50,20 +62,25 @@ export class DeviceModel {
   #made = 0;
   #busy = false;
 
-  constructor({ window, ...options }: DeviceModelOptions) {
-    this.#options = { deviceMs: 20, prepMs: 0, forMs: 20_000, ...options };
+  constructor({ window, returns, ...options }: DeviceModelOptions) {
+    this.#options = { deviceMs: 20, deviceJitter: 0, prepMs: 0, forMs: 20_000, ...options };
     this.#workers.add('m', { slots: 2 * GROUP, maxBatch: GROUP });
     this.#dispatcher = aDispatcher(this.#workers, window).dispatcher;
+    this.#device = new DeviceTurn({ returns: new ReturnWait(returns) });
   }
 
   run(): DeviceModelReport {
     const { arrivals, forMs } = this.#options;
     if ('perMs' in arrivals) this.#stranger(arrivals.perMs);
-    else
-      for (let caller = 0; caller < arrivals.callers; caller += 1)
-        this.#after(this.#random() * 5, () => this.#arrive());
+    else for (let caller = 0; caller < arrivals.callers; caller += 1) this.#begin(caller, arrivals);
     while ((this.#events.topKey ?? Infinity) <= forMs) this.#step();
     return this.#report();
+  }
+
+  #begin(caller: number, { callers, start }: { readonly callers: number; readonly start?: CallersStart }): void {
+    const late = start === 'halves' && caller >= callers / 2;
+    // Half a device time after the first half was sent: 5 ms of arrivals, 5 ms of quiet gap.
+    this.#after(this.#random() * 5 + (late ? 10 + this.#options.deviceMs / 2 : 0), () => this.#arrive());
   }
 
   #step(): void {
@@ -78,7 +95,13 @@ export class DeviceModel {
     const sorted = this.#latencies.sort((a, b) => a - b);
     const at = (fraction: number): number => sorted[Math.floor(sorted.length * fraction)] ?? NaN;
     const meanGroup = this.#groups.reduce((sum, size) => sum + size, 0) / this.#groups.length;
-    return { perSecond: (sorted.length / this.#options.forMs) * 1000, p50Ms: at(0.5), p99Ms: at(0.99), meanGroup };
+    return {
+      perSecond: (sorted.length / this.#options.forMs) * 1000,
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
+      meanGroup,
+      groups: this.#groups,
+    };
   }
 
   #arrive(): void {
@@ -105,18 +128,32 @@ export class DeviceModel {
     const { prepMs } = this.#options;
     this.#after(HOP_MS + prepMs * (0.7 + 0.6 * this.#random()), () => {
       this.#ready.push(...members);
-      this.#compute();
+      members.forEach(() => this.#device.ready(this.#nowMs, undefined));
+      this.#pump();
     });
   }
 
-  #compute(): void {
-    if (this.#busy || this.#ready.length === 0) return;
-    const group = this.#ready.splice(0, GROUP);
+  /** MicroBatcher's loop; groups are READY whole, so nobody is missing from one. */
+  #pump(): void {
+    while (this.#ready.length > 0 && !this.#busy) {
+      const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, missing: 0 };
+      const decision = this.#device.decide({ ...view, realtime: false, draining: false }, this.#nowMs);
+      if (!decision.go) return this.#after(decision.wakeAtMs - this.#nowMs, () => this.#pump());
+      this.#compute(this.#ready.splice(0, GROUP));
+    }
+    this.#device.over();
+  }
+
+  #compute(group: Plan['members']): void {
     this.#busy = true;
     this.#groups.push(group.length);
-    this.#after(this.#options.deviceMs, () => {
+    const { deviceMs, deviceJitter } = this.#options;
+    const elapsedMs = deviceMs * (deviceJitter === 0 ? 1 : 1 + deviceJitter * (2 * this.#random() - 1));
+    this.#after(elapsedMs, () => {
       this.#busy = false;
-      this.#compute();
+      const call = { answered: group.length, deviceMs: elapsedMs, full: this.#ready.length >= GROUP };
+      this.#device.ended(call, this.#nowMs);
+      this.#pump();
       this.#after(HOP_MS, () => this.#answer(group));
     });
   }

@@ -3,7 +3,7 @@ export interface LaneView {
   /** Items that could go now, at least 1. */
   readonly ready: number;
   readonly maxBatch: number;
-  /** False while an engine call runs, and at the instant one ends: such a device never waits. */
+  /** False while an engine call runs, and after one that left READY items: such a device never waits for a group. */
   readonly idle: boolean;
   /** Members of the head's group that are still arriving or being prepared. */
   readonly missing: number;

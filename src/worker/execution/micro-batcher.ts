@@ -1,10 +1,11 @@
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { type ItemOutcome } from '../engines/engine.js';
 import { type BatchJournal } from './batch-journal.js';
 import { DeviceLane, type GroupCompute, type LaneResult } from './device-lane.js';
-import { GroupWait } from './group-wait.js';
+import { DeviceTurn, type DeviceView } from './device-turn.js';
 import { PrepStage } from './prep-stage.js';
 import { ReadyQueue, type ReadyEntry } from './ready-queue.js';
 import { abortError, type Computed, type WorkItem } from './work-item.js';
@@ -23,7 +24,8 @@ export interface MicroBatcherOptions<Input, Ready, Value> {
   readonly prepParallel: number;
   readonly clock: MonotonicClock;
   readonly journal: BatchJournal;
-  readonly wait?: GroupWait;
+  /** True once no new request is taken: nobody comes back (false). */
+  readonly draining?: () => boolean;
 }
 
 /** One item's passage: arrived → preparing → READY → on the device → departed. */
@@ -46,9 +48,8 @@ export class MicroBatcher<Input, Ready, Value> {
   readonly #prep: PrepStage;
   readonly #queue = new ReadyQueue<Ticket<Ready, Value>>();
   readonly #lane: DeviceLane<Ready, Value>;
-  readonly #wait: GroupWait;
+  readonly #turn = new DeviceTurn();
   #sequence = 0;
-  #waitingSinceMs: number | undefined;
   #wake = Subscription.EMPTY;
 
   constructor(options: MicroBatcherOptions<Input, Ready, Value>, scheduler: SchedulerLike = asyncScheduler) {
@@ -56,7 +57,6 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#scheduler = scheduler;
     this.#prep = new PrepStage({ parallel: options.prepParallel, clock: options.clock });
     this.#lane = new DeviceLane(options.compute, options.clock);
-    this.#wait = options.wait ?? new GroupWait();
   }
 
   /**
@@ -71,7 +71,7 @@ export class MicroBatcher<Input, Ready, Value> {
     } finally {
       this.#queue.departed(ticket);
       // A member less to wait for may be what an idle device was waiting for.
-      this.#pump(false);
+      this.#pump();
     }
   }
 
@@ -108,55 +108,57 @@ export class MicroBatcher<Input, Ready, Value> {
       };
       ticket.signal.addEventListener('abort', abandon, { once: true });
       this.#enqueue(ticket);
-      this.#pump(false);
+      this.#pump();
     });
   }
 
   #enqueue(ticket: Ticket<Ready, Value>): void {
     ticket.readyMs = this.#options.clock.nowMs();
-    const gatheredMs = this.#queue.ready(ticket, ticket.readyMs);
-    if (gatheredMs !== undefined) this.#wait.gathered(gatheredMs);
+    this.#turn.ready(ticket.readyMs, this.#queue.ready(ticket, ticket.readyMs));
   }
 
-  /** Gives the device what it may take now. `freed`: an engine call has just ended, so nobody waits. */
-  #pump(freed: boolean): void {
+  /** Gives the device what it may take now. */
+  #pump(): void {
     const { maxBatch, maxConcurrent } = this.#options.limits();
     while (this.#queue.size > 0 && this.#lane.running < maxConcurrent) {
-      const decision = this.#wait.decide(this.#view(maxBatch, freed), this.#options.clock.nowMs());
-      if (!decision.go) return this.#sleepUntil(decision.wakeAtMs);
+      const nowMs = this.#options.clock.nowMs();
+      const decision = this.#turn.decide(this.#view(maxBatch), nowMs);
+      if (!decision.go) return this.#sleep(decision.wakeAtMs - nowMs);
       void this.#launch(this.#queue.take(maxBatch), maxBatch);
     }
-    this.#wakeless();
+    this.#turn.over();
+    this.#wake.unsubscribe();
   }
 
-  #view(maxBatch: number, freed: boolean) {
+  #view(maxBatch: number): DeviceView {
     return {
       ready: this.#queue.size,
       maxBatch,
-      idle: !freed && this.#lane.running === 0,
+      running: this.#lane.running,
       missing: this.#queue.missingOfHead,
-      waitingSinceMs: this.#waitingSinceMs,
+      realtime: this.#queue.head?.priority === RequestPriority.REALTIME,
+      draining: this.#options.draining?.() ?? false,
     };
   }
 
-  #sleepUntil(wakeAtMs: number): void {
-    const nowMs = this.#options.clock.nowMs();
-    this.#waitingSinceMs ??= nowMs;
+  #sleep(delayMs: number): void {
     this.#wake.unsubscribe();
-    this.#wake = this.#scheduler.schedule(() => this.#pump(false), Math.max(0, wakeAtMs - nowMs));
-  }
-
-  #wakeless(): void {
-    this.#waitingSinceMs = undefined;
-    this.#wake.unsubscribe();
+    this.#wake = this.#scheduler.schedule(() => this.#pump(), delayMs);
   }
 
   async #launch(tickets: readonly Ticket<Ready, Value>[], maxBatch: number): Promise<void> {
     this.#options.journal.collected(tickets.length, maxBatch);
     const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
-    this.#pump(true);
+    this.#ended(tickets, result, maxBatch);
+    this.#pump();
     tickets.forEach((ticket, index) => ticket.settle(result, result.outcomes[index]!, tickets.length));
     this.#options.journal.done(tickets, result);
+  }
+
+  #ended(tickets: readonly Ticket<Ready, Value>[], { startedMs, deviceMs }: LaneResult<Value>, maxBatch: number): void {
+    // Who was cancelled has gone, and is not one to come back.
+    const answered = tickets.filter(({ signal }) => !signal.aborted).length;
+    this.#turn.ended({ answered, deviceMs, full: this.#queue.size >= maxBatch }, startedMs + deviceMs);
   }
 }
 

@@ -18,9 +18,14 @@ export class ReadyQueue<Entry extends ReadyEntry> {
     return this.#line.size;
   }
 
+  /** The item that goes first. */
+  get head(): Entry | undefined {
+    return this.#line.head;
+  }
+
   /** Members of the head's group that are still arriving or being prepared. */
   get missingOfHead(): number {
-    return this.#line.head ? this.#groups.missing(this.#line.head.group) : 0;
+    return this.head ? this.#groups.missing(this.head.group) : 0;
   }
 
   arrived(entry: Entry, nowMs: number): void {

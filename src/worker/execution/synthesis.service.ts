@@ -8,6 +8,7 @@ import { SPEECH_RATE } from '../audio/pcm.js';
 import { SpeechOutput } from '../audio/speech-output.js';
 import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/engine.js';
 import { SYNTHESIZER } from '../engine.tokens.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 import { type WorkItem } from './work-item.js';
@@ -45,6 +46,7 @@ export class SynthesisService {
     @Inject(WORKER_SPEC) spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
+    state: WorkerState,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: item => Promise.resolve(this.#prepare(item)),
@@ -53,6 +55,7 @@ export class SynthesisService {
       prepParallel: spec.prepParallel,
       clock,
       journal,
+      draining: () => state.phase === 'draining',
     });
   }
 

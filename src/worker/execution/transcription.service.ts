@@ -6,6 +6,7 @@ import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { decodeAudio } from '../audio/decode.js';
 import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
 import { RECOGNIZER } from '../engine.tokens.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 import { segmentsOf } from './transcript-segments.js';
@@ -31,6 +32,7 @@ export class TranscriptionService {
     @Inject(WORKER_SPEC) spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
+    state: WorkerState,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: item => this.#prepare(item),
@@ -39,6 +41,7 @@ export class TranscriptionService {
       prepParallel: spec.prepParallel,
       clock,
       journal,
+      draining: () => state.phase === 'draining',
     });
   }
 

@@ -1,0 +1,64 @@
+import { GroupWait, type WaitDecision } from './group-wait.js';
+import { type EndedCall, ReturnWait, type ReturnView } from './return-wait.js';
+
+/** The device and its line, whenever there is something READY and a call could start. */
+export interface DeviceView extends ReturnView {
+  /** Members of the head's group that are still arriving or being prepared. */
+  readonly missing: number;
+}
+
+export interface DeviceTurnOptions {
+  readonly groups?: GroupWait;
+  readonly returns?: ReturnWait;
+}
+
+/**
+ * May the next engine call start now? (D-24.) Two reasons to hold it: an idle device waits for the head's group, and a free
+ * one for callers that always come back. A turn lasts from the device having nothing to do but wait until it has taken what
+ * is READY, or nothing is.
+ */
+export class DeviceTurn {
+  readonly #groups: GroupWait;
+  readonly #returns: ReturnWait;
+  /** An engine call ended and left READY items: they never wait for the rest of their group, before or after returns. */
+  #freed = false;
+  #waitingSinceMs: number | undefined;
+
+  constructor({ groups = new GroupWait(), returns = new ReturnWait() }: DeviceTurnOptions = {}) {
+    this.#groups = groups;
+    this.#returns = returns;
+  }
+
+  ended(call: EndedCall, nowMs: number): void {
+    this.#freed = true;
+    this.#returns.ended(call, nowMs);
+  }
+
+  /** An item became READY; `gatheredMs` is how long its group took, when it was the last one missing. */
+  ready(nowMs: number, gatheredMs: number | undefined): void {
+    this.#returns.ready(nowMs);
+    if (gatheredMs !== undefined) this.#groups.gathered(gatheredMs);
+  }
+
+  decide(device: DeviceView, nowMs: number): WaitDecision {
+    const decision = this.#decide(device, nowMs);
+    if (!decision.go) this.#waitingSinceMs ??= nowMs;
+    return decision;
+  }
+
+  /** Nothing is held any more: the device took its share, or there is none. */
+  over(): void {
+    this.#freed = false;
+    this.#waitingSinceMs = undefined;
+  }
+
+  #decide(device: DeviceView, nowMs: number): WaitDecision {
+    const { ready, maxBatch, missing, running } = device;
+    const idle = !this.#freed && running === 0;
+    const decision = this.#groups.decide(
+      { ready, maxBatch, idle, missing, waitingSinceMs: this.#waitingSinceMs },
+      nowMs,
+    );
+    return decision.go ? this.#returns.decide(device, nowMs) : decision;
+  }
+}

@@ -1,0 +1,118 @@
+import { type WaitDecision } from './group-wait.js';
+
+/** The device as this decision sees it. */
+export interface ReturnView {
+  /** Items that could go now, at least 1. */
+  readonly ready: number;
+  readonly maxBatch: number;
+  /** Engine calls that run now. */
+  readonly running: number;
+  /** The first item to go is REALTIME. */
+  readonly realtime: boolean;
+  /** The worker takes no new requests: nobody can come back. */
+  readonly draining: boolean;
+}
+
+export interface ReturnWaitOptions {
+  /** Of the callers answered, so many came back soon (0.8); Infinity: never wait. */
+  readonly leastShare?: number;
+}
+
+/** An engine call that ended. */
+export interface EndedCall {
+  /** Callers that get an answer. */
+  readonly answered: number;
+  readonly deviceMs: number;
+  /** A whole group was READY before anybody could come back. */
+  readonly full: boolean;
+}
+
+/** The latest engine call that ended, and who came back since. */
+interface Awaited {
+  readonly answered: number;
+  readonly atMs: number;
+  /** Returns after this count no more, and are no longer waited for. */
+  readonly untilMs: number;
+  returned: number;
+  /** Sum over `returned`, each from the answer to READY. */
+  returnMs: number;
+}
+
+const GO: WaitDecision = { go: true };
+/** Of a new call in what is usual: 3 calls without returns end the waiting, 2 to 10 with returns begin it. */
+const WEIGHT = 0.15;
+/** Of the usual device time. */
+const PATIENCE = 0.5;
+
+/**
+ * May a free device wait for the callers it has just answered? (D-24: only for those that always come back.) Callers who wait
+ * for their answer before they ask again return at once, so the next call is fuller; strangers do not. Which of the two is
+ * learned: of a steady random stream, half a device time holds at most half of what an engine call answers, whatever the
+ * load, because calls begin at least one device time apart. Pure: the caller tells the time and does the waiting.
+ */
+export class ReturnWait {
+  readonly #leastShare: number;
+  #deviceMs: number | undefined;
+  #latest: Awaited | undefined;
+  // Weighted sums over the calls so far: their quotients are what is usual. They begin as a stream of strangers.
+  #answered = 1;
+  #returned = 0.5;
+  #returnMs = 0;
+
+  constructor({ leastShare = 0.8 }: ReturnWaitOptions = {}) {
+    this.#leastShare = leastShare;
+  }
+
+  /** The usual share of answered callers that are matched by new READY items within half a device time: 0 to 1. */
+  get share(): number {
+    return this.#returned / this.#answered;
+  }
+
+  /**
+   * A call that left a full device behind teaches nothing: what becomes READY then was held back by the worker's credits, and
+   * would look like returns.
+   */
+  ended({ answered, deviceMs, full }: EndedCall, nowMs: number): void {
+    this.#learn();
+    this.#deviceMs = this.#deviceMs === undefined ? deviceMs : mixed(this.#deviceMs, deviceMs);
+    const untilMs = nowMs + PATIENCE * this.#deviceMs;
+    this.#latest = full ? undefined : { answered, atMs: nowMs, untilMs, returned: 0, returnMs: 0 };
+  }
+
+  /** An item became READY. Nobody knows callers by name: each one counts as a return. */
+  ready(nowMs: number): void {
+    const call = this.#latest;
+    if (call === undefined || nowMs > call.untilMs || call.returned === call.answered) return;
+    call.returned += 1;
+    call.returnMs += nowMs - call.atMs;
+  }
+
+  decide({ ready, maxBatch, running, realtime, draining }: ReturnView, nowMs: number): WaitDecision {
+    const call = this.#latest;
+    if (call === undefined || ready >= maxBatch || running > 0 || realtime || draining) return GO;
+    const missing = call.answered - call.returned;
+    if (missing === 0 || this.share < this.#leastShare) return GO;
+    const worthMs = this.#worthMs(ready + missing, maxBatch);
+    if (worthMs <= this.#returnMs / this.#returned) return GO;
+    const wakeAtMs = Math.min(call.untilMs, call.atMs + worthMs);
+    return nowMs >= wakeAtMs ? GO : { go: false, wakeAtMs };
+  }
+
+  /**
+   * A wait shorter than this serves more: `callers` in two calls that take turns are `callers / 2D` per millisecond, waiting
+   * makes it `min(callers, maxBatch) / (D + wait)`. One whole device time when all fit into one call.
+   */
+  #worthMs(callers: number, maxBatch: number): number {
+    return (this.#deviceMs ?? 0) * ((2 * Math.min(callers, maxBatch)) / callers - 1);
+  }
+
+  #learn(): void {
+    const { answered = 0, returned = 0, returnMs = 0 } = this.#latest ?? {};
+    if (answered === 0) return;
+    this.#answered = mixed(this.#answered, answered);
+    this.#returned = mixed(this.#returned, returned);
+    this.#returnMs = mixed(this.#returnMs, returnMs);
+  }
+}
+
+const mixed = (usual: number, latest: number): number => usual + WEIGHT * (latest - usual);
