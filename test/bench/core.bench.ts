@@ -21,7 +21,8 @@ class EndlessWorkers implements WorkerPort {
   readonly #offers: ReadonlyMap<string, SlotOffer>;
 
   constructor(models: readonly string[], maxBatch: number) {
-    this.#offers = new Map(models.map(model => [model, { workerId: model, free: maxBatch, idle: false, maxBatch }]));
+    const room = { free: maxBatch, urgent: 2 * maxBatch, idle: false, maxBatch };
+    this.#offers = new Map(models.map(model => [model, { workerId: model, ...room }]));
   }
 
   offer(model: string): SlotOffer | undefined {

@@ -91,6 +91,14 @@ class Yard {
     const aged = members.map(({ aged }) => aged);
     expect(aged).toEqual(members.map(({ request }) => this.#isAged(request)));
     this.#checkNobodyOvertaken(members[0]?.request);
+    this.#checkCredit(model, members[0]?.request.priority);
+  }
+
+  /** D-24: the overdraft is for REALTIME; BATCH that aged stays within the slots. */
+  #checkCredit(model: string, priority: RequestPriority | undefined): void {
+    const worker = this.slots.find(({ workerId }) => workerId === model);
+    const { inUse, slots, maxBatch } = worker ?? { inUse: Infinity, slots: 0, maxBatch: 0 };
+    expect(inUse).toBeLessThanOrEqual(priority === RequestPriority.REALTIME ? slots + maxBatch : slots);
   }
 
   #isAged({ priority, enqueuedAtMs }: { priority: RequestPriority; enqueuedAtMs: number }): boolean {
@@ -162,9 +170,9 @@ class Yard {
     expect(count('settled')).toBe(this.settled);
     expect(count('queued') + count('leased') + count('settled')).toBe(this.accepted);
     expect(this.cancellation.size).toBe(count('queued') + count('leased'));
-    const taken = this.slots.reduce((sum, { slots, free }) => sum + slots - free, 0);
+    const taken = this.slots.reduce((sum, { inUse }) => sum + inUse, 0);
     expect(taken).toBe(this.leases.size);
-    expect(this.slots.every(({ free }) => free >= 0)).toBe(true);
+    expect(this.slots.every(({ inUse, slots, maxBatch }) => inUse >= 0 && inUse <= slots + maxBatch)).toBe(true);
   }
 }
 
@@ -214,7 +222,7 @@ describe('Dispatcher, whatever happens', () => {
         finish(yard);
         yard.checkSums();
         expect([yard.depth, yard.leases.size, yard.settled]).toEqual([0, 0, yard.accepted]);
-        expect(yard.slots.map(({ free }) => free)).toEqual(yard.slots.map(({ slots }) => slots));
+        expect(yard.slots.map(({ inUse }) => inUse)).toEqual([0, 0, 0]);
       }),
       { numRuns: 150 },
     );

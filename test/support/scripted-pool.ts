@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
-import { type SlotOffer } from '../../src/core/dispatch/worker.port.js';
+import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { DomainError, type ErrorCode } from '../../src/core/shared/domain-error.js';
@@ -85,7 +85,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   addWorker(id: string, model: string, { slots = 16, maxBatch = 8 } = {}): void {
     const worker = { model, maxBatch, slots: new SlotLedger(() => this.#capacity.next(model)) };
     this.#workers.set(id, worker);
-    worker.slots.resize(slots);
+    worker.slots.resize(slots, maxBatch);
   }
 
   /** Away: no offers, every call of it ends as lost. */
@@ -110,17 +110,17 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
 
   offer(model: string): SlotOffer | undefined {
     const [best] = [...this.#workers]
-      .filter(([, worker]) => worker.model === model && worker.slots.free > 0)
-      .sort(([, a], [, b]) => a.slots.inUse - b.slots.inUse);
+      .filter(([, worker]) => worker.model === model && worker.slots.urgent > 0)
+      .sort(([, a], [, b]) => b.slots.free - a.slots.free || b.slots.urgent - a.slots.urgent);
     if (!best) return undefined;
     const [workerId, { slots, maxBatch }] = best;
-    return { workerId, free: slots.free, idle: slots.inUse === 0, maxBatch };
+    return { workerId, free: slots.free, urgent: slots.urgent, idle: slots.inUse === 0, maxBatch };
   }
 
-  lease(workerId: string, count: number): readonly Lease[] {
+  lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
-    return worker.slots.lease(count);
+    return worker.slots.lease(count, credit);
   }
 
   execute(given: { workerId: string; request: ScheduledRequest<WorkerTask>; group: CallGroup }): WorkerCall {

@@ -29,9 +29,10 @@ describe('BatchWindow, idle device', () => {
     expect(window.decide(waiting(12), IDLE, 0)).toEqual(go(8, 'full'));
   });
 
-  it('waits with 7 until the quiet gap after the last', () => {
+  it('waits with 7 until the quiet gap after the last, less than a tick of 1 ms early', () => {
     expect(window.decide(waiting(7, 3), IDLE, 3)).toEqual(wait(8));
-    expect(window.decide(waiting(7, 3), IDLE, 7.9)).toEqual(wait(8));
+    expect(window.decide(waiting(7, 3), IDLE, 7)).toEqual(wait(8));
+    expect(window.decide(waiting(7, 3), IDLE, 7.1)).toEqual(go(7, 'quiet'));
     expect(window.decide(waiting(7, 3), IDLE, 8)).toEqual(go(7, 'quiet'));
   });
 
@@ -40,7 +41,8 @@ describe('BatchWindow, idle device', () => {
   });
 
   it('goes 50 ms after the first, however steadily others arrive', () => {
-    expect(window.decide(waiting(6, 48), IDLE, 49.9)).toEqual(wait(50));
+    expect(window.decide(waiting(6, 48), IDLE, 49)).toEqual(wait(50));
+    expect(window.decide(waiting(6, 48), IDLE, 49.1)).toEqual(go(6, 'window'));
     expect(window.decide(waiting(6, 48), IDLE, 50)).toEqual(go(6, 'window'));
   });
 
@@ -107,5 +109,6 @@ describe('BatchWindow policies', () => {
   it.each<BatchPolicy>(['adaptive', 'window', 'none'])('%s: without requests or credits nothing goes, ever', policy => {
     expect(aWindow(policy).decide(waiting(0), IDLE, 99)).toEqual(wait(Infinity));
     expect(aWindow(policy).decide(waiting(9), { ...IDLE, free: 0 }, 99)).toEqual(wait(Infinity));
+    expect(aWindow(policy).flush(waiting(9), { ...BUSY, free: 0 })).toEqual(wait(Infinity));
   });
 });

@@ -7,6 +7,13 @@ export type BatchPolicy = 'adaptive' | 'window' | 'none';
 /** Why a window let a group go. */
 export type BatchReason = 'full' | 'window' | 'quiet' | 'ahead';
 
+/**
+ * Timers of Node count whole milliseconds from a clock they read once per turn, so a wake may come up to so much before the
+ * instant it was asked for. A window that is due within less than this is due: it may close so much early, and is not held
+ * open for one more tick.
+ */
+export const TIMER_RESOLUTION_MS = 1;
+
 export interface BatchWindowOptions {
   readonly policy: BatchPolicy;
   /** Requests per group at most (8). */
@@ -24,7 +31,7 @@ export interface BatchLane {
   readonly lastEnqueuedAtMs: number;
 }
 
-/** Capacity as the window sees it: free request credits, whether the device has nothing to do, its largest group. */
+/** Capacity as the window sees it: request credits free for BATCH, maybe 0, whether the device has nothing to do, its largest group. */
 export interface BatchOffer {
   readonly free: number;
   readonly idle: boolean;
@@ -48,9 +55,8 @@ export class BatchWindow {
   }
 
   decide(lane: BatchLane, offer: BatchOffer, nowMs: number): WindowDecision {
-    if (lane.waiting === 0 || offer.free === 0) return { go: false, wakeAtMs: Infinity };
     const { policy } = this.#options;
-    if (policy === 'none') return this.flush(lane, offer);
+    if (policy === 'none' || lane.waiting === 0 || offer.free === 0) return this.flush(lane, offer);
     const most = this.#most(offer);
     if (policy === 'adaptive' && !offer.idle) return { go: true, count: Math.min(lane.waiting, most), reason: 'ahead' };
     if (lane.waiting >= most) return { go: true, count: most, reason: 'full' };
@@ -59,6 +65,7 @@ export class BatchWindow {
 
   /** A window that closes at once: the policy `none`, and every policy during shutdown. */
   flush(lane: BatchLane, offer: BatchOffer): WindowDecision {
+    if (lane.waiting === 0 || offer.free === 0) return { go: false, wakeAtMs: Infinity };
     const most = this.#most(offer);
     if (lane.waiting >= most) return { go: true, count: most, reason: 'full' };
     return { go: true, count: lane.waiting, reason: offer.idle ? 'window' : 'ahead' };
@@ -72,10 +79,15 @@ export class BatchWindow {
   #wait(lane: BatchLane, nowMs: number): WindowDecision {
     const { policy, windowMs, quietGapMs } = this.#options;
     const windowAtMs = lane.firstEnqueuedAtMs + windowMs;
-    if (nowMs >= windowAtMs) return { go: true, count: lane.waiting, reason: 'window' };
+    if (isDue(windowAtMs, nowMs)) return { go: true, count: lane.waiting, reason: 'window' };
     if (policy === 'window') return { go: false, wakeAtMs: windowAtMs };
     const quietAtMs = lane.lastEnqueuedAtMs + quietGapMs;
-    if (nowMs >= quietAtMs) return { go: true, count: lane.waiting, reason: 'quiet' };
+    if (isDue(quietAtMs, nowMs)) return { go: true, count: lane.waiting, reason: 'quiet' };
     return { go: false, wakeAtMs: Math.min(windowAtMs, quietAtMs) };
   }
+}
+
+/** An instant exactly one tick away is still to come: a timer of one tick does not wake before it. */
+function isDue(atMs: number, nowMs: number): boolean {
+  return nowMs > atMs - TIMER_RESOLUTION_MS;
 }

@@ -52,8 +52,16 @@ describe('WindowTimers', () => {
     expectWakes({ orders: 'a-----a-b---', wakes: '---w--w---w-' }, { a: 3, b: 10 });
   });
 
-  it('rounds a fraction up, so that the window is closed when it wakes', () => {
-    expectWakes({ orders: 'a-----------', wakes: '-----w------' }, { a: 4.2 });
+  it('rounds a fraction down: what is less than a tick away counts as come', () => {
+    expectWakes({ orders: 'a-----------', wakes: '----w-------' }, { a: 4.2 });
+  });
+
+  it('wakes a whole tick later when armed again for an instant less than a tick away, so that nothing spins', () => {
+    scheduler.run(({ expectObservable }) => {
+      timers.wakeAt(4.2);
+      timers.wakes$.subscribe(() => timers.wakeAt(scheduler.now() < 4.2 ? 4.2 : undefined));
+      expectObservable(timers.wakes$.pipe(map(() => 'w'))).toBe('----ww------');
+    });
   });
 
   it('wakes 30 s later for aging', () => {

@@ -1,5 +1,6 @@
 import { asyncScheduler, type Observable, type SchedulerLike, Subject, type Subscription, timer } from 'rxjs';
 import { type MonotonicClock } from '../shared/monotonic-clock.js';
+import { TIMER_RESOLUTION_MS } from './batch-window.js';
 
 /** Node fires a longer delay at once. Waking early is harmless: whoever wakes asks again. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -23,9 +24,7 @@ export class WindowTimers {
     if (atMs === this.#armed?.atMs) return;
     this.stop();
     if (atMs === undefined || atMs === Infinity) return;
-    // Rounded up, because a timer that fires a fraction early finds its window still open.
-    const delayMs = Math.min(Math.max(0, Math.ceil(atMs - this.#clock.nowMs())), MAX_DELAY_MS);
-    const wake = timer(delayMs, this.#scheduler).subscribe(() => {
+    const wake = timer(delayTo(atMs, this.#clock.nowMs()), this.#scheduler).subscribe(() => {
       this.#armed = undefined;
       this.#wakes.next();
     });
@@ -37,4 +36,13 @@ export class WindowTimers {
     this.#armed?.timer.unsubscribe();
     this.#armed = undefined;
   }
+}
+
+/**
+ * Rounded down, as Node adds up to a tick of its own; a window accepts a wake that is less than a tick early. What insists on its
+ * instant is woken once more, a whole tick later: being early never makes the loop spin.
+ */
+function delayTo(atMs: number, nowMs: number): number {
+  if (atMs <= nowMs) return 0;
+  return Math.min(Math.max(TIMER_RESOLUTION_MS, Math.floor(atMs - nowMs)), MAX_DELAY_MS);
 }

@@ -37,10 +37,10 @@ describe('Dispatcher, capacity first', () => {
   });
 
   it('plans nothing while no slot is free', () => {
-    workers.add('m', { slots: 1 });
-    realtime('a');
-    realtime('b');
-    expect(plansAt(0)).toEqual(['a single']);
+    workers.add('m', { slots: 1, busy: true });
+    batch('a');
+    batch('b');
+    expect(plansAt(0)).toEqual(['a ahead']);
     expect(queue.depth).toBe(1);
   });
 
@@ -56,7 +56,7 @@ describe('Dispatcher, capacity first', () => {
     workers.add('m', { busy: true });
     ['a', 'b', 'c'].forEach(id => batch(id));
     expect(plansAt(0)).toEqual(['a b c ahead']);
-    expect(workers.leaseCalls).toEqual([{ workerId: 'm', count: 3 }]);
+    expect(workers.leaseCalls).toEqual([{ workerId: 'm', count: 3, credit: 'free' }]);
   });
 
   it('gives every member its own lease', () => {
@@ -100,7 +100,7 @@ describe('Dispatcher, order', () => {
     workers.add('m', { slots: 1 });
     batch('a', 0);
     realtime('b', 1);
-    expect(plansAt(30_000)).toEqual(['a! single']);
+    expect(plansAt(30_000)).toEqual(['a! single', 'b single']);
   });
 
   it('plans REALTIME before BATCH of 29.999 s', () => {

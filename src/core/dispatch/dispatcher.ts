@@ -8,8 +8,9 @@ import { agesAtMs, isAged } from '../queue/aging-policy.js';
 import { type LaneView } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
+import { slotCredit } from './slot-credit.js';
 import { WindowWait } from './window-wait.js';
-import { type SlotOffer, type WorkerPort } from './worker.port.js';
+import { type SlotCredit, type SlotOffer, type WorkerPort } from './worker.port.js';
 
 export interface DispatcherDeps<P> {
   readonly queue: PriorityQueue<P>;
@@ -20,6 +21,12 @@ export interface DispatcherDeps<P> {
 }
 
 export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
+
+/** What a lane has to go on: a worker, and the credit that the lane may draw on, of which there is some. */
+interface Capacity {
+  readonly offer: SlotOffer;
+  readonly credit: SlotCredit;
+}
 
 /** What may leave a lane now: how many, and why. */
 interface Group {
@@ -57,19 +64,18 @@ export class Dispatcher<P> {
    */
   next(nowMs: number): DispatchPlan<P> | undefined {
     return this.#deps.queue.pick(nowMs, (lane, aged) => {
-      const offer = this.#deps.workers.offer(lane.model);
-      if (offer === undefined) {
-        this.#windowWait.over(lane.model);
-        return undefined;
-      }
-      const group = this.#groupOf(lane, aged, offer, nowMs);
-      return group && this.#plan(group, offer, nowMs);
+      const capacity = this.#capacityFor(lane, nowMs);
+      // Without a free slot it is not the window that holds BATCH back, whatever REALTIME may still take.
+      if (!capacity?.offer.free) this.#windowWait.over(lane.model);
+      const group = capacity && this.#groupOf(lane, aged, capacity.offer, nowMs);
+      return group && this.#plan(group, capacity, nowMs);
     });
   }
 
   /**
    * The earliest instant at which `next` or `expire` may have something without anything else happening: a window closes, a
-   * head held by its window ages, a queue deadline comes. A model without a slot needs no timer: capacity$ wakes the loop.
+   * head held by its window ages, a queue deadline comes. A lane without a slot it may take needs no timer: capacity$ wakes
+   * the loop.
    */
   nextWakeMs(nowMs: number): number | undefined {
     const { queue } = this.#deps;
@@ -98,6 +104,15 @@ export class Dispatcher<P> {
     this.#draining = true;
   }
 
+  #capacityFor(lane: LaneView, nowMs: number): Capacity | undefined {
+    const { queue, workers } = this.#deps;
+    const offer = workers.offer(lane.model);
+    if (offer === undefined) return undefined;
+    const { model, priority, firstEnqueuedAtMs: enqueuedAtMs } = lane;
+    const credit = slotCredit({ model, priority, enqueuedAtMs }, queue, nowMs);
+    return offer[credit] > 0 ? { offer, credit } : undefined;
+  }
+
   #groupOf(lane: LaneView, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
     if (aged || lane.priority === RequestPriority.REALTIME) return { lane, aged, count: 1, reason: 'single' };
     const decision = this.#decide(lane, offer, nowMs);
@@ -116,12 +131,12 @@ export class Dispatcher<P> {
     return this.#draining ? window.flush(view, offer) : window.decide(view, offer, nowMs);
   }
 
-  #plan(group: Group, offer: SlotOffer, nowMs: number): DispatchPlan<P> {
+  #plan(group: Group, { offer, credit }: Capacity, nowMs: number): DispatchPlan<P> {
     const { queue, workers, admission, newGroupId } = this.#deps;
     const { lane, count, reason } = group;
     const { model } = lane;
     // Leasing first: should it throw, nothing has left the queue.
-    const leases = workers.lease(offer.workerId, count);
+    const leases = workers.lease(offer.workerId, count, credit);
     const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], group, nowMs));
     if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
     admission.drained(model, nowMs, members.length);
@@ -136,13 +151,13 @@ export class Dispatcher<P> {
   }
 
   #laneWakeMs(lane: LaneView, nowMs: number): number {
-    const offer = this.#deps.workers.offer(lane.model);
-    if (offer === undefined) return Infinity;
+    const capacity = this.#capacityFor(lane, nowMs);
+    if (capacity === undefined) return Infinity;
     if (lane.priority === RequestPriority.REALTIME) return nowMs;
     const { agingMs } = this.#deps.queue;
     const enqueuedAtMs = lane.firstEnqueuedAtMs;
     if (isAged({ priority: lane.priority, enqueuedAtMs }, nowMs, agingMs)) return nowMs;
-    const decision = this.#decide(lane, offer, nowMs);
+    const decision = this.#decide(lane, capacity.offer, nowMs);
     return decision.go ? nowMs : Math.min(decision.wakeAtMs, agesAtMs(enqueuedAtMs, agingMs));
   }
 

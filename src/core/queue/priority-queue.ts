@@ -86,6 +86,12 @@ export class PriorityQueue<P> {
     return [...this.#lanes].filter(([, { realtime, batch }]) => realtime.size + batch.size > 0).map(([model]) => model);
   }
 
+  /** True when BATCH of this model has aged and came before that instant: it goes first (D-03). */
+  hasOlderAged(model: string, enqueuedAtMs: number, nowMs: number): boolean {
+    const lane = this.#lanes.get(model)?.batch;
+    return lane !== undefined && lane.firstEnqueuedAtMs < enqueuedAtMs && this.#isAged(lane, nowMs);
+  }
+
   has(id: string): boolean {
     return this.#nodes.has(id);
   }

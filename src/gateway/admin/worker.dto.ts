@@ -6,8 +6,8 @@ const STATES = ['starting', 'ready', 'busy', 'draining', 'lost'] as const;
 
 export class WorkerSlotsDto {
   @ApiProperty() total!: number;
-  @ApiProperty() free!: number;
-  @ApiProperty() in_use!: number;
+  @ApiProperty({ description: 'For anybody; never negative.' }) free!: number;
+  @ApiProperty({ description: 'Realtime may exceed the total by one group (max_batch).' }) in_use!: number;
 }
 
 export class WorkerExitDto {

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
+import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -94,16 +96,18 @@ export class RequestViews {
       state: place ? 'queued' : 'running',
       position: place?.position,
       aged: place?.aged ?? lifecycle.promoted,
-      waitsFor: place && this.#waitsFor(request.model, priority === 'batch' && !place.aged),
+      waitsFor: place && this.#waitsFor(request, priority === 'batch' && !place.aged),
       waitedMs: place ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? 0),
       workerId: lifecycle.workerId,
       attempts: lifecycle.attempts,
     };
   }
 
-  #waitsFor(model: string, windowApplies: boolean): WaitsFor {
+  #waitsFor(request: ScheduledRequest<WorkerTask>, windowApplies: boolean): WaitsFor {
+    const { model } = request;
     if (!this.pool.hasReady(model)) return 'worker';
-    if (!this.pool.offer(model)) return 'slot';
+    const credit = slotCredit(request, this.queue, this.clock.nowMs());
+    if (!this.pool.offer(model)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';
   }
 }

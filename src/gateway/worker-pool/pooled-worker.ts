@@ -1,5 +1,5 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { slotCredits, SlotLedger } from './slot-ledger.js';
@@ -19,7 +19,7 @@ export interface PooledWorkerOptions {
   readonly limits: ChannelLimits;
   readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
   readonly log: WorkerLog;
-  /** Free slots of this worker became more. Synchronous. */
+  /** Slots of this worker became more, free or urgent. Synchronous. */
   onCapacity(): void;
 }
 
@@ -67,18 +67,19 @@ export class PooledWorker {
     });
   }
 
-  /** Undefined unless ready with a free slot. */
+  /** Undefined unless ready with a slot, be it for REALTIME only. */
   offer(): SlotOffer | undefined {
     const slots = this.#tenancy?.slots;
-    if (this.#phase !== 'ready' || !slots || slots.free === 0) return undefined;
-    return { workerId: this.id, free: slots.free, idle: slots.inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
+    if (this.#phase !== 'ready' || !slots || slots.urgent === 0) return undefined;
+    const { free, urgent, inUse } = slots;
+    return { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
   }
 
-  /** @throws Error when fewer than `count` slots are free. */
-  lease(count: number): readonly Lease[] {
+  /** @throws Error when fewer than `count` slots of that credit are left. */
+  lease(count: number, credit: SlotCredit): readonly Lease[] {
     const slots = this.#tenancy?.slots;
     if (!slots) throw new Error(`worker ${this.id} has no process`);
-    return slots.lease(count);
+    return slots.lease(count, credit);
   }
 
   execute(call: CallRequest): WorkerCall {
@@ -154,7 +155,7 @@ export class PooledWorker {
     this.#report = report;
     if (report.state !== 'ready') return this.#suspend(report.state);
     this.#enter('ready');
-    this.#tenancy?.slots.resize(slotCredits(report));
+    this.#tenancy?.slots.resize(slotCredits(report), report.maxBatch);
   }
 
   /** Nothing goes there until a probe over the new channel is answered; a retry must not run into the same hole. */

@@ -17,7 +17,7 @@ describe('SlotLedger', () => {
   it('refuses more than is free and takes nothing then', () => {
     const ledger = new SlotLedger(ignore);
     ledger.resize(2);
-    expect(() => ledger.lease(3)).toThrow('3 slots wanted, 2 of 2 free');
+    expect(() => ledger.lease(3)).toThrow('3 slots wanted, 2 free of 2 + 0');
     expect(ledger.inUse).toBe(0);
   });
 
@@ -31,22 +31,42 @@ describe('SlotLedger', () => {
     expect([ledger.total, ledger.free, ledger.inUse, grew]).toEqual([0, 0, 0, 1]);
   });
 
-  it('whatever happens: 0 <= free <= total, and every lease comes back exactly once', () => {
+  it('lends REALTIME the overdraft, takes it back first, and tells of each slot that returns', () => {
+    let grew = 0;
+    const ledger = new SlotLedger(() => grew++);
+    ledger.resize(2, 1);
+    const leases = [...ledger.lease(2), ...ledger.lease(1, 'urgent')];
+    expect([ledger.free, ledger.urgent, ledger.inUse]).toEqual([0, 0, 3]);
+    expect(() => ledger.lease(1, 'urgent')).toThrow('1 slots wanted, 0 urgent of 2 + 1');
+    leases[0]?.release();
+    expect([ledger.free, ledger.urgent, grew]).toEqual([0, 1, 2]);
+    expect(() => ledger.lease(1)).toThrow('1 slots wanted, 0 free of 2 + 1');
+    leases[1]?.release();
+    expect([ledger.free, ledger.urgent, grew]).toEqual([1, 2, 3]);
+  });
+
+  it('whatever happens: no credit is exceeded or negative, growth is told, every lease comes back exactly once', () => {
     const step = fc.oneof(
-      fc.record({ do: fc.constant('lease' as const), n: fc.nat(4) }),
-      fc.record({ do: fc.constant('release' as const), n: fc.nat(50) }),
-      fc.record({ do: fc.constant('resize' as const), n: fc.nat(8) }),
+      fc.record({ do: fc.constantFrom('free' as const, 'urgent' as const), n: fc.nat(4), overdraft: fc.constant(0) }),
+      fc.record({ do: fc.constant('release' as const), n: fc.nat(50), overdraft: fc.constant(0) }),
+      fc.record({ do: fc.constant('resize' as const), n: fc.nat(8), overdraft: fc.nat(4) }),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), steps => {
-        const ledger = new SlotLedger(ignore);
+        let grew = 0;
+        const ledger = new SlotLedger(() => grew++);
         const all: Lease[] = [];
-        for (const { do: action, n } of steps) {
-          if (action === 'lease' && n <= ledger.free) all.push(...ledger.lease(n));
-          else if (action === 'release') all[n]?.release();
-          else if (action === 'resize') ledger.resize(n);
+        let reserve = 0;
+        for (const { do: action, n, overdraft } of steps) {
+          const before = { free: ledger.free, urgent: ledger.urgent, grew };
+          if (action === 'release') all[n]?.release();
+          else if (action === 'resize') ledger.resize(n, (reserve = overdraft));
+          else if (n > ledger[action]) expect(() => ledger.lease(n, action)).toThrow('slots wanted');
+          else all.push(...ledger.lease(n, action));
           expect(ledger.inUse).toBe(all.filter(lease => !lease.released).length);
           expect(ledger.free).toBe(Math.max(0, ledger.total - ledger.inUse));
+          expect(ledger.urgent).toBe(Math.max(0, ledger.total + reserve - ledger.inUse));
+          expect(grew > before.grew).toBe(ledger.free > before.free || ledger.urgent > before.urgent);
         }
       }),
     );

@@ -1,3 +1,4 @@
+import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { Lease } from '../../core/shared/lease.js';
 
 /** Requests a worker takes at once: one group per device lane, and one prepared ahead (D-24). */
@@ -8,19 +9,24 @@ export const slotCredits = (worker: { readonly maxBatch: number; readonly maxCon
  * The slots of one worker process. A slot is free again when its lease is released, which the dispatch loop does when
  * the worker has let go of the work, never at a deadline or a cancel.
  *
+ * Two kinds of credit stand on the one account: `free` is what is left of the total, `urgent` that and an overdraft. What was
+ * overdrawn is paid back first, so `free` stays 0 until fewer than the total are in use.
+ *
  * A lost worker is resized to 0: nothing can be leased, and leases that are still out come back without effect.
  */
 export class SlotLedger {
   #total = 0;
+  #overdraft = 0;
   #inUse = 0;
 
-  /** @param onGrowth called after free slots became more; synchronous. */
+  /** @param onGrowth called after the slots of either credit became more; synchronous. */
   constructor(private readonly onGrowth: () => void) {}
 
   get total(): number {
     return this.#total;
   }
 
+  /** May exceed the total, by the overdraft at most; after a shrink by whatever is out. */
   get inUse(): number {
     return this.#inUse;
   }
@@ -29,20 +35,26 @@ export class SlotLedger {
     return Math.max(0, this.#total - this.#inUse);
   }
 
-  resize(total: number): void {
-    this.#change(() => (this.#total = total));
+  get urgent(): number {
+    return Math.max(0, this.#total + this.#overdraft - this.#inUse);
   }
 
-  /** @throws Error when fewer than `count` are free: a plan never exceeds its offer (D-01). */
-  lease(count: number): readonly Lease[] {
-    if (count > this.free) throw new Error(`${count} slots wanted, ${this.free} of ${this.#total} free`);
+  resize(total: number, overdraft = 0): void {
+    this.#change(() => ([this.#total, this.#overdraft] = [total, overdraft]));
+  }
+
+  /** @throws Error when there are fewer than `count` of that credit: a plan never exceeds its offer (D-01). */
+  lease(count: number, credit: SlotCredit = 'free'): readonly Lease[] {
+    const left = this[credit];
+    if (count > left)
+      throw new Error(`${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`);
     this.#inUse += count;
     return Array.from({ length: count }, () => new Lease(() => this.#change(() => this.#inUse--)));
   }
 
   #change(apply: () => void): void {
-    const before = this.free;
+    const { free, urgent } = this;
     apply();
-    if (this.free > before) this.onGrowth();
+    if (this.free > free || this.urgent > urgent) this.onGrowth();
   }
 }

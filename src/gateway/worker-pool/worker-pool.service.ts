@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
+import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -38,7 +38,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   #started = false;
   #closed: Promise<void> | undefined;
 
-  /** The model whose free slots became more. Synchronous: emitted inside `Lease.release()`. */
+  /** The model whose slots became more, free or urgent. Synchronous: emitted inside `Lease.release()`. */
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
   readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
 
@@ -75,15 +75,15 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     let best: SlotOffer | undefined;
     for (const worker of this.#byModel.get(model) ?? []) {
       const offer = worker.offer();
-      if (offer && offer.free > (best?.free ?? 0)) best = offer;
+      if (offer && (!best || isRoomier(offer, best))) best = offer;
     }
     return best;
   }
 
-  lease(workerId: string, count: number): readonly Lease[] {
+  lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
-    return worker.lease(count);
+    return worker.lease(count, credit);
   }
 
   /** Starts the RPC now. Never throws: a worker that is gone makes the reply reject with `worker_lost`. */
@@ -135,3 +135,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     this.#activity.complete();
   }
 }
+
+/** REALTIME overdraws a worker only when no other has a free slot. */
+const isRoomier = (a: SlotOffer, b: SlotOffer): boolean =>
+  a.free > b.free || (a.free === b.free && a.urgent > b.urgent);

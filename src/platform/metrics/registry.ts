@@ -59,7 +59,7 @@ export const METRICS = {
 
   switchyard_worker_up: gauge('1 while the worker takes work (ready or busy), else 0.', 'worker', 'model'),
   switchyard_worker_slots: gauge('Requests the worker accepts at the same time.', 'worker', 'model'),
-  switchyard_worker_slots_in_use: gauge('Slots leased now.', 'worker', 'model'),
+  switchyard_worker_slots_in_use: gauge('Slots leased now; REALTIME may exceed them by a group.', 'worker', 'model'),
   switchyard_worker_restarts_total: counter('Starts of a supervised worker after its first.', 'worker', 'model'),
   switchyard_worker_prep_seconds: histogram(WORK_S, 'Decoding and resampling in the worker, per request.', 'model'),
   switchyard_worker_ready_wait_seconds: histogram(WORK_S, 'Prepared and waiting for the device, per request.', 'model'),

@@ -33,6 +33,9 @@ describe('batch groups', () => {
   });
 
   it('tells how long the window held a request back, as part of its queue wait', async () => {
+    await yard.stop();
+    // Longer than any pause of a busy machine: the window, not the machine, is what is waited for.
+    yard = await SchedulerHarness.start({ settings: { 'batching.window_ms': 400, 'batching.quiet_gap_ms': 400 } });
     yard.pool.addWorker('a1', 'alpha');
     const settled = yard.submit('r1');
     (await yard.pool.received(1))[0]!.answer();

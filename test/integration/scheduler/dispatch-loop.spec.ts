@@ -92,6 +92,33 @@ describe('dispatch loop', () => {
     expect(sent()).toEqual(['running', 'live', 'b1', 'b2']);
   });
 
+  it('sends REALTIME at once to a worker full of BATCH, one group of it and no more', async () => {
+    yard.pool.addWorker('a1', 'alpha', { slots: 4, maxBatch: 2 });
+    void yard.submitAll(ids(6));
+    await yard.pool.received(4);
+    void yard.submitAll(['live1', 'live2', 'live3'], REALTIME);
+    await yard.settle();
+    expect(sent()).toEqual([...ids(4), 'live1', 'live2']);
+    expect(yard.pool.workers().map(({ slots }) => slots)).toEqual([{ total: 4, free: 0, inUse: 6 }]);
+    expect(['live3', 'r5'].map(id => yard.scheduler.find(id)?.waitsFor)).toEqual(['slot', 'slot']);
+  });
+
+  it('keeps BATCH within the slots also when all of it has aged, and REALTIME behind it', async () => {
+    yard.pool.addWorker('a1', 'alpha', { slots: 2, maxBatch: 2 });
+    void yard.submitAll(ids(5));
+    await yard.pool.received(2);
+    yard.clock.advance(30_001);
+    void yard.submit('live', REALTIME);
+    await yard.settle();
+    expect(sent()).toEqual(ids(2));
+    expect(['r3', 'live'].map(id => yard.scheduler.find(id)?.waitsFor)).toEqual(['slot', 'slot']);
+    const before = yard.loop.turns;
+    for (let i = 0; i < 100; i++) await yard.settle();
+    expect(yard.loop.turns).toBe(before);
+    for (let n = 1; n <= 6; n++) (await yard.pool.received(n))[n - 1]!.answer();
+    expect(sent()).toEqual([...ids(5), 'live']);
+  });
+
   it('sends BATCH older than 30 s before younger REALTIME, and counts the promotion once', async () => {
     void yard.submit('old');
     yard.clock.advance(30_001);

@@ -31,26 +31,33 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   const worker = (id: string) => pool.workers().find(view => view.id === id)!;
 
   it('offers max_batch x (max_concurrent + 1) slots, the least loaded worker first', () => {
-    expect(pool.offer('m')).toEqual({ workerId: large, free: 8, idle: true, maxBatch: 4 });
+    expect(pool.offer('m')).toEqual({ workerId: large, free: 8, urgent: 12, idle: true, maxBatch: 4 });
     const leases = pool.lease(large, 5);
-    expect(pool.offer('m')).toEqual({ workerId: small, free: 4, idle: true, maxBatch: 2 });
+    expect(pool.offer('m')).toEqual({ workerId: small, free: 4, urgent: 6, idle: true, maxBatch: 2 });
     leases[0]?.release();
     leases[1]?.release();
-    expect(pool.offer('m')).toEqual({ workerId: large, free: 5, idle: false, maxBatch: 4 });
+    expect(pool.offer('m')).toEqual({ workerId: large, free: 5, urgent: 9, idle: false, maxBatch: 4 });
   });
 
   it('never leases more than is free, and takes nothing when it refuses', () => {
     pool.lease(small, 3);
-    expect(() => pool.lease(small, 2)).toThrow('2 slots wanted, 1 of 4 free');
+    expect(() => pool.lease(small, 2)).toThrow('2 slots wanted, 1 free of 4 + 2');
     expect(worker(small).slots).toEqual({ total: 4, free: 1, inUse: 3 });
     expect(() => pool.lease('nobody', 1)).toThrow('no worker nobody');
   });
 
-  it('offers nothing when all slots are taken, and says so when one comes back', () => {
+  it('offers REALTIME one group more when all slots are taken, then nothing, and says so when one comes back', () => {
     const grown: string[] = [];
     pool.capacity$.subscribe(model => grown.push(model));
     const leases = [...pool.lease(large, 8), ...pool.lease(small, 4)];
+    expect(pool.offer('m')).toEqual({ workerId: large, free: 0, urgent: 4, idle: false, maxBatch: 4 });
+    expect(() => pool.lease(large, 1)).toThrow('1 slots wanted, 0 free of 8 + 4');
+    const overdrawn = [...pool.lease(large, 4, 'urgent'), ...pool.lease(small, 2, 'urgent')];
+    expect(worker(large).slots).toEqual({ total: 8, free: 0, inUse: 12 });
+    expect(() => pool.lease(large, 1, 'urgent')).toThrow('1 slots wanted, 0 urgent of 8 + 4');
     expect(pool.offer('m')).toBeUndefined();
+    overdrawn.forEach(lease => lease.release());
+    expect(grown.splice(0)).toHaveLength(6);
     expect(worker(large).state).toBe('busy');
     leases[0]?.release();
     leases[0]?.release();
@@ -106,7 +113,7 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
     let most = 0;
     for (let sent = 0; sent < 400;) {
       const offer = pool.offer('m');
-      if (!offer) {
+      if (!offer?.free) {
         await new Promise<void>(resolve => {
           const wait = pool.capacity$.subscribe(() => (wait.unsubscribe(), resolve()));
         });

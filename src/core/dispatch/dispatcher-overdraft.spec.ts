@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type FakeWorker, FakeWorkers } from '../../../test/support/fake-workers.js';
+import { aDispatcher, describePlan, type Plan } from '../../../test/support/marble-yard.js';
+import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
+import { type Dispatcher } from './dispatcher.js';
+
+const AGED_MS = 30_000;
+const DEADLINE_MS = 120_000;
+
+let workers: FakeWorkers;
+let worker: FakeWorker;
+let dispatcher: Dispatcher<undefined>;
+let running: Plan[];
+
+const batch = (id: string, enqueuedAtMs = 0, model = 'm') =>
+  dispatcher.submit(aRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
+const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
+  dispatcher.submit(aRealtimeRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
+
+/** Everything that may go now, in order. */
+function plansAt(nowMs: number): string[] {
+  const plans: Plan[] = [];
+  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs)) plans.push(plan);
+  running.push(...plans);
+  return plans.map(describePlan);
+}
+
+/** The worker lets go of a request. */
+const end = (id: string) =>
+  running
+    .flatMap(({ members }) => members)
+    .find(({ request }) => request.id === id)
+    ?.lease.release();
+
+beforeEach(() => {
+  workers = new FakeWorkers();
+  ({ dispatcher } = aDispatcher(workers));
+  running = [];
+  worker = workers.add('m', { slots: 4, maxBatch: 2, busy: true });
+  ['a', 'b', 'c', 'd'].forEach(id => batch(id));
+  expect(plansAt(0)).toEqual(['a b ahead', 'c d ahead']);
+});
+
+describe('Dispatcher, a worker full of BATCH', () => {
+  it('gives REALTIME one group more than the slots, and no further', () => {
+    ['r', 's', 't'].forEach(id => realtime(id));
+    expect(plansAt(0)).toEqual(['r single', 's single']);
+    expect([worker.inUse, worker.free, worker.urgent]).toEqual([6, 0, 0]);
+    expect(workers.leaseCalls.at(-1)).toEqual({ workerId: 'm', count: 1, credit: 'urgent' });
+  });
+
+  it('gives BATCH nothing more, young or aged, and needs no timer to know when it does', () => {
+    ['e', 'f'].forEach(id => batch(id));
+    expect(plansAt(0)).toEqual([]);
+    expect(dispatcher.nextWakeMs(0)).toBe(DEADLINE_MS);
+    expect(plansAt(AGED_MS)).toEqual([]);
+    expect(dispatcher.nextWakeMs(AGED_MS)).toBe(DEADLINE_MS);
+  });
+
+  it('gives BATCH nothing more while draining', () => {
+    batch('e');
+    dispatcher.draining();
+    expect(plansAt(0)).toEqual([]);
+  });
+
+  it('has the overdraft paid back before BATCH gets a slot', () => {
+    realtime('r');
+    batch('e');
+    expect(plansAt(0)).toEqual(['r single']);
+    end('a');
+    expect(plansAt(20)).toEqual([]);
+    end('b');
+    expect(plansAt(20)).toEqual(['e ahead']);
+  });
+
+  it('lets REALTIME go before BATCH that came earlier and has not aged', () => {
+    batch('e', 0);
+    realtime('r', 10);
+    expect(plansAt(AGED_MS - 1)).toEqual(['r single']);
+  });
+
+  it('lets no REALTIME overtake BATCH that has aged, and does not spin for it', () => {
+    batch('e', 0);
+    realtime('r', 10);
+    expect(plansAt(AGED_MS)).toEqual([]);
+    expect(dispatcher.nextWakeMs(AGED_MS)).toBe(DEADLINE_MS);
+    end('a');
+    expect(plansAt(AGED_MS)).toEqual(['e! single', 'r single']);
+  });
+
+  it('lets REALTIME go that is older than the aged BATCH', () => {
+    batch('e', 10);
+    realtime('r', 5);
+    expect(plansAt(AGED_MS + 10)).toEqual(['r single']);
+  });
+
+  it('holds up no other model', () => {
+    workers.add('n', { busy: true });
+    batch('e', 0);
+    batch('x', 1, 'n');
+    realtime('y', 2, 'n');
+    expect(plansAt(AGED_MS + 1)).toEqual(['x! single', 'y single']);
+  });
+
+  it('overdraws no worker while another has a free slot', () => {
+    workers.add('m', { workerId: 'second', slots: 1, maxBatch: 1, busy: true });
+    ['r', 's'].forEach(id => realtime(id));
+    expect(plansAt(0)).toEqual(['r single', 's single']);
+    expect(running.slice(-2).map(({ workerId }) => workerId)).toEqual(['second', 'm']);
+  });
+
+  it('does not blame the window for waiting until the overdraft is paid back', () => {
+    worker.busy = false;
+    batch('e', 0);
+    realtime('r', 0);
+    expect(plansAt(0)).toEqual(['r single']);
+    ['a', 'b', 'c', 'd', 'r'].forEach(end);
+    expect(dispatcher.next(500)?.members.map(({ batchWaitMs }) => batchWaitMs)).toEqual([0]);
+  });
+});
