@@ -39,7 +39,7 @@ interface Awaited {
 }
 
 const GO: WaitDecision = { go: true };
-/** Of a new call in what is usual: 3 calls without returns end the waiting, 2 to 10 with returns begin it. */
+/** Of a new call in what is usual: 2 calls without returns end the waiting, 2 to 10 with returns begin it. */
 const WEIGHT = 0.15;
 /** Of the usual device time. */
 const PATIENCE = 0.5;
