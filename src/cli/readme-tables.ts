@@ -23,7 +23,12 @@ export const README_TABLES: Readonly<Record<string, () => string>> = {
       ['setting', 'default', 'allowed', 'what'],
       SETTING_PATHS.map(path => {
         const definition = settingDefinition(path);
-        return [code(path), code(String(definition.default)), allowedValues(definition), definition.help];
+        return [
+          code(path),
+          definition.default === '' ? 'empty' : code(String(definition.default)),
+          allowedValues(definition),
+          definition.help,
+        ];
       }),
     ),
   metrics: () =>

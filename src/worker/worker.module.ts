@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
+import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, RECOGNIZER, SYNTHESIZER } from './engine.tokens.js';
 import { type SpeechEngine } from './engines/engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
@@ -50,6 +51,6 @@ export class WorkerModule {
 const RECOGNITION = {
   token: RECOGNIZER,
   controllers: [SttController],
-  providers: [TranscriptionService, StreamSlots, StreamService],
+  providers: [AudioDownload, TranscriptionService, StreamSlots, StreamService],
 };
 const SYNTHESIS = { token: SYNTHESIZER, controllers: [TtsController], providers: [SynthesisService] };

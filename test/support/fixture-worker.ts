@@ -186,7 +186,7 @@ export class FixtureWorker extends EventEmitter {
 const transcriptOf = (request: TranscribeCall) => {
   const said = request.prompt.startsWith('say:') ? request.prompt.slice(4).split('|') : undefined;
   return {
-    text: said?.join(' ') ?? `${request.audio.length} bytes of ${request.filename}`,
+    text: said?.join(' ') ?? `${sizeOf(request)} of ${request.filename}`,
     language: request.language,
     durationS: 1,
     segments: (said ?? []).map(segmentOf),
@@ -195,6 +195,8 @@ const transcriptOf = (request: TranscribeCall) => {
     ),
   };
 };
+
+const sizeOf = ({ audio }: TranscribeCall): string => (Buffer.isBuffer(audio) ? `${audio.length} bytes` : audio.url);
 
 const segmentOf = (text: string, id: number) => ({
   ...{ id, start: id, end: id + 1, text, tokens: [], temperature: 0, avgLogprob: 0 },

@@ -31,6 +31,13 @@ describe('TranscribeFile on the wire', () => {
     expect(decodeTranscribeCall(requestDeserialize(requestSerialize(encodeTranscribeCall(call))))).toEqual(call);
   });
 
+  it('carries a URL in place of the audio', () => {
+    const byUrl = { ...call, audio: { url: 'https://example.com/a.wav?token=1' } };
+    const received = requestDeserialize(requestSerialize(encodeTranscribeCall(byUrl)));
+    expect(received.audio).toHaveLength(0);
+    expect(decodeTranscribeCall(received)).toEqual(byUrl);
+  });
+
   it.each([RequestPriority.REALTIME, RequestPriority.BATCH])('keeps priority %i', priority => {
     const sent = requestSerialize(encodeTranscribeCall({ ...call, priority }));
     expect(decodeTranscribeCall(requestDeserialize(sent)).priority).toBe(priority);

@@ -25,10 +25,13 @@ export {
   type TranscribeStreamResponse,
 } from './generated/switchyard/v1/stt.js';
 
+/** The file itself, or where the worker finds it. */
+export type CallAudio = Buffer | { readonly url: string };
+
 /** One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of the gRPC message. */
 export interface TranscribeCall extends CallEnvelope {
   readonly task: 'transcribe' | 'translate';
-  readonly audio: Buffer;
+  readonly audio: CallAudio;
   readonly filename: string;
   readonly language: string;
   readonly prompt: string;
@@ -99,7 +102,8 @@ export const SpeechToTextStub = makeGenericClientConstructor(
 export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileRequest => ({
   ...encodeEnvelope(call),
   task: call.task === 'translate' ? Task.TRANSLATE : Task.TRANSCRIBE,
-  audio: call.audio,
+  audio: Buffer.isBuffer(call.audio) ? call.audio : EMPTY,
+  audioUrl: Buffer.isBuffer(call.audio) ? '' : call.audio.url,
   filename: call.filename,
   language: call.language,
   prompt: call.prompt,
@@ -110,7 +114,7 @@ export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileReques
 export const decodeTranscribeCall = (message: TranscribeFileRequest): TranscribeCall => ({
   ...decodeEnvelope(message),
   task: message.task === Task.TRANSLATE ? 'translate' : 'transcribe',
-  audio: message.audio,
+  audio: message.audioUrl === '' ? message.audio : { url: message.audioUrl },
   filename: message.filename,
   language: message.language,
   prompt: message.prompt,

@@ -6,12 +6,24 @@ import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
 /** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
 export class TranslationDto {
-  @ApiProperty({
+  @ApiPropertyOptional({
     type: 'string',
     format: 'binary',
-    description: 'The audio: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to `server.upload_limit_bytes`.',
+    description:
+      'The audio: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to `server.upload_limit_bytes`. ' +
+      'Required unless `file_url` is given.',
   })
-  file!: unknown;
+  file?: unknown;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    format: 'uri',
+    example: 'https://example.com/speech.mp3',
+    description:
+      'Instead of `file`: http or https, fetched by the worker. Only public addresses and ports 80 and 443, unless ' +
+      '`fetch.allow_hosts` says more; at most 5 redirects, `fetch.timeout_ms` and `server.upload_limit_bytes`.',
+  })
+  file_url?: unknown;
 
   @ApiProperty({ example: 'whisper-1', description: 'A model id or alias; see `GET /v1/models`.' })
   @IsString({ message: 'must be the name of a model' })

@@ -32,6 +32,14 @@ export const ERROR_REGISTRY = {
   empty_file: invalid(400, 'The uploaded file has 0 bytes.'),
   invalid_audio: invalid(400, 'The file is not audio this server can decode, or is damaged.'),
   audio_too_short: invalid(400, 'The audio holds no samples.'),
+  file_url_refused: invalid(
+    400,
+    '`file_url` may not be fetched: its form, its host or port, a redirect of it, or a web page in place of audio.',
+  ),
+  file_url_unreachable: invalid(
+    400,
+    'The server behind `file_url` could not be reached, was too slow, or answered other than 200.',
+  ),
   invalid_multipart: invalid(400, 'The multipart body is malformed or ends early.'),
   invalid_json: invalid(400, 'The JSON body cannot be parsed.'),
   model_kind_mismatch: invalid(400, 'The model exists but does another kind of work.'),
@@ -46,7 +54,7 @@ export const ERROR_REGISTRY = {
   unknown_url: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method; see `Allow`.'),
   duplicate_request_id: invalid(409, 'A request with this X-Request-Id is still running.'),
-  file_too_large: invalid(413, 'The upload exceeds `server.upload_limit_bytes`.'),
+  file_too_large: invalid(413, 'The upload, or what `file_url` names, exceeds `server.upload_limit_bytes`.'),
   unsupported_media_type: invalid(415, 'The Content-Type is not what the route takes.'),
   queue_full: {
     status: 429,

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { transcriptBody } from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
@@ -16,6 +17,9 @@ import { type Upload, UploadReader } from './upload-reader.js';
 
 const ORDERS = { transcriptions: transcriptionOrder, translations: translationOrder } as const;
 
+/** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to do with the time this allows. */
+const USUAL_BYTES_PER_S = 16_000;
+
 /** One transcription or translation: upload → order → scheduler → answer. */
 @Injectable()
 export class TranscriptService {
@@ -24,6 +28,7 @@ export class TranscriptService {
     private readonly catalog: ModelCatalog,
     private readonly scheduler: SchedulerService,
     private readonly writtenForm: WrittenForm,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError for everything that is not an answer. The upload is gone when this settles. */
@@ -41,7 +46,7 @@ export class TranscriptService {
         .type(contentType)
         .send(body);
     } finally {
-      await upload.audio.dispose();
+      if ('dispose' in upload.audio) await upload.audio.dispose();
     }
   }
 
@@ -52,23 +57,33 @@ export class TranscriptService {
 
   private async settle(
     { model, options, tier }: TranscriptOrder,
-    { audio, filename }: Upload,
+    upload: Upload,
     { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   ): Promise<SettledRequest> {
-    const duration = await audioDuration(audio, filename);
-    if (duration.known && duration.seconds === 0) {
-      throw new DomainError('audio_too_short', 'The audio holds no samples.', { param: 'file' });
-    }
+    const { audio, filename } = upload;
     const submitted = this.scheduler.submit({
       id: request.id,
       model: model.id,
       priority: requestPriority(request.headers['x-priority'], tier),
-      bytes: audio.size,
-      audioDurationS: duration.seconds,
+      bytes: 'size' in audio ? audio.size : 0,
+      audioDurationS: await this.seconds(upload),
       payload: { kind: 'transcribe', audio, filename, ...options },
     });
     const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
     return submitted.settled.finally(unwatch);
+  }
+
+  /** Of audio by URL nothing is known but the largest that is taken, and how long its download may last. */
+  private async seconds(upload: Upload): Promise<number> {
+    if ('url' in upload.audio) {
+      const { fetch, server } = this.settings;
+      return fetch.timeoutMs / 1000 + server.uploadLimitBytes / USUAL_BYTES_PER_S;
+    }
+    const { known, seconds } = await audioDuration(upload.audio, upload.filename);
+    if (known && seconds === 0) {
+      throw new DomainError('audio_too_short', 'The audio holds no samples.', { param: 'file' });
+    }
+    return seconds;
   }
 }
 

@@ -6,15 +6,26 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { Spool } from '../../platform/storage/spool.js';
 import { fileTooLarge } from '../../platform/storage/spool-writer.js';
 import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
+import { type AudioUrl } from '../worker-pool/worker-task.js';
+import { audioUrl, filenameOf } from './audio-url.js';
 import { FormFields } from './form-fields.js';
 import { multipartError } from './multipart-error.js';
 
-export interface Upload {
-  readonly fields: Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface SentFile {
   readonly filename: string;
   /** The receiver disposes of it. */
   readonly audio: SpooledUpload;
 }
+
+export interface NamedFile {
+  readonly filename: string;
+  readonly audio: AudioUrl;
+}
+
+/** The text fields besides `file_url`, and the audio: exactly one of `file` and `file_url`. */
+export type Upload = (SentFile | NamedFile) & { readonly fields: Fields };
 
 /** Room for part headers and text fields around the file, in a declared Content-Length. */
 const ENVELOPE_BYTES = 1_048_576;
@@ -32,16 +43,17 @@ export class UploadReader {
    *   taking its audio in.
    * @throws DomainError; nothing stays in the spool.
    */
-  async read(request: FastifyRequest, beforeFile: (fields: Upload['fields']) => void): Promise<Upload> {
+  async read(request: FastifyRequest, beforeFile: (fields: Fields) => void): Promise<Upload> {
     this.refuseAtTheDoor(request);
     const form = new FormFields();
-    let file: Omit<Upload, 'fields'> | undefined;
+    let file: SentFile | undefined;
     try {
       for await (const part of request.parts()) {
         if (part.type === 'field') form.add(part);
-        else file = await this.take(part, file, () => beforeFile(form.values()));
+        else file = await this.take(part, file, () => refuseBoth(form.values(), beforeFile));
       }
-      return { fields: form.values(), ...present(file) };
+      const { file_url: url, ...fields } = form.values();
+      return { fields, ...present(file, url) };
     } catch (error) {
       await file?.audio.dispose();
       throw multipartError(error);
@@ -50,7 +62,10 @@ export class UploadReader {
 
   private refuseAtTheDoor(request: FastifyRequest): void {
     if (!request.isMultipart()) {
-      throw new DomainError('unsupported_media_type', 'Send the audio as multipart/form-data with a `file` part.');
+      throw new DomainError(
+        'unsupported_media_type',
+        'Send multipart/form-data with the audio as `file`, or with `file_url`.',
+      );
     }
     const { uploadLimitBytes } = this.settings.server;
     if (Number(request.headers['content-length'] ?? 0) > uploadLimitBytes + ENVELOPE_BYTES) {
@@ -58,7 +73,7 @@ export class UploadReader {
     }
   }
 
-  private async take(part: MultipartFile, earlier: unknown, check: () => void): Promise<Omit<Upload, 'fields'>> {
+  private async take(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
     if (earlier !== undefined) {
       throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: 'file' });
     }
@@ -71,13 +86,30 @@ export class UploadReader {
   }
 }
 
-function present(file: Omit<Upload, 'fields'> | undefined): Omit<Upload, 'fields'> {
-  if (file === undefined) {
-    const message = '`file` is required: it must be a part with a filename and the audio as its content.';
-    throw new DomainError('missing_required_parameter', message, { param: 'file' });
-  }
+/** As early as it shows: the file is then not taken in. */
+function refuseBoth(fields: Fields, next: (fields: Fields) => void): void {
+  if (fields.file_url !== undefined) throw onlyOne();
+  next(fields);
+}
+
+function present(file: SentFile | undefined, url: unknown): SentFile | NamedFile {
+  if (file === undefined) return named(url);
+  if (url !== undefined) throw onlyOne();
   if (file.audio.size === 0) {
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
   }
   return file;
 }
+
+function named(url: unknown): NamedFile {
+  if (url === undefined) {
+    const message =
+      '`file` is required: it must be a part with a filename and the audio as its content; or send `file_url`.';
+    throw new DomainError('missing_required_parameter', message, { param: 'file' });
+  }
+  const audio = audioUrl(url);
+  return { filename: filenameOf(audio), audio };
+}
+
+const onlyOne = (): DomainError =>
+  new DomainError('invalid_value', 'Send `file` or `file_url`, not both.', { param: 'file_url' });

@@ -1,4 +1,9 @@
-import { decodeTranscript, encodeTranscribeCall, type TranscribeFileResponse } from '../../contracts/grpc/stt.codec.js';
+import {
+  type CallAudio,
+  decodeTranscript,
+  encodeTranscribeCall,
+  type TranscribeFileResponse,
+} from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type CallRequest, type StartedCall } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
@@ -29,7 +34,7 @@ export class TranscribeCall implements StartedCall {
   }
 
   async #run(channelNow: () => WorkerChannel, call: CallRequest, task: TranscribeTask): Promise<WorkerReply> {
-    const audio = await task.audio.bytes();
+    const audio = 'url' in task.audio ? task.audio : await task.audio.bytes();
     if (this.#abandoned) throw new DomainError('request_cancelled', 'Cancelled before the worker received it.');
     const message = transcribeMessage(call, task, audio);
     const channel = channelNow();
@@ -40,7 +45,7 @@ export class TranscribeCall implements StartedCall {
   }
 }
 
-function transcribeMessage({ request, group }: CallRequest, task: TranscribeTask, audio: Buffer) {
+function transcribeMessage({ request, group }: CallRequest, task: TranscribeTask, audio: CallAudio) {
   const { filename, language, prompt, temperature, wordTimestamps } = task;
   const options = { task: task.task, filename, language, prompt, temperature, wordTimestamps };
   return encodeTranscribeCall({ requestId: request.id, priority: request.priority, group, audio, ...options });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type WorkerSpec, workerEnvironment } from '../../platform/config/worker-spec.js';
+import { type Settings } from '../../platform/config/settings.js';
+import { fetchRules, type WorkerSpec, workerEnvironment } from '../../platform/config/worker-spec.js';
 
 /** How local workers are started. Tests start another program. */
 export interface WorkerLaunch {
@@ -13,10 +14,10 @@ export interface WorkerLaunch {
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 
-/** The worker of this build, run by the Node that runs the gateway. */
-export const builtWorkerLaunch: WorkerLaunch = {
+/** The worker of this build, run by the Node that runs the gateway; it may fetch audio by URL as the settings say. */
+export const builtWorkerLaunch = (settings: Settings): WorkerLaunch => ({
   command: process.execPath,
   args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
-  environment: spec => workerEnvironment(spec),
+  environment: spec => workerEnvironment({ ...spec, fetch: fetchRules(settings) }),
   stopGraceMs: 2000,
-};
+});

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { SETTINGS } from '../../platform/config/settings.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-launch.js';
 import { workerPoolMetricProviders, WorkerPoolMetrics } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
@@ -6,7 +7,7 @@ import { WorkerPoolService } from './worker-pool.service.js';
 /** Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests override `WORKER_LAUNCH`. */
 @Module({
   providers: [
-    { provide: WORKER_LAUNCH, useValue: builtWorkerLaunch },
+    { provide: WORKER_LAUNCH, useFactory: builtWorkerLaunch, inject: [SETTINGS] },
     WorkerPoolService,
     WorkerPoolMetrics,
     ...workerPoolMetricProviders,

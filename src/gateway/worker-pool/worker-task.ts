@@ -7,10 +7,16 @@ export interface AudioSource {
   dispose(): Promise<void>;
 }
 
+/** Audio that the worker fetches by itself; the gateway never asks for it. */
+export interface AudioUrl {
+  /** http or https, without credentials. */
+  readonly url: string;
+}
+
 export interface TranscribeTask {
   readonly kind: 'transcribe';
   readonly task: 'transcribe' | 'translate';
-  readonly audio: AudioSource;
+  readonly audio: AudioSource | AudioUrl;
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
   /** BCP-47; empty: detect. */

@@ -80,6 +80,17 @@ describe('loadConfig', () => {
     expect(unknown?.message).toBe('no such setting, did you mean SWITCHYARD_SERVER_PORT?');
   });
 
+  it('refuses a fetch.allow_hosts that it cannot read, and takes an empty one', () => {
+    write('switchyard.yaml', "fetch:\n  allow_hosts: 'files.lan, 10.0.0.0/33'\n");
+    expect(problems()).toEqual([
+      expect.objectContaining({
+        origin: 'config/switchyard.yaml:2',
+        message: '`10.0.0.0/33` is no host, host:port or network such as 10.1.0.0/16',
+      }),
+    ]);
+    expect(load({ SWITCHYARD_FETCH_ALLOW_HOSTS: '' }).settings.fetch.allowHosts).toBe('');
+  });
+
   it('tells the line of broken YAML and of a doubled key', () => {
     write('switchyard.yaml', 'server:\n  port: 1\n  port: 2\n');
     expect(problems()[0]?.origin).toBe('config/switchyard.yaml:3');

@@ -7,6 +7,7 @@ import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-enviro
 import { settingsFromFile } from './settings-file.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
 import { readYamlFile } from './yaml-file.js';
+import { HostExceptions } from '../storage/host-exceptions.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -33,7 +34,13 @@ export function loadConfig({ environment = process.env, directory = process.cwd(
   const sources = merge(file, overrides);
   const settings = settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
   const models = readModels(directory, settings.workers.modelsFile);
-  const problems = [...file.problems, ...overrides.problems, ...contradictions(sources), ...models.problems];
+  const problems = [
+    ...file.problems,
+    ...overrides.problems,
+    ...contradictions(sources),
+    ...badHosts(sources),
+    ...models.problems,
+  ];
   if (problems.length > 0) throw new ConfigError(problems);
   return { settings, models: models.models, sources };
 }
@@ -77,4 +84,15 @@ function contradictions(sources: ReadonlyMap<SettingPath, SourcedValue>): Config
     const origin = low.origin === 'default' ? high.origin : low.origin;
     return [{ origin, path: lower, value: low.value, message: `must not exceed ${upper} (${high.value}): ${why}` }];
   });
+}
+
+function badHosts(sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] {
+  const path = 'fetch.allow_hosts';
+  const { value, origin } = sources.get(path)!;
+  try {
+    new HostExceptions(String(value));
+    return [];
+  } catch (error) {
+    return [{ origin, path, value, message: (error as Error).message }];
+  }
 }

@@ -25,6 +25,7 @@ export interface BooleanSetting extends Common {
 
 export interface TextSetting extends Common {
   readonly type: 'text';
+  /** A setting that is empty by default may be emptied; any other may not. */
   readonly default: string;
 }
 
@@ -58,6 +59,6 @@ export function allowedValues(definition: SettingDefinition): string {
     case 'choice':
       return definition.values.join(', ');
     case 'text':
-      return 'text, not empty';
+      return definition.default === '' ? 'text' : 'text, not empty';
   }
 }

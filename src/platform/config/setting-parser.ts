@@ -22,7 +22,7 @@ function convert(definition: SettingDefinition, raw: unknown): SettingValue | un
       // YAML reads a bare `true` as a boolean although the choice is the word.
       return definition.values.find(value => value === String(raw));
     case 'text':
-      return typeof raw === 'string' && raw !== '' ? raw : undefined;
+      return typeof raw === 'string' && (raw !== '' || definition.default === '') ? raw : undefined;
   }
 }
 

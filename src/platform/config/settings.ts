@@ -37,6 +37,8 @@ export const SETTINGS_TABLE = {
     64 * MIB,
     'Uploads up to this size stay in memory, larger ones go to data.dir.',
   ),
+  'fetch.timeout_ms': ms(30_000, 1, DAY_MS, 'Limit for a worker to download a `file_url`, redirects included.'),
+  'fetch.allow_hosts': text('', '`file_url` may also lead to these: host, host:port or network/prefix, with commas.'),
   'queue.max_requests': count(10_000, 1, 1_000_000, 'Waiting requests in all; one more answers 429.'),
   'queue.max_requests_per_model': count(2000, 1, 1_000_000, 'Waiting requests of one model; one more answers 429.'),
   'queue.max_bytes': bytes(2 * GIB, 1, 1024 * GIB, 'Uploads of all waiting requests together.'),

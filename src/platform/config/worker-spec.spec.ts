@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { maxMessageBytes, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
+import { settingsFrom } from './settings.js';
+import { fetchRules, maxMessageBytes, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
 
 const spec: WorkerSpec = {
   workerId: 'm-0',
@@ -30,6 +31,15 @@ describe('worker spec', () => {
     const environment = workerEnvironment(spec, { PATH: '/bin' });
     expect(environment.PATH).toBe('/bin');
     expect(readWorkerSpec(environment)).toEqual(spec);
+  });
+
+  it('may say how audio by URL is fetched: as large as an upload', () => {
+    const fetch = fetchRules(settingsFrom({ 'server.upload_limit_bytes': 1000, 'fetch.allow_hosts': 'files.lan' }));
+    expect(fetch).toEqual({ timeoutMs: 30_000, maxBytes: 1000, allowHosts: 'files.lan' });
+    expect(readWorkerSpec(workerEnvironment({ ...spec, fetch }, {}))).toEqual({ ...spec, fetch });
+    expect(() => readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {}))).toThrow(
+      'fetch must be an object',
+    );
   });
 
   it('leaves 1 MiB beside the largest upload in a gRPC message', () => {

@@ -1,5 +1,6 @@
 import { type ModelSpec } from './model-spec.js';
 import { type Settings } from './settings.js';
+import { type FetchRules } from '../storage/safe-fetch.js';
 
 /** All that one worker process is told. It reads no file: the gateway decides, the worker computes. */
 export interface WorkerSpec {
@@ -17,6 +18,8 @@ export interface WorkerSpec {
   /** How long a drain waits for running calls. */
   readonly shutdownGraceMs: number;
   readonly logLevel: Settings['logging']['level'];
+  /** How audio by URL is fetched; without it every URL is refused. */
+  readonly fetch?: FetchRules;
 }
 
 export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
@@ -28,6 +31,13 @@ const ENVELOPE_BYTES = 1_048_576;
 
 /** The one place where the upload limit becomes the gRPC limit of both sides. */
 export const maxMessageBytes = (uploadLimitBytes: number): number => uploadLimitBytes + ENVELOPE_BYTES;
+
+/** The one place where the settings become the limits of audio by URL: as large as an upload may be. */
+export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
+  timeoutMs: fetch.timeoutMs,
+  maxBytes: server.uploadLimitBytes,
+  allowHosts: fetch.allowHosts,
+});
 
 /** The environment a supervised worker is started with: this process's own plus the spec. */
 export function workerEnvironment(spec: WorkerSpec, base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
@@ -56,12 +66,13 @@ const FIELDS = {
   keepaliveTimeoutMs: 'number',
   shutdownGraceMs: 'number',
   logLevel: 'string',
-} as const satisfies Record<keyof WorkerSpec, string>;
+} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch'>, string>;
 
 function complete(spec: Partial<WorkerSpec>): WorkerSpec {
   const wrong = Object.entries(FIELDS)
     .filter(([field, type]) => typeof spec[field as keyof WorkerSpec] !== type)
     .map(([field, type]) => `${field} must be a ${type}`);
+  if (!['object', 'undefined'].includes(typeof spec.fetch)) wrong.push('fetch must be an object');
   if (wrong.length > 0) throw new Error(wrong.join(', '));
   return spec as WorkerSpec;
 }

@@ -3,6 +3,7 @@ import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type CallTranscript, type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
 import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
 import { RECOGNIZER } from '../engine.tokens.js';
@@ -22,10 +23,13 @@ interface Recognised {
   readonly durationS: number;
 }
 
+/** A call whose audio is here. */
+type FileCall = TranscribeCall & { readonly audio: Buffer };
+
 /** Files: decoded side by side, recognised in groups. */
 @Injectable()
 export class TranscriptionService {
-  readonly #batcher: MicroBatcher<TranscribeCall, TranscribeItem, Recognised>;
+  readonly #batcher: MicroBatcher<FileCall, TranscribeItem, Recognised>;
 
   constructor(
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
@@ -33,6 +37,7 @@ export class TranscriptionService {
     clock: ProcessClock,
     journal: BatchJournal,
     state: WorkerState,
+    private readonly downloads: AudioDownload,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: item => this.#prepare(item),
@@ -47,15 +52,22 @@ export class TranscriptionService {
 
   /** @throws DomainError this call's own failure, or the abort's error once the work is let go. */
   async transcribe(call: TranscribeCall, signal: AbortSignal): Promise<TranscriptAnswer> {
-    const { requestId: id, priority, group } = call;
-    const { value, execution } = await this.#batcher.submit({ id, priority, group, input: call, signal });
+    const audio = await this.downloads.bytes(call.audio, signal);
+    const { value, execution } = await this.#compute({ ...call, audio }, signal).catch((error: unknown) => {
+      throw audio === call.audio ? error : aboutUrl(error);
+    });
     const { transcript, durationS } = value;
     const { text, language, words } = transcript;
     const segments = segmentsOf(transcript, call.temperature);
     return { transcript: { text, language, durationS, segments, words }, execution };
   }
 
-  async #prepare({ input, signal }: WorkItem<TranscribeCall>): Promise<TranscribeItem> {
+  #compute(input: FileCall, signal: AbortSignal) {
+    const { requestId: id, priority, group } = input;
+    return this.#batcher.submit({ id, priority, group, input, signal });
+  }
+
+  async #prepare({ input, signal }: WorkItem<FileCall>): Promise<TranscribeItem> {
     const { requestId, task, language, prompt, temperature, wordTimestamps } = input;
     const audio = await this.#audio(input, signal);
     await this.engine.prepare?.(audio, signal);
@@ -63,7 +75,7 @@ export class TranscriptionService {
   }
 
   /** An engine that takes the untouched file, such as a remote one, does its own decoding. */
-  async #audio({ audio: bytes, filename }: TranscribeCall, signal: AbortSignal): Promise<PreparedAudio> {
+  async #audio({ audio: bytes, filename }: FileCall, signal: AbortSignal): Promise<PreparedAudio> {
     if (this.engine.input === 'encoded') return { kind: 'encoded', bytes, filename, durationS: 0 };
     return { kind: 'pcm', sampleRate: 16_000, ...(await decodeAudio(bytes, signal)) };
   }

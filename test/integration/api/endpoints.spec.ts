@@ -62,7 +62,10 @@ describe('/docs', () => {
     const { requestBody } = document.paths['/v1/audio/transcriptions']?.post ?? {};
     const schema = document.components?.schemas?.TranscriptionDto;
     expect(requestBody).toMatchObject({ content: { 'multipart/form-data': {} } });
-    expect(schema).toMatchObject({ properties: { file: { format: 'binary' } }, required: ['file', 'model'] });
+    expect(schema).toMatchObject({
+      properties: { file: { format: 'binary' }, file_url: { format: 'uri' } },
+      required: ['model'],
+    });
   });
 
   it('describes speech as audio of every format, with bodies to run', () => {

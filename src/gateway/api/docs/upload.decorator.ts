@@ -17,6 +17,8 @@ const UPLOAD_ERRORS = [
   'empty_file',
   'invalid_audio',
   'audio_too_short',
+  'file_url_refused',
+  'file_url_unreachable',
   'invalid_multipart',
   'storage_full',
 ] as const satisfies readonly ErrorCode[];

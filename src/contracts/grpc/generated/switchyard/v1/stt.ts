@@ -45,6 +45,8 @@ export interface TranscribeFileRequest {
   /** 0..1 */
   temperature: number;
   wordTimestamps: boolean;
+  /** Instead of audio: http or https; the worker fetches it, guarded, within its own limits. */
+  audioUrl: string;
 }
 
 export interface TranscribeFileResponse {
@@ -135,6 +137,7 @@ function createBaseTranscribeFileRequest(): TranscribeFileRequest {
     prompt: "",
     temperature: 0,
     wordTimestamps: false,
+    audioUrl: "",
   };
 }
 
@@ -169,6 +172,9 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     }
     if (message.wordTimestamps !== false) {
       writer.uint32(80).bool(message.wordTimestamps);
+    }
+    if (message.audioUrl !== "") {
+      writer.uint32(90).string(message.audioUrl);
     }
     return writer;
   },
@@ -266,6 +272,14 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
             message.wordTimestamps = reader.bool();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.audioUrl = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -293,6 +307,7 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     message.prompt = object.prompt ?? "";
     message.temperature = object.temperature ?? 0;
     message.wordTimestamps = object.wordTimestamps ?? false;
+    message.audioUrl = object.audioUrl ?? "";
     return message;
   },
 };

@@ -1,0 +1,275 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type DomainError } from '../../core/shared/domain-error.js';
+import { fetchTarget, type ResolveHost } from './fetch-target.js';
+import { HostExceptions } from './host-exceptions.js';
+import { type FetchRules, SafeFetch } from './safe-fetch.js';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const LIMIT = 1000;
+const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
+const NEVER = new AbortController().signal;
+
+let server: Server;
+let port: number;
+let requests: IncomingMessage[];
+const routes = new Map<string, Handler>();
+
+beforeEach(async () => {
+  requests = [];
+  routes.clear();
+  server = createServer((request, response) => {
+    requests.push(request);
+    routes.get(request.url ?? '')?.(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** `audio.test` is trusted on the server's port; other names are strangers. */
+const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
+  timeoutMs: 20_000,
+  maxBytes: LIMIT,
+  allowHosts: `audio.test:${port}`,
+  ...change,
+});
+const resolveAll: ResolveHost = () => Promise.resolve(LOOPBACK);
+const url = (path: string): string => `http://audio.test:${port}${path}`;
+
+function get(path: string, change: Partial<FetchRules> = {}, signal = NEVER): Promise<Buffer> {
+  return new SafeFetch(rules(change), resolveAll).bytes(path.startsWith('/') ? url(path) : path, signal);
+}
+
+/** Fails unless it rejects. */
+const failure = (work: Promise<unknown>): Promise<DomainError> =>
+  work.then(
+    () => Promise.reject(new Error('it was fetched')),
+    (error: unknown) => error as DomainError,
+  );
+
+const redirect =
+  (location: string, status = 302): Handler =>
+  (_, response) =>
+    response.writeHead(status, { location }).end();
+
+describe('a download', () => {
+  it('is the body, asked for with no cookies, authorisation or referrer', async () => {
+    routes.set('/a.wav?sig=1', (_, response) => response.setHeader('set-cookie', 'a=1').end('RIFF'));
+    expect((await get('/a.wav?sig=1')).toString()).toBe('RIFF');
+    expect(Object.keys(requests[0]!.headers).sort()).toEqual([
+      ...['accept', 'accept-encoding', 'connection', 'host', 'user-agent'],
+    ]);
+    expect(requests[0]!.headers).toMatchObject({ host: `audio.test:${port}`, connection: 'close' });
+  });
+
+  it('takes a body of exactly the limit', async () => {
+    routes.set('/full', (_, response) => response.end(Buffer.alloc(LIMIT)));
+    expect(await get('/full')).toHaveLength(LIMIT);
+  });
+
+  it('is stopped at the first byte over the limit when it comes in chunks', async () => {
+    let closed: Promise<unknown> | undefined;
+    routes.set('/chunks', (_, response) => {
+      closed = once(response, 'close');
+      const more = (): void => void (response.write(Buffer.alloc(400)) && setImmediate(more));
+      response.on('drain', more).on('close', () => response.removeAllListeners('drain'));
+      more();
+    });
+    expect(await failure(get('/chunks'))).toMatchObject({ code: 'file_too_large', param: 'file_url' });
+    await closed;
+  });
+
+  it('is not begun when the declared length is over the limit', async () => {
+    routes.set('/long', (_, response) => response.writeHead(200, { 'content-length': LIMIT + 1 }).flushHeaders());
+    expect(await failure(get('/long'))).toMatchObject({ code: 'file_too_large', param: 'file_url' });
+  });
+
+  it.each([
+    ['text/html', { 'content-type': 'text/html; charset=utf-8' }, 'a web page'],
+    ['xhtml', { 'content-type': ' Application/XHTML+xml' }, 'a web page'],
+    ['compressed', { 'content-encoding': 'gzip' }, 'compressed'],
+  ])('of %s is refused', async (_, headers, reason) => {
+    routes.set('/odd', (_request, response) => response.writeHead(200, headers).end('x'));
+    const error = await failure(get('/odd'));
+    expect(error).toMatchObject({ code: 'file_url_refused', param: 'file_url' });
+    expect(error.message).toContain(reason);
+  });
+
+  it.each([204, 206, 304, 404, 500])('answered %i names the status', async status => {
+    routes.set('/status', (_, response) => response.writeHead(status).end());
+    const error = await failure(get('/status'));
+    expect(error.code).toBe('file_url_unreachable');
+    expect(error.message).toBe(`\`file_url\` cannot be fetched: its server answered ${status}.`);
+  });
+
+  it('of 0 bytes is empty_file', async () => {
+    routes.set('/empty', (_, response) => response.end());
+    expect(await failure(get('/empty'))).toMatchObject({ code: 'empty_file', param: 'file_url' });
+  });
+
+  it('cut in the middle is unreachable, not a short file', async () => {
+    routes.set('/cut', (_, response) => {
+      response.writeHead(200, { 'content-length': 500 });
+      response.write(Buffer.alloc(100), () => response.destroy());
+    });
+    expect(await failure(get('/cut'))).toMatchObject({ code: 'file_url_unreachable' });
+  });
+
+  it('over https goes to the checked address too, and trusts no server without a certificate', async () => {
+    const connected = once(server, 'connection');
+    expect(await failure(get(`https://audio.test:${port}/`))).toMatchObject({ code: 'file_url_unreachable' });
+    await connected;
+  });
+
+  it('from a port where nobody listens names the error', async () => {
+    const nobody = createTcpServer().listen(0, '127.0.0.1');
+    await once(nobody, 'listening');
+    const { port: free } = nobody.address() as AddressInfo;
+    nobody.close();
+    await once(nobody, 'close');
+    const error = await failure(get(`http://audio.test:${free}/`, { allowHosts: `audio.test:${free}` }));
+    expect(error.message).toBe('`file_url` cannot be fetched: ECONNREFUSED.');
+  });
+});
+
+describe('redirects', () => {
+  it.each([301, 302, 303, 307, 308])('are followed: %i', async status => {
+    routes.set('/from', redirect('/to?x=1', status));
+    routes.set('/to?x=1', (_, response) => response.end('RIFF'));
+    expect((await get('/from')).toString()).toBe('RIFF');
+  });
+
+  it('are followed 5 times and not 6', async () => {
+    for (let hop = 0; hop < 6; hop += 1) routes.set(`/${hop}`, redirect(`/${hop + 1}`));
+    routes.set('/6', (_, response) => response.end('RIFF'));
+    expect((await get('/1')).toString()).toBe('RIFF');
+    expect(await failure(get('/0'))).toMatchObject({ code: 'file_url_refused' });
+  });
+
+  it('in a loop end after 6 requests', async () => {
+    routes.set('/loop', redirect('/loop'));
+    expect((await failure(get('/loop'))).message).toContain('redirects more than 5 times');
+    expect(requests).toHaveLength(6);
+  });
+
+  it.each([
+    ['loopback', 'http://127.0.0.1/', 'public Internet'],
+    ['metadata', 'http://169.254.169.254/latest/meta-data/', 'public Internet'],
+    ['a private name', 'http://other.test/', 'public Internet'],
+    ['a decimal spelling of loopback', 'http://2130706433/', 'public Internet'],
+    ['an octal spelling', 'http://0177.0.0.1/', 'public Internet'],
+    ['IPv6 loopback', 'http://[::1]/', 'public Internet'],
+    ['mapped loopback', 'http://[::ffff:127.0.0.1]/', 'public Internet'],
+    ['another port', 'http://1.1.1.1:22/', 'port 22'],
+    ['a file', 'file:///etc/passwd', 'not http'],
+    ['credentials', 'http://me:secret@1.1.1.1/', 'credentials'],
+    ['nonsense', 'http://', 'no URL'],
+  ])('to %s are refused', async (_, location, reason) => {
+    routes.set('/from', redirect(location));
+    const error = await failure(get('/from'));
+    expect(error).toMatchObject({ code: 'file_url_refused', param: 'file_url' });
+    expect(error.message).toContain(reason);
+    expect(error.message).not.toMatch(/127\.0|169\.254|secret/);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a name that changes its mind (DNS rebinding)', () => {
+  it('is asked once: the connection goes to the address that was checked', async () => {
+    const answers = [LOOPBACK, [{ address: '192.0.2.1', family: 4 }]];
+    let asked = 0;
+    routes.set('/a', (_, response) => response.end('RIFF'));
+    const fetch = new SafeFetch(rules(), () => Promise.resolve(answers[Math.min(asked++, 1)]!));
+    expect((await fetch.bytes(url('/a'), NEVER)).toString()).toBe('RIFF');
+    expect(asked).toBe(1);
+  });
+
+  it('is checked again at a redirect: public first, then loopback', async () => {
+    // 127.0.0.1 plays the public server, 127.0.0.2 this machine.
+    const names: string[] = [];
+    const resolve: ResolveHost = name => {
+      names.push(name);
+      return Promise.resolve(names.length === 1 ? LOOPBACK : [{ address: '127.0.0.2', family: 4 }]);
+    };
+    routes.set('/a', redirect('http://rebind.test/'));
+    const fetch = new SafeFetch(rules({ allowHosts: `audio.test:${port},127.0.0.1/32` }), resolve);
+    expect(await failure(fetch.bytes(url('/a'), NEVER))).toMatchObject({ code: 'file_url_refused' });
+    expect(names).toEqual(['audio.test', 'rebind.test']);
+  });
+
+  it('keeps the public ones of its addresses only', async () => {
+    const addresses = ['10.0.0.1', '1.1.1.1', '::1', '2606:4700::1'].map(address => ({
+      address,
+      family: isIP(address),
+    }));
+    const exceptions = new HostExceptions('');
+    const target = await fetchTarget(new URL('https://mixed.test/'), {
+      exceptions,
+      resolve: () => Promise.resolve(addresses),
+    });
+    expect(target.addresses.map(({ address }) => address)).toEqual(['1.1.1.1', '2606:4700::1']);
+  });
+
+  it('has to have an address', async () => {
+    const none = new SafeFetch(rules(), () => Promise.resolve([]));
+    expect((await failure(none.bytes(url('/a'), NEVER))).message).toContain('has no address');
+    const unknown = new SafeFetch(rules(), () => Promise.reject(new Error('ENOTFOUND')));
+    expect((await failure(unknown.bytes(url('/a'), NEVER))).message).toContain('cannot be resolved');
+  });
+});
+
+describe('the time limit', () => {
+  const SHORT = { timeoutMs: 30 };
+
+  it('ends a name that is never resolved', async () => {
+    const fetch = new SafeFetch(rules(SHORT), () => new Promise(() => undefined));
+    expect((await failure(fetch.bytes(url('/'), NEVER))).message).toContain('it took longer than 30 ms');
+  });
+
+  it('ends headers that never come', async () => {
+    routes.set('/silent', () => undefined);
+    expect(await failure(get('/silent', SHORT))).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
+  });
+
+  it('ends a body that stops, and closes the connection', async () => {
+    let closed: Promise<unknown> | undefined;
+    routes.set('/stuck', (_, response) => {
+      closed = once(response, 'close');
+      response.write('RIFF');
+    });
+    expect((await failure(get('/stuck', { timeoutMs: 200 }))).message).toContain('it took longer than 200 ms');
+    await closed;
+  });
+});
+
+describe('an abort', () => {
+  it('closes the connection while the body comes, and gives its own reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('cancelled by its caller');
+    const closed = new Promise(resolve => {
+      routes.set('/stuck', (_, response) => {
+        response.on('close', resolve).write('RIFF', () => controller.abort(reason));
+      });
+    });
+    await expect(get('/stuck', {}, controller.signal)).rejects.toBe(reason);
+    await closed;
+  });
+
+  it('while the name is resolved sends no request', async () => {
+    const controller = new AbortController();
+    const fetch = new SafeFetch(rules(), () => {
+      controller.abort(new Error('gone'));
+      return resolveAll('');
+    });
+    await expect(fetch.bytes(url('/'), controller.signal)).rejects.toThrow('gone');
+    expect(requests).toHaveLength(0);
+  });
+});

@@ -1,0 +1,142 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { type LookupFunction } from 'node:net';
+import { DomainError } from '../../core/shared/domain-error.js';
+import {
+  fetchTarget,
+  type FetchTarget,
+  refused,
+  resolveBySystem,
+  type ResolveHost,
+  unreachable,
+} from './fetch-target.js';
+import { HostExceptions } from './host-exceptions.js';
+
+export interface FetchRules {
+  /** All of it: names, connections, redirects, the body. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** `fetch.allow_hosts` as written. */
+  readonly allowHosts: string;
+}
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+/** Nothing of the caller's or of this machine: no cookies, no authorisation, no referrer. */
+const HEADERS = { 'user-agent': 'switchyard', accept: 'audio/*, video/*, */*;q=0.5', 'accept-encoding': 'identity' };
+const WEB_PAGE = /^\s*(text\/html|application\/xhtml\+xml)\b/i;
+
+/**
+ * Downloads what a stranger's URL names, without letting it reach this machine or its network: every URL on the way is
+ * checked, and the connection goes to the checked address, so a name that changes its mind in between gains nothing.
+ * One connection per request, no proxy.
+ */
+export class SafeFetch {
+  readonly #exceptions: HostExceptions;
+  readonly #plain = new http.Agent();
+  readonly #secure = new https.Agent();
+
+  /** @throws Error when `allowHosts` is malformed. */
+  constructor(
+    private readonly rules: FetchRules,
+    private readonly resolve: ResolveHost = resolveBySystem,
+  ) {
+    this.#exceptions = new HostExceptions(rules.allowHosts);
+  }
+
+  /**
+   * @throws DomainError `file_url_refused`, `file_url_unreachable` (network, status other than 200, time limit) or
+   *   `file_too_large`, all about `file_url`; or the signal's reason, by then with the connection closed.
+   */
+  async bytes(url: string, signal: AbortSignal): Promise<Buffer> {
+    const timeout = AbortSignal.timeout(this.rules.timeoutMs);
+    const stop = AbortSignal.any([signal, timeout]);
+    try {
+      return await this.#body(await this.#follow(new URL(url), stop));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted) throw unreachable(`it took longer than ${this.rules.timeoutMs} ms`, error);
+      if (error instanceof DomainError) throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw unreachable(code ?? message, error);
+    }
+  }
+
+  async #follow(first: URL, stop: AbortSignal): Promise<http.IncomingMessage> {
+    let url = first;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const rules = { exceptions: this.#exceptions, resolve: this.resolve };
+      const answer = await this.#get(await orAborted(fetchTarget(url, rules), stop), stop);
+      const next = redirectOf(answer);
+      if (next === undefined) return answer;
+      answer.destroy();
+      const target = URL.parse(next, url.href);
+      if (target === null) throw refused('it redirects to something that is no URL');
+      url = target;
+    }
+    throw refused(`it redirects more than ${MAX_REDIRECTS} times`);
+  }
+
+  #get({ url, addresses }: FetchTarget, signal: AbortSignal): Promise<http.IncomingMessage> {
+    const options = { headers: HEADERS, lookup: lookupIn(addresses), signal };
+    return new Promise((resolve, reject) => {
+      const request =
+        url.protocol === 'https:'
+          ? https.get(url, { ...options, agent: this.#secure })
+          : http.get(url, { ...options, agent: this.#plain });
+      request.on('response', resolve);
+      request.on('error', reject);
+    });
+  }
+
+  async #body(answer: http.IncomingMessage): Promise<Buffer> {
+    try {
+      this.#assertAudioMayFollow(answer);
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > this.rules.maxBytes) throw this.#tooLarge();
+        chunks.push(chunk);
+      }
+      if (size === 0) throw new DomainError('empty_file', '`file_url` gave 0 bytes.', { param: 'file_url' });
+      return Buffer.concat(chunks, size);
+    } finally {
+      answer.destroy();
+    }
+  }
+
+  #assertAudioMayFollow({ statusCode, headers }: http.IncomingMessage): void {
+    if (statusCode !== 200) throw unreachable(`its server answered ${statusCode}`);
+    if (WEB_PAGE.test(headers['content-type'] ?? '')) throw refused('it gave a web page, not an audio file');
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity') throw refused('its server compressed the file, although asked not to');
+    if (Number(headers['content-length'] ?? 0) > this.rules.maxBytes) throw this.#tooLarge();
+  }
+
+  #tooLarge(): DomainError {
+    const message = `What \`file_url\` names is larger than ${this.rules.maxBytes} bytes.`;
+    return new DomainError('file_too_large', message, { param: 'file_url' });
+  }
+}
+
+const redirectOf = ({ statusCode = 0, headers }: http.IncomingMessage): string | undefined =>
+  REDIRECTS.includes(statusCode) ? headers.location : undefined;
+
+/** A resolver that knows the checked addresses only. */
+const lookupIn =
+  (addresses: FetchTarget['addresses']): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    if (all) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };
+
+/** DNS cannot be interrupted; the wait for it can. */
+function orAborted<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(stop.reason as Error);
+    if (stop.aborted) abort();
+    stop.addEventListener('abort', abort, { once: true });
+    void work.then(resolve, reject).finally(() => stop.removeEventListener('abort', abort));
+  });
+}
