@@ -9,7 +9,8 @@ import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
 import { type CallGroup, type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
-import { type ExecutionReply, type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
+import { type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 
 interface ScriptedWorker {
   readonly model: string;
@@ -39,12 +40,12 @@ export class ScriptedCall implements WorkerCall {
   }
 
   /** Answers and lets go. */
-  answer(execution: Partial<ExecutionReply> = {}): void {
+  answer(execution: Partial<CallExecution> = {}): void {
     this.answerOnly(execution);
     this.letGo();
   }
 
-  answerOnly(execution: Partial<ExecutionReply> = {}): void {
+  answerOnly(execution: Partial<CallExecution> = {}): void {
     const done = { prepMs: 1, readyWaitMs: 0, deviceMs: 2, batchSize: 1, batchId: `call-${this.id}`, ...execution };
     this.#answer(
       this.request.payload.kind === 'synthesize'

@@ -19,7 +19,7 @@ const transcript: Transcript = {
     { id: 0, start: 0, end: 3.32, text: ' the beach was popular', ...numbers },
     { id: 1, start: 31, end: 33, text: ' people swam', ...numbers },
   ],
-  words: [{ word: 'the', start: 0, end: 0.24 }],
+  words: [{ word: 'the', start: 0, end: 0.24, confidence: 0.9 }],
 };
 const options: TranscriptBodyOptions = {
   format: 'json',

@@ -1,7 +1,4 @@
-/**
- * What every format is written from. Structural: the gateway's reply from a worker fits without a mapper, and
- * contracts import nothing from the gateway.
- */
+/** What a worker answers and every format is written from: one shape from the wire to the response. */
 export interface Transcript {
   readonly text: string;
   /** BCP-47, as the engine recognised it; empty when it cannot tell. */
@@ -29,6 +26,8 @@ export interface TranscriptWord {
   readonly word: string;
   readonly start: number;
   readonly end: number;
+  /** 0..1; 0 when the engine has none. */
+  readonly confidence: number;
 }
 
 export type TranscriptTask = 'transcribe' | 'translate';

@@ -1,5 +1,6 @@
 import { type ChannelCredentials, type ClientOptions, makeGenericClientConstructor } from '@grpc/grpc-js';
 import { appendBulk, splitBulk } from './bulk-field.js';
+import { type Transcript } from '../formats/transcript.js';
 import {
   type CallEnvelope,
   type CallExecution,
@@ -39,37 +40,9 @@ export interface TranscribeCall extends CallEnvelope {
   readonly wordTimestamps: boolean;
 }
 
-/** Times in seconds from the start of the audio. */
-export interface CallTranscript {
-  readonly text: string;
-  readonly language: string;
-  readonly durationS: number;
-  readonly segments: readonly CallSegment[];
-  readonly words: readonly CallWord[];
-}
-
-export interface CallSegment {
-  readonly id: number;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly tokens: readonly number[];
-  readonly temperature: number;
-  readonly avgLogprob: number;
-  readonly compressionRatio: number;
-  readonly noSpeechProb: number;
-}
-
-export interface CallWord {
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
-  readonly confidence: number;
-}
-
 export interface TranscribeAnswer {
   readonly kind: 'transcript';
-  readonly transcript: CallTranscript;
+  readonly transcript: Transcript;
   readonly execution: CallExecution;
 }
 
@@ -122,7 +95,7 @@ export const decodeTranscribeCall = (message: TranscribeFileRequest): Transcribe
   wordTimestamps: message.wordTimestamps,
 });
 
-export const encodeTranscript = (transcript: CallTranscript, execution: CallExecution): TranscribeFileResponse => ({
+export const encodeTranscript = (transcript: Transcript, execution: CallExecution): TranscribeFileResponse => ({
   text: transcript.text,
   language: transcript.language,
   durationS: transcript.durationS,

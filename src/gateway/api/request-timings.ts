@@ -1,10 +1,10 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
-import { type ExecutionReply } from '../worker-pool/worker-task.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 
 export interface RequestTimings {
   readonly phases: LatencyPhases;
   readonly attempts?: number;
-  readonly execution?: ExecutionReply;
+  readonly execution?: CallExecution;
 }
 
 /** Response headers that scripts in a browser may read. */

@@ -7,7 +7,7 @@ import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { WrittenForm } from '../text/written-form.js';
-import { type TranscriptReply } from '../worker-pool/worker-task.js';
+import { type Transcript } from '../../contracts/formats/transcript.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { ModelCatalog } from './model-catalog.js';
 import { requestPriority } from './request-priority.js';
@@ -87,7 +87,7 @@ export class TranscriptService {
   }
 }
 
-function transcriptOf({ settlement }: SettledRequest): TranscriptReply {
+function transcriptOf({ settlement }: SettledRequest): Transcript {
   if (settlement.status !== 'completed') throw settlement.error;
   if (settlement.reply.kind !== 'transcript') throw new Error('the worker answered a transcription with speech');
   return settlement.reply.transcript;

@@ -1,7 +1,8 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { type ExecutionReply, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 
 /** What a caller hands in. */
 export interface RequestSpec {
@@ -25,7 +26,7 @@ export interface SettledRequest {
   readonly attempts: number;
   /** Size of the engine call that computed it; absent unless a worker answered. */
   readonly batchSize?: number;
-  readonly execution?: ExecutionReply;
+  readonly execution?: CallExecution;
 }
 
 export interface SubmittedRequest {

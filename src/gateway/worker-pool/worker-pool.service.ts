@@ -11,12 +11,12 @@ import { type PooledWorker } from './pooled-worker.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-launch.js';
 import { workerRoster } from './worker-roster.js';
-import { type ExecutionReply } from './worker-task.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type WorkerView } from './worker-view.js';
 
 /** What metrics want to know and no view tells. */
 export type PoolActivity =
-  | { readonly type: 'executed'; readonly model: string; readonly execution: ExecutionReply }
+  | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string };
 
 export interface WorkerCallRequest extends CallRequest {

@@ -1,4 +1,6 @@
 import { type Writable } from 'node:stream';
+import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -49,44 +51,6 @@ export interface SynthesizeTask {
 /** What the gateway keeps in `ScheduledRequest.payload`. */
 export type WorkerTask = TranscribeTask | SynthesizeTask;
 
-/** How the worker computed it; milliseconds on the worker's clock. */
-export interface ExecutionReply {
-  readonly prepMs: number;
-  readonly readyWaitMs: number;
-  readonly deviceMs: number;
-  /** Requests in the same engine call. */
-  readonly batchSize: number;
-  /** Names that engine call: equal for all its members, unique across workers. Empty when the worker tells none. */
-  readonly batchId: string;
-}
-
-export interface TranscriptSegmentReply {
-  readonly id: number;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly tokens: readonly number[];
-  readonly temperature: number;
-  readonly avgLogprob: number;
-  readonly compressionRatio: number;
-  readonly noSpeechProb: number;
-}
-
-export interface TranscriptWordReply {
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
-  readonly confidence: number;
-}
-
-export interface TranscriptReply {
-  readonly text: string;
-  readonly language: string;
-  readonly durationS: number;
-  readonly segments: readonly TranscriptSegmentReply[];
-  readonly words: readonly TranscriptWordReply[];
-}
-
 export type WorkerReply =
-  | { readonly kind: 'transcript'; readonly transcript: TranscriptReply; readonly execution: ExecutionReply }
-  | { readonly kind: 'speech'; readonly durationS: number; readonly execution: ExecutionReply };
+  | { readonly kind: 'transcript'; readonly transcript: Transcript; readonly execution: CallExecution }
+  | { readonly kind: 'speech'; readonly durationS: number; readonly execution: CallExecution };

@@ -1,9 +1,9 @@
 import { deflateRawSync } from 'node:zlib';
-import { type CallSegment } from '../../contracts/grpc/stt.codec.js';
+import { type TranscriptSegment } from '../../contracts/formats/transcript.js';
 import { type Transcript } from '../engines/engine.js';
 
 /** Segments as verbose_json has them: numbered, with Whisper's compression ratio. Engines here have no token ids. */
-export const segmentsOf = (transcript: Transcript, temperature: number): CallSegment[] =>
+export const segmentsOf = (transcript: Transcript, temperature: number): TranscriptSegment[] =>
   transcript.segments.map((segment, id) => ({
     id,
     start: segment.start,

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type CallTranscript, type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { type Transcript as AnsweredTranscript } from '../../contracts/formats/transcript.js';
+import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
@@ -14,7 +15,7 @@ import { segmentsOf } from './transcript-segments.js';
 import { type WorkItem } from './work-item.js';
 
 export interface TranscriptAnswer {
-  readonly transcript: CallTranscript;
+  readonly transcript: AnsweredTranscript;
   readonly execution: CallExecution;
 }
 
