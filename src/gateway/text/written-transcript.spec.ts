@@ -45,7 +45,10 @@ describe('writtenTranscript', () => {
   });
 
   it('leaves words, times and all else as they are', () => {
-    const spoken = { ...transcript('twenty', 'twenty'), words: [{ word: 'twenty', start: 0, end: 1, confidence: 0.9 }] };
+    const spoken = {
+      ...transcript('twenty', 'twenty'),
+      words: [{ word: 'twenty', start: 0, end: 1, confidence: 0.9 }],
+    };
     const answer = written(spoken);
     expect({ ...answer, text: '', segments: [] }).toEqual({ ...spoken, text: '', segments: [] });
     expect(answer.segments).toEqual([{ ...spoken.segments[0], text: '20' }]);
