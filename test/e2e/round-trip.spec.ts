@@ -3,6 +3,7 @@ import OpenAI, { toFile } from 'openai';
 import { parse } from 'yaml';
 import { readFileSync } from 'node:fs';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
@@ -55,7 +56,7 @@ describe('the default models, through an unchanged OpenAI client', () => {
     });
     let audio = Buffer.from(await speech.arrayBuffer());
     // Raw PCM has no header to recognise it by; a WAV header makes it a file.
-    if (format === 'pcm') audio = Buffer.concat([wavHeader(audio.length, 24_000), audio]);
+    if (format === 'pcm') audio = pcmWav(audio, 24_000);
     const file = await toFile(audio, `fox.${format === 'pcm' ? 'wav' : format}`);
     const { text } = await openai.audio.transcriptions.create({ file, model: 'gpt-4o-transcribe' });
     expect(heard(text)).toBeGreaterThanOrEqual(5);
@@ -102,20 +103,3 @@ describe('the default models, through an unchanged OpenAI client', () => {
     await expect(attempt).rejects.toMatchObject({ status: 400, code: 'model_kind_mismatch', param: 'model' });
   });
 });
-
-function wavHeader(bytes: number, rate: number): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + bytes, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(bytes, 40);
-  return header;
-}

@@ -1,5 +1,7 @@
 /** Ready-made HTTP/1.1 requests: built once per bench, written as they are. */
 
+import { pcmWav } from './pcm-wav.js';
+
 const BOUNDARY = 'switchyard-bench-boundary';
 
 export interface TranscriptionUpload {
@@ -34,21 +36,7 @@ const SAMPLE_RATE = 16_000;
 
 /** 16 kHz mono s16: 3,244 bytes, small enough that the bench measures scheduling and not copying. */
 export function silentWav(): Buffer {
-  const dataBytes = WAV_SECONDS * SAMPLE_RATE * 2;
-  const wav = Buffer.alloc(44 + dataBytes);
-  wav.write('RIFF', 0);
-  wav.writeUInt32LE(36 + dataBytes, 4);
-  wav.write('WAVEfmt ', 8);
-  wav.writeUInt32LE(16, 16);
-  wav.writeUInt16LE(1, 20);
-  wav.writeUInt16LE(1, 22);
-  wav.writeUInt32LE(SAMPLE_RATE, 24);
-  wav.writeUInt32LE(SAMPLE_RATE * 2, 28);
-  wav.writeUInt16LE(2, 32);
-  wav.writeUInt16LE(16, 34);
-  wav.write('data', 36);
-  wav.writeUInt32LE(dataBytes, 40);
-  return wav;
+  return pcmWav(Buffer.alloc(WAV_SECONDS * SAMPLE_RATE * 2), SAMPLE_RATE);
 }
 
 function multipartBody(upload: TranscriptionUpload): Buffer {

@@ -1,23 +1,12 @@
+import { pcmWav } from '../../support/pcm-wav.js';
+
 /** Mono s16 at 16 kHz: a WAV file of `seconds` of a quiet tone. */
 export function wav(seconds: number): Buffer {
   const samples = Math.round(seconds * 16_000);
   const data = Buffer.alloc(samples * 2);
   for (let index = 0; index < samples; index += 1)
     data.writeInt16LE(Math.round(Math.sin(index / 12) * 3000), index * 2);
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(36 + data.length, 4);
-  header.write('WAVEfmt ', 8, 'latin1');
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(16_000, 24);
-  header.writeUInt32LE(32_000, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36, 'latin1');
-  header.writeUInt32LE(data.length, 40);
-  return Buffer.concat([header, data]);
+  return pcmWav(data, 16_000);
 }
 
 export interface FormOptions {
