@@ -10,7 +10,8 @@ const PRIORITIES = ['realtime', 'batch'] as const;
 const LIVE_STATES = ['queued', 'running'] as const;
 const STATES = [...LIVE_STATES, 'completed', 'failed', 'cancelled'] as const;
 
-export class ListRequestsDto {
+/** Whom a listing shows and a bulk cancel meets. */
+class RequestChoiceDto {
   @ApiPropertyOptional({ description: 'Canonical model id.', example: 'pocketsphinx-en' })
   @IsOptional()
   @IsString()
@@ -20,7 +21,9 @@ export class ListRequestsDto {
   @IsOptional()
   @IsIn(PRIORITIES)
   priority?: PriorityLabel;
+}
 
+export class ListRequestsDto extends RequestChoiceDto {
   @ApiPropertyOptional({ enum: STATES, description: 'Absent: queued and running. Ended ones are kept for a while.' })
   @IsOptional()
   @IsIn(STATES)
@@ -35,17 +38,7 @@ export class ListRequestsDto {
   limit = 100;
 }
 
-export class CancelRequestsDto {
-  @ApiPropertyOptional({ description: 'Canonical model id.', example: 'pocketsphinx-en' })
-  @IsOptional()
-  @IsString()
-  model?: string;
-
-  @ApiPropertyOptional({ enum: PRIORITIES })
-  @IsOptional()
-  @IsIn(PRIORITIES)
-  priority?: PriorityLabel;
-
+export class CancelRequestsDto extends RequestChoiceDto {
   @ApiPropertyOptional({ enum: LIVE_STATES })
   @IsOptional()
   @IsIn(LIVE_STATES)
