@@ -172,6 +172,8 @@ export class FixtureWorker extends EventEmitter {
     for (let line = 0; verb === 'flood' && line < Number(argument); line += 1) {
       if (!process.stderr.write(`native library says ${line}\n`)) await once(process.stderr, 'drain');
     }
+    // What is still buffered here would die with a kill -9: the answer means that all lines are in the pipe.
+    if (verb === 'flood') await new Promise(written => process.stderr.write('', written));
     if (verb === 'fail' && isErrorCode(argument)) throw new DomainError(argument, 'as the script says', { param: 'x' });
   }
 
