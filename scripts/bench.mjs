@@ -5,12 +5,13 @@ import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
 import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
 
-Each bench ends with one line of JSON: {bench, commit, results, goals: [{name, value, aim, met}]}.`;
+Each bench ends with one line of JSON: {bench, commit, machine, results, goals: [{name, value, aim, met}]}.`;
 
 await runMain(async () => {
   const { values, positionals } = parseArgs({
@@ -44,9 +45,10 @@ async function runBenches(names) {
   let failures = 0;
   for (const bench of names) {
     doing(`bench ${bench}`);
+    const load = machineLoad();
     const result = await runOne(join(folder, 'test/bench', `${bench}.bench.js`));
     if (!result) failures += 1;
-    else print({ bench, commit, ...result });
+    else print({ bench, commit, machine: load(), ...result });
   }
   return failures > 0 ? 1 : 0;
 }
