@@ -119,6 +119,7 @@ export class FixtureWorker extends EventEmitter {
           (error: unknown) => answer(encodeFailure(error)),
         );
       },
+      transcribeUpload: call => call.end(),
       transcribeStream: call => call.end(),
       ...this.#control(),
     };

@@ -7,6 +7,16 @@ export interface Transcript {
   readonly durationS: number;
   readonly segments: readonly TranscriptSegment[];
   readonly words: readonly TranscriptWord[];
+  /** When asked for, of models that have them. */
+  readonly logprobs?: readonly TokenLogprob[];
+}
+
+export interface TokenLogprob {
+  readonly token: string;
+  /** Natural logarithm, <= 0. */
+  readonly logprob: number;
+  /** UTF-8 of the token, which may be part of a character only. */
+  readonly bytes: Uint8Array;
 }
 
 export interface TranscriptSegment {
@@ -20,6 +30,8 @@ export interface TranscriptSegment {
   readonly avgLogprob: number;
   readonly compressionRatio: number;
   readonly noSpeechProb: number;
+  /** A known speaker's name, or "A", "B", ... in order of appearance; absent without diarisation. */
+  readonly speaker?: string;
 }
 
 export interface TranscriptWord {

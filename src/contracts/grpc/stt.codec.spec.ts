@@ -21,6 +21,10 @@ const call: TranscribeCall = {
   prompt: 'Switchyard',
   temperature: 0.4,
   wordTimestamps: true,
+  logprobs: true,
+  diarize: true,
+  knownSpeakers: [{ name: 'agent', reference: Buffer.from('RIFF') }],
+  hotWords: ['Switchyard'],
 };
 
 const { requestSerialize, requestDeserialize, responseSerialize, responseDeserialize } =

@@ -24,6 +24,8 @@ export {
   type TranscribeFileResponse,
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
+  type TranscribeUploadRequest,
+  type TranscribeUploadResponse,
 } from './generated/switchyard/v1/stt.js';
 
 /** The file itself, or where the worker finds it. */
@@ -38,6 +40,17 @@ export interface TranscribeCall extends CallEnvelope {
   readonly prompt: string;
   readonly temperature: number;
   readonly wordTimestamps: boolean;
+  /** This and the next three: absent means not wanted. */
+  readonly logprobs?: boolean;
+  readonly diarize?: boolean;
+  readonly knownSpeakers?: readonly KnownSpeaker[];
+  readonly hotWords?: readonly string[];
+}
+
+/** A voice the caller can name; `reference` is an audio file of that voice alone. */
+export interface KnownSpeaker {
+  readonly name: string;
+  readonly reference: Buffer;
 }
 
 export interface TranscribeAnswer {
@@ -82,6 +95,10 @@ export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileReques
   prompt: call.prompt,
   temperature: call.temperature,
   wordTimestamps: call.wordTimestamps,
+  logprobs: call.logprobs ?? false,
+  diarize: call.diarize ?? false,
+  knownSpeakers: [...(call.knownSpeakers ?? [])],
+  hotWords: [...(call.hotWords ?? [])],
 });
 
 export const decodeTranscribeCall = (message: TranscribeFileRequest): TranscribeCall => ({
@@ -93,15 +110,28 @@ export const decodeTranscribeCall = (message: TranscribeFileRequest): Transcribe
   prompt: message.prompt,
   temperature: message.temperature,
   wordTimestamps: message.wordTimestamps,
+  logprobs: message.logprobs,
+  diarize: message.diarize,
+  knownSpeakers: message.knownSpeakers,
+  hotWords: message.hotWords,
 });
 
 export const encodeTranscript = (transcript: Transcript, execution: CallExecution): TranscribeFileResponse => ({
   text: transcript.text,
   language: transcript.language,
   durationS: transcript.durationS,
-  segments: transcript.segments.map(segment => ({ ...segment, tokens: [...segment.tokens] })),
+  segments: transcript.segments.map(segment => ({
+    ...segment,
+    tokens: [...segment.tokens],
+    speaker: segment.speaker ?? '',
+  })),
   words: transcript.words.map(word => ({ ...word })),
   execution: encodeExecution(execution),
+  logprobs: (transcript.logprobs ?? []).map(({ token, logprob, bytes }) => ({
+    token,
+    logprob,
+    bytes: Buffer.from(bytes),
+  })),
 });
 
 export const decodeTranscript = (message: TranscribeFileResponse): TranscribeAnswer => ({
@@ -110,8 +140,9 @@ export const decodeTranscript = (message: TranscribeFileResponse): TranscribeAns
     text: message.text,
     language: message.language,
     durationS: message.durationS,
-    segments: message.segments,
+    segments: message.segments.map(({ speaker, ...segment }) => (speaker === '' ? segment : { ...segment, speaker })),
     words: message.words,
+    ...(message.logprobs.length === 0 ? {} : { logprobs: message.logprobs }),
   },
   execution: decodeExecution(message.execution),
 });

@@ -46,7 +46,5 @@ export class TranscribeCall implements StartedCall {
 }
 
 function transcribeMessage({ request, group }: CallRequest, task: TranscribeTask, audio: CallAudio) {
-  const { filename, language, prompt, temperature, wordTimestamps } = task;
-  const options = { task: task.task, filename, language, prompt, temperature, wordTimestamps };
-  return encodeTranscribeCall({ requestId: request.id, priority: request.priority, group, audio, ...options });
+  return encodeTranscribeCall({ ...task, requestId: request.id, priority: request.priority, group, audio });
 }

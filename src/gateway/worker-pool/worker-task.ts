@@ -1,6 +1,7 @@
 import { type Writable } from 'node:stream';
 import { type Transcript } from '../../contracts/formats/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type KnownSpeaker } from '../../contracts/grpc/stt.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -27,6 +28,11 @@ export interface TranscribeTask {
   /** 0..1 */
   readonly temperature: number;
   readonly wordTimestamps: boolean;
+  /** This and the next three are asked of models with that capability only. */
+  readonly logprobs?: boolean;
+  readonly diarize?: boolean;
+  readonly knownSpeakers?: readonly KnownSpeaker[];
+  readonly hotWords?: readonly string[];
 }
 
 export type SpeechFormat = 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm';

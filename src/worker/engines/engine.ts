@@ -17,7 +17,17 @@ export interface EngineInfo {
 }
 
 export type EngineCapability =
-  'transcribe' | 'translate' | 'word_timestamps' | 'prompt' | 'temperature' | 'stream' | 'speech' | 'speed';
+  | 'transcribe'
+  | 'translate'
+  | 'word_timestamps'
+  | 'prompt'
+  | 'hot_words'
+  | 'temperature'
+  | 'logprobs'
+  | 'diarize'
+  | 'stream'
+  | 'speech'
+  | 'speed';
 
 /** One member's result: a failure touches its own request only (D-05). */
 export type ItemOutcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };
@@ -40,6 +50,15 @@ export interface TranscribeItem {
   readonly prompt: string;
   readonly temperature: number;
   readonly wordTimestamps: boolean;
+  /** Wants `Transcript.logprobs`; asked of engines with that capability only, as the next three. */
+  readonly logprobs?: boolean;
+  /** Wants a speaker on each segment. */
+  readonly diarize?: boolean;
+  readonly knownSpeakers?: readonly KnownVoice[];
+  /** Words and phrases to expect. */
+  readonly hotWords?: readonly string[];
+  /** Told each segment once it is final, in order of time, where the engine knows before the end. */
+  readonly onSegment?: (segment: TranscriptSegment, words: readonly TranscriptWord[]) => void;
   /** Checked between segments; once aborted the item's outcome is ignored. */
   readonly signal: AbortSignal;
 }
@@ -47,6 +66,12 @@ export interface TranscribeItem {
 export type PreparedAudio =
   | { readonly kind: 'pcm'; readonly samples: Int16Array; readonly sampleRate: 16000; readonly durationS: number }
   | { readonly kind: 'encoded'; readonly bytes: Uint8Array; readonly filename: string; readonly durationS: number };
+
+/** A voice the caller can name; `samples` as in `PreparedAudio`. */
+export interface KnownVoice {
+  readonly name: string;
+  readonly samples: Int16Array;
+}
 
 export interface TranscriptWord {
   readonly word: string;
@@ -63,6 +88,20 @@ export interface TranscriptSegment {
   readonly text: string;
   readonly avgLogprob: number;
   readonly noSpeechProb: number;
+  /** Token ids of the model; absent: it has none. */
+  readonly tokens?: readonly number[];
+  /** The temperature this segment was decoded at, after fallback. */
+  readonly temperature?: number;
+  /** A known speaker's name, or "A", "B", ... in order of appearance. */
+  readonly speaker?: string;
+}
+
+export interface TokenLogprob {
+  readonly token: string;
+  /** Natural logarithm, <= 0. */
+  readonly logprob: number;
+  /** UTF-8 of the token, which may be part of a character only. */
+  readonly bytes: Uint8Array;
 }
 
 export interface Transcript {
@@ -72,6 +111,7 @@ export interface Transcript {
   readonly durationS?: number;
   readonly segments: readonly TranscriptSegment[];
   readonly words: readonly TranscriptWord[];
+  readonly logprobs?: readonly TokenLogprob[];
 }
 
 /** Recognition. `transcribe` is one engine call for the whole group; it answers per item, in order, and never rejects. */

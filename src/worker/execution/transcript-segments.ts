@@ -2,18 +2,19 @@ import { deflateRawSync } from 'node:zlib';
 import { type TranscriptSegment } from '../../contracts/formats/transcript.js';
 import { type Transcript } from '../engines/engine.js';
 
-/** Segments as verbose_json has them: numbered, with Whisper's compression ratio. Engines here have no token ids. */
+/** Segments as verbose_json has them: numbered, with Whisper's compression ratio. */
 export const segmentsOf = (transcript: Transcript, temperature: number): TranscriptSegment[] =>
   transcript.segments.map((segment, id) => ({
     id,
     start: segment.start,
     end: segment.end,
     text: segment.text,
-    tokens: [],
-    temperature,
+    tokens: segment.tokens ?? [],
+    temperature: segment.temperature ?? temperature,
     avgLogprob: segment.avgLogprob,
     compressionRatio: compressionRatio(segment.text),
     noSpeechProb: segment.noSpeechProb,
+    ...(segment.speaker === undefined ? {} : { speaker: segment.speaker }),
   }));
 
 /**

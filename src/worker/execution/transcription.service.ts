@@ -58,9 +58,8 @@ export class TranscriptionService {
       throw audio === call.audio ? error : aboutUrl(error);
     });
     const { transcript, durationS } = value;
-    const { text, language, words } = transcript;
     const segments = segmentsOf(transcript, call.temperature);
-    return { transcript: { text, language, durationS, segments, words }, execution };
+    return { transcript: { ...transcript, durationS, segments }, execution };
   }
 
   #compute(input: FileCall, signal: AbortSignal) {
@@ -69,10 +68,11 @@ export class TranscriptionService {
   }
 
   async #prepare({ input, signal }: WorkItem<FileCall>): Promise<TranscribeItem> {
-    const { requestId, task, language, prompt, temperature, wordTimestamps } = input;
     const audio = await this.#audio(input, signal);
     await this.engine.prepare?.(audio, signal);
-    return { requestId, audio, task, language, prompt, temperature, wordTimestamps, signal };
+    const { requestId, task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords } = input;
+    const options = { task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords };
+    return { requestId, audio, ...options, signal };
   }
 
   /** An engine that takes the untouched file, such as a remote one, does its own decoding. */

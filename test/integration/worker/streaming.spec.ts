@@ -8,7 +8,7 @@ import { sttModel, WorkerProcess } from './worker-process.js';
 type Call = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
 type Event = NonNullable<TranscribeStreamResponse['event']>;
 
-const CONFIG = { sessionId: 'session', language: '', sampleRate: 16_000, partials: true };
+const CONFIG = { sessionId: 'session', language: '', sampleRate: 16_000, partials: true, prompt: '' };
 const config = (change: Partial<typeof CONFIG> = {}): TranscribeStreamRequest => ({
   message: { $case: 'config', value: { ...CONFIG, ...change } },
 });

@@ -47,6 +47,47 @@ export interface TranscribeFileRequest {
   wordTimestamps: boolean;
   /** Instead of audio: http or https; the worker fetches it, guarded, within its own limits. */
   audioUrl: string;
+  /** Log probability of each token in the answer; only of models with the capability "logprobs". */
+  logprobs: boolean;
+  /** Names the speaker of each segment; only of models with the capability "diarize". */
+  diarize: boolean;
+  knownSpeakers: KnownSpeaker[];
+  /** Words and phrases to expect; only of models with the capability "hot_words". */
+  hotWords: string[];
+}
+
+/** A voice the caller can name, for diarisation. */
+export interface KnownSpeaker {
+  name: string;
+  /** 2 to 10 seconds of that voice alone, in any container the worker can decode. */
+  reference: Buffer;
+}
+
+export interface TranscribeUploadRequest {
+  message?:
+    | //
+    /** First message; its `audio` is empty. */
+    { $case: "start"; value: TranscribeFileRequest }
+    | //
+    /** The next bytes of the file. The caller's half-close is the end of the file. */
+    { $case: "audio"; value: Buffer }
+    | undefined;
+}
+
+export interface TranscribeUploadResponse {
+  message?:
+    | //
+    /** Final: never revised afterwards. In order of time. */
+    { $case: "segment"; value: SegmentDone }
+    | //
+    /** Last message. */
+    { $case: "done"; value: TranscribeFileResponse }
+    | undefined;
+}
+
+export interface SegmentDone {
+  segment?: Segment | undefined;
+  words: Word[];
 }
 
 export interface TranscribeFileResponse {
@@ -57,7 +98,19 @@ export interface TranscribeFileResponse {
   durationS: number;
   segments: Segment[];
   words: Word[];
-  execution?: Execution | undefined;
+  execution?:
+    | Execution
+    | undefined;
+  /** Filled when asked for. */
+  logprobs: TokenLogprob[];
+}
+
+export interface TokenLogprob {
+  token: string;
+  /** Natural logarithm, <= 0. */
+  logprob: number;
+  /** UTF-8 of the token, which may be part of a character only. */
+  bytes: Buffer;
 }
 
 /** Times in seconds from the start of the audio. */
@@ -71,6 +124,8 @@ export interface Segment {
   avgLogprob: number;
   compressionRatio: number;
   noSpeechProb: number;
+  /** A known speaker's name, or "A", "B", ... in order of appearance; empty without diarisation. */
+  speaker: string;
 }
 
 export interface Word {
@@ -94,16 +149,43 @@ export interface StreamConfig {
   language: string;
   sampleRate: number;
   partials: boolean;
+  prompt: string;
+  /** Absent: utterances end with Commit only. */
+  voiceActivity?: VoiceActivity | undefined;
+}
+
+/** Ends utterances by itself where speech stops. */
+export interface VoiceActivity {
+  /** Probability of speech that starts an utterance, 0..1. */
+  threshold: number;
+  /** Audio before the detected start that belongs to the utterance, milliseconds. */
+  prefixPaddingMs: number;
+  /** Silence that ends an utterance, milliseconds. */
+  silenceDurationMs: number;
 }
 
 export interface Commit {
 }
 
 export interface TranscribeStreamResponse {
-  event?: { $case: "ready"; value: StreamReady } | { $case: "partial"; value: PartialTranscript } | {
-    $case: "final";
-    value: FinalTranscript;
-  } | undefined;
+  event?:
+    | { $case: "ready"; value: StreamReady }
+    | { $case: "partial"; value: PartialTranscript }
+    | { $case: "final"; value: FinalTranscript }
+    | { $case: "speechStarted"; value: SpeechStarted }
+    | { $case: "speechStopped"; value: SpeechStopped }
+    | undefined;
+}
+
+/** Sent with VoiceActivity only; seconds from the start of the session, padding included. */
+export interface SpeechStarted {
+  utterance: number;
+  at: number;
+}
+
+export interface SpeechStopped {
+  utterance: number;
+  at: number;
 }
 
 export interface StreamReady {
@@ -138,6 +220,10 @@ function createBaseTranscribeFileRequest(): TranscribeFileRequest {
     temperature: 0,
     wordTimestamps: false,
     audioUrl: "",
+    logprobs: false,
+    diarize: false,
+    knownSpeakers: [],
+    hotWords: [],
   };
 }
 
@@ -175,6 +261,18 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     }
     if (message.audioUrl !== "") {
       writer.uint32(90).string(message.audioUrl);
+    }
+    if (message.logprobs !== false) {
+      writer.uint32(96).bool(message.logprobs);
+    }
+    if (message.diarize !== false) {
+      writer.uint32(104).bool(message.diarize);
+    }
+    for (const v of message.knownSpeakers) {
+      KnownSpeaker.encode(v!, writer.uint32(114).fork()).join();
+    }
+    for (const v of message.hotWords) {
+      writer.uint32(122).string(v!);
     }
     return writer;
   },
@@ -280,6 +378,38 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
             message.audioUrl = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.logprobs = reader.bool();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.diarize = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.knownSpeakers.push(KnownSpeaker.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.hotWords.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -308,12 +438,314 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     message.temperature = object.temperature ?? 0;
     message.wordTimestamps = object.wordTimestamps ?? false;
     message.audioUrl = object.audioUrl ?? "";
+    message.logprobs = object.logprobs ?? false;
+    message.diarize = object.diarize ?? false;
+    message.knownSpeakers = object.knownSpeakers?.map((e) => KnownSpeaker.fromPartial(e)) || [];
+    message.hotWords = object.hotWords?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseKnownSpeaker(): KnownSpeaker {
+  return { name: "", reference: Buffer.alloc(0) };
+}
+
+export const KnownSpeaker: MessageFns<KnownSpeaker> = {
+  encode(message: KnownSpeaker, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.reference.length !== 0) {
+      writer.uint32(18).bytes(message.reference);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KnownSpeaker {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKnownSpeaker();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reference = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<KnownSpeaker>): KnownSpeaker {
+    return KnownSpeaker.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<KnownSpeaker>): KnownSpeaker {
+    const message = createBaseKnownSpeaker();
+    message.name = object.name ?? "";
+    message.reference = object.reference ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseTranscribeUploadRequest(): TranscribeUploadRequest {
+  return { message: undefined };
+}
+
+export const TranscribeUploadRequest: MessageFns<TranscribeUploadRequest> = {
+  encode(message: TranscribeUploadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "start":
+        TranscribeFileRequest.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "audio":
+        writer.uint32(18).bytes(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TranscribeUploadRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTranscribeUploadRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "start", value: TranscribeFileRequest.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "audio", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TranscribeUploadRequest>): TranscribeUploadRequest {
+    return TranscribeUploadRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TranscribeUploadRequest>): TranscribeUploadRequest {
+    const message = createBaseTranscribeUploadRequest();
+    switch (object.message?.$case) {
+      case "start": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "start", value: TranscribeFileRequest.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "audio": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "audio", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseTranscribeUploadResponse(): TranscribeUploadResponse {
+  return { message: undefined };
+}
+
+export const TranscribeUploadResponse: MessageFns<TranscribeUploadResponse> = {
+  encode(message: TranscribeUploadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "segment":
+        SegmentDone.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "done":
+        TranscribeFileResponse.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TranscribeUploadResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTranscribeUploadResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "segment", value: SegmentDone.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "done", value: TranscribeFileResponse.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TranscribeUploadResponse>): TranscribeUploadResponse {
+    return TranscribeUploadResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TranscribeUploadResponse>): TranscribeUploadResponse {
+    const message = createBaseTranscribeUploadResponse();
+    switch (object.message?.$case) {
+      case "segment": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "segment", value: SegmentDone.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "done": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "done", value: TranscribeFileResponse.fromPartial(object.message.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseSegmentDone(): SegmentDone {
+  return { segment: undefined, words: [] };
+}
+
+export const SegmentDone: MessageFns<SegmentDone> = {
+  encode(message: SegmentDone, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.segment !== undefined) {
+      Segment.encode(message.segment, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.words) {
+      Word.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SegmentDone {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSegmentDone();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.segment = Segment.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.words.push(Word.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SegmentDone>): SegmentDone {
+    return SegmentDone.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SegmentDone>): SegmentDone {
+    const message = createBaseSegmentDone();
+    message.segment = (object.segment !== undefined && object.segment !== null)
+      ? Segment.fromPartial(object.segment)
+      : undefined;
+    message.words = object.words?.map((e) => Word.fromPartial(e)) || [];
     return message;
   },
 };
 
 function createBaseTranscribeFileResponse(): TranscribeFileResponse {
-  return { text: "", language: "", durationS: 0, segments: [], words: [], execution: undefined };
+  return { text: "", language: "", durationS: 0, segments: [], words: [], execution: undefined, logprobs: [] };
 }
 
 export const TranscribeFileResponse: MessageFns<TranscribeFileResponse> = {
@@ -335,6 +767,9 @@ export const TranscribeFileResponse: MessageFns<TranscribeFileResponse> = {
     }
     if (message.execution !== undefined) {
       Execution.encode(message.execution, writer.uint32(50).fork()).join();
+    }
+    for (const v of message.logprobs) {
+      TokenLogprob.encode(v!, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -400,6 +835,14 @@ export const TranscribeFileResponse: MessageFns<TranscribeFileResponse> = {
             message.execution = Execution.decode(reader, reader.uint32());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.logprobs.push(TokenLogprob.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -425,6 +868,86 @@ export const TranscribeFileResponse: MessageFns<TranscribeFileResponse> = {
     message.execution = (object.execution !== undefined && object.execution !== null)
       ? Execution.fromPartial(object.execution)
       : undefined;
+    message.logprobs = object.logprobs?.map((e) => TokenLogprob.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTokenLogprob(): TokenLogprob {
+  return { token: "", logprob: 0, bytes: Buffer.alloc(0) };
+}
+
+export const TokenLogprob: MessageFns<TokenLogprob> = {
+  encode(message: TokenLogprob, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== "") {
+      writer.uint32(10).string(message.token);
+    }
+    if (message.logprob !== 0) {
+      writer.uint32(17).double(message.logprob);
+    }
+    if (message.bytes.length !== 0) {
+      writer.uint32(26).bytes(message.bytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TokenLogprob {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTokenLogprob();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.logprob = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.bytes = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TokenLogprob>): TokenLogprob {
+    return TokenLogprob.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TokenLogprob>): TokenLogprob {
+    const message = createBaseTokenLogprob();
+    message.token = object.token ?? "";
+    message.logprob = object.logprob ?? 0;
+    message.bytes = object.bytes ?? Buffer.alloc(0);
     return message;
   },
 };
@@ -440,6 +963,7 @@ function createBaseSegment(): Segment {
     avgLogprob: 0,
     compressionRatio: 0,
     noSpeechProb: 0,
+    speaker: "",
   };
 }
 
@@ -475,6 +999,9 @@ export const Segment: MessageFns<Segment> = {
     }
     if (message.noSpeechProb !== 0) {
       writer.uint32(73).double(message.noSpeechProb);
+    }
+    if (message.speaker !== "") {
+      writer.uint32(82).string(message.speaker);
     }
     return writer;
   },
@@ -574,6 +1101,14 @@ export const Segment: MessageFns<Segment> = {
             message.noSpeechProb = reader.double();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.speaker = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -600,6 +1135,7 @@ export const Segment: MessageFns<Segment> = {
     message.avgLogprob = object.avgLogprob ?? 0;
     message.compressionRatio = object.compressionRatio ?? 0;
     message.noSpeechProb = object.noSpeechProb ?? 0;
+    message.speaker = object.speaker ?? "";
     return message;
   },
 };
@@ -794,7 +1330,7 @@ export const TranscribeStreamRequest: MessageFns<TranscribeStreamRequest> = {
 };
 
 function createBaseStreamConfig(): StreamConfig {
-  return { sessionId: "", language: "", sampleRate: 0, partials: false };
+  return { sessionId: "", language: "", sampleRate: 0, partials: false, prompt: "", voiceActivity: undefined };
 }
 
 export const StreamConfig: MessageFns<StreamConfig> = {
@@ -810,6 +1346,12 @@ export const StreamConfig: MessageFns<StreamConfig> = {
     }
     if (message.partials !== false) {
       writer.uint32(32).bool(message.partials);
+    }
+    if (message.prompt !== "") {
+      writer.uint32(42).string(message.prompt);
+    }
+    if (message.voiceActivity !== undefined) {
+      VoiceActivity.encode(message.voiceActivity, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -859,6 +1401,22 @@ export const StreamConfig: MessageFns<StreamConfig> = {
             message.partials = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.prompt = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.voiceActivity = VoiceActivity.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -880,6 +1438,89 @@ export const StreamConfig: MessageFns<StreamConfig> = {
     message.language = object.language ?? "";
     message.sampleRate = object.sampleRate ?? 0;
     message.partials = object.partials ?? false;
+    message.prompt = object.prompt ?? "";
+    message.voiceActivity = (object.voiceActivity !== undefined && object.voiceActivity !== null)
+      ? VoiceActivity.fromPartial(object.voiceActivity)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseVoiceActivity(): VoiceActivity {
+  return { threshold: 0, prefixPaddingMs: 0, silenceDurationMs: 0 };
+}
+
+export const VoiceActivity: MessageFns<VoiceActivity> = {
+  encode(message: VoiceActivity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.threshold !== 0) {
+      writer.uint32(9).double(message.threshold);
+    }
+    if (message.prefixPaddingMs !== 0) {
+      writer.uint32(16).uint32(message.prefixPaddingMs);
+    }
+    if (message.silenceDurationMs !== 0) {
+      writer.uint32(24).uint32(message.silenceDurationMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VoiceActivity {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVoiceActivity();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 9) {
+              break;
+            }
+
+            message.threshold = reader.double();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.prefixPaddingMs = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.silenceDurationMs = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<VoiceActivity>): VoiceActivity {
+    return VoiceActivity.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<VoiceActivity>): VoiceActivity {
+    const message = createBaseVoiceActivity();
+    message.threshold = object.threshold ?? 0;
+    message.prefixPaddingMs = object.prefixPaddingMs ?? 0;
+    message.silenceDurationMs = object.silenceDurationMs ?? 0;
     return message;
   },
 };
@@ -943,6 +1584,12 @@ export const TranscribeStreamResponse: MessageFns<TranscribeStreamResponse> = {
       case "final":
         FinalTranscript.encode(message.event.value, writer.uint32(26).fork()).join();
         break;
+      case "speechStarted":
+        SpeechStarted.encode(message.event.value, writer.uint32(34).fork()).join();
+        break;
+      case "speechStopped":
+        SpeechStopped.encode(message.event.value, writer.uint32(42).fork()).join();
+        break;
     }
     return writer;
   },
@@ -984,6 +1631,22 @@ export const TranscribeStreamResponse: MessageFns<TranscribeStreamResponse> = {
             message.event = { $case: "final", value: FinalTranscript.decode(reader, reader.uint32()) };
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.event = { $case: "speechStarted", value: SpeechStarted.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.event = { $case: "speechStopped", value: SpeechStopped.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1020,7 +1683,153 @@ export const TranscribeStreamResponse: MessageFns<TranscribeStreamResponse> = {
         }
         break;
       }
+      case "speechStarted": {
+        if (object.event?.value !== undefined && object.event?.value !== null) {
+          message.event = { $case: "speechStarted", value: SpeechStarted.fromPartial(object.event.value) };
+        }
+        break;
+      }
+      case "speechStopped": {
+        if (object.event?.value !== undefined && object.event?.value !== null) {
+          message.event = { $case: "speechStopped", value: SpeechStopped.fromPartial(object.event.value) };
+        }
+        break;
+      }
     }
+    return message;
+  },
+};
+
+function createBaseSpeechStarted(): SpeechStarted {
+  return { utterance: 0, at: 0 };
+}
+
+export const SpeechStarted: MessageFns<SpeechStarted> = {
+  encode(message: SpeechStarted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.utterance !== 0) {
+      writer.uint32(8).uint32(message.utterance);
+    }
+    if (message.at !== 0) {
+      writer.uint32(17).double(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SpeechStarted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSpeechStarted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.utterance = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.at = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SpeechStarted>): SpeechStarted {
+    return SpeechStarted.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SpeechStarted>): SpeechStarted {
+    const message = createBaseSpeechStarted();
+    message.utterance = object.utterance ?? 0;
+    message.at = object.at ?? 0;
+    return message;
+  },
+};
+
+function createBaseSpeechStopped(): SpeechStopped {
+  return { utterance: 0, at: 0 };
+}
+
+export const SpeechStopped: MessageFns<SpeechStopped> = {
+  encode(message: SpeechStopped, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.utterance !== 0) {
+      writer.uint32(8).uint32(message.utterance);
+    }
+    if (message.at !== 0) {
+      writer.uint32(17).double(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SpeechStopped {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSpeechStopped();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.utterance = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.at = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SpeechStopped>): SpeechStopped {
+    return SpeechStopped.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SpeechStopped>): SpeechStopped {
+    const message = createBaseSpeechStopped();
+    message.utterance = object.utterance ?? 0;
+    message.at = object.at ?? 0;
     return message;
   },
 };
@@ -1253,6 +2062,21 @@ export const SpeechToTextService = {
       Buffer.from(TranscribeFileResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TranscribeFileResponse => TranscribeFileResponse.decode(value),
   },
+  /**
+   * The same for audio above the message limit, and for callers who want each segment as soon as it is known: a start message, then the file
+   * in pieces (none with audio_url). Answers: any number of segments, then the whole transcript.
+   */
+  transcribeUpload: {
+    path: "/switchyard.v1.SpeechToText/TranscribeUpload" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: TranscribeUploadRequest): Buffer =>
+      Buffer.from(TranscribeUploadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TranscribeUploadRequest => TranscribeUploadRequest.decode(value),
+    responseSerialize: (value: TranscribeUploadResponse): Buffer =>
+      Buffer.from(TranscribeUploadResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TranscribeUploadResponse => TranscribeUploadResponse.decode(value),
+  },
   /** One live stream: a config message first, then audio. */
   transcribeStream: {
     path: "/switchyard.v1.SpeechToText/TranscribeStream" as const,
@@ -1289,6 +2113,11 @@ export const SpeechToTextService = {
 export interface SpeechToTextServer extends UntypedServiceImplementation {
   /** One whole file. Many calls run at once on one channel; the worker groups them. */
   transcribeFile: handleUnaryCall<TranscribeFileRequest, TranscribeFileResponse>;
+  /**
+   * The same for audio above the message limit, and for callers who want each segment as soon as it is known: a start message, then the file
+   * in pieces (none with audio_url). Answers: any number of segments, then the whole transcript.
+   */
+  transcribeUpload: handleBidiStreamingCall<TranscribeUploadRequest, TranscribeUploadResponse>;
   /** One live stream: a config message first, then audio. */
   transcribeStream: handleBidiStreamingCall<TranscribeStreamRequest, TranscribeStreamResponse>;
   /** Best effort: the engine stops at its next checkpoint. Idempotent. */
@@ -1313,6 +2142,18 @@ export interface SpeechToTextClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TranscribeFileResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * The same for audio above the message limit, and for callers who want each segment as soon as it is known: a start message, then the file
+   * in pieces (none with audio_url). Answers: any number of segments, then the whole transcript.
+   */
+  transcribeUpload(): ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
+  transcribeUpload(
+    options: Partial<CallOptions>,
+  ): ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
+  transcribeUpload(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
   /** One live stream: a config message first, then audio. */
   transcribeStream(): ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
   transcribeStream(
