@@ -1,0 +1,71 @@
+import { type BatchStatus } from './batch-status.js';
+
+/** Where a line of a batch file goes; every line of one batch has the same (COMPAT "Batches"). */
+export const BATCH_ENDPOINTS = [
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/audio/transcriptions',
+  '/v1/audio/translations',
+  '/v1/audio/speech',
+] as const;
+export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
+
+/** One row of the job table, which is the batch queue as well (D-13). Instants are Unix milliseconds. */
+export interface BatchJob {
+  /** `batch_` and 32 hex digits; increases with time, so that listing by id is listing by age. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly endpoint: BatchEndpoint;
+  readonly inputFileId: string;
+  /** As the client wrote it: "24h", "30m". */
+  readonly completionWindow: string;
+  readonly status: BatchStatus;
+  readonly createdAtMs: number;
+  /** The deadline: nothing is dispatched after it (D-15). */
+  readonly expiresAtMs: number;
+  /** When each later status was reached. */
+  readonly reachedAtMs: Readonly<Partial<Record<Exclude<BatchStatus, 'validating'>, number>>>;
+  readonly counts: RequestCounts;
+  readonly usage?: TokenUsage;
+  /** The model of all lines, when they name one only. */
+  readonly model?: string;
+  /** Why the job failed (D-17), at most 100. */
+  readonly problems: readonly JobProblem[];
+  readonly outputFileId?: string;
+  readonly errorFileId?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Seconds that the result files are kept; absent: 30 days. */
+  readonly outputExpiresAfterS?: number;
+  /** Set by `retry-failed`: the batch whose failed lines these are. */
+  readonly retryOf?: string;
+  readonly webhook?: JobWebhook;
+}
+
+export interface RequestCounts {
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+}
+
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** One entry of `errors.data`. */
+export interface JobProblem {
+  readonly code: string;
+  readonly message: string;
+  /** Field of the line; null when the line or the file as a whole is wrong. */
+  readonly param: string | null;
+  /** From 1; null for the file as a whole. */
+  readonly line: number | null;
+}
+
+/** Where the end of a job is told. The secret that signs it is configuration, never part of the job. */
+export interface JobWebhook {
+  readonly url: string;
+}

@@ -1,0 +1,120 @@
+import { type BatchJob, type JobProblem, type RequestCounts, type TokenUsage } from './batch-job.js';
+import { type BatchStatus } from './batch-status.js';
+
+/** A job that one processor holds. Every write names the epoch: a zombie's is refused (D-13). */
+export interface LeasedJob {
+  readonly job: BatchJob;
+  /** Grows with every claim of this job. */
+  readonly epoch: number;
+}
+
+/** What a holder may write. A terminal status ends the lease and puts the webhook into the outbox in the same transaction. */
+export interface JobChange {
+  readonly status?: BatchStatus;
+  readonly counts?: RequestCounts;
+  readonly usage?: TokenUsage;
+  readonly model?: string;
+  readonly problems?: readonly JobProblem[];
+  readonly outputFileId?: string;
+  readonly errorFileId?: string;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly hasMore: boolean;
+}
+
+export interface PageRequest {
+  /** Id of the last entry of the page before. An id that is not there is `undefined` from `list`. */
+  readonly after?: string;
+  readonly limit: number;
+  readonly order?: 'asc' | 'desc';
+}
+
+/** The job table. All instants are Unix milliseconds and passed in. */
+export interface JobStore {
+  /** With an idempotency key seen before (same tenant): that job, and `created: false`. */
+  create(job: BatchJob, idempotencyKey?: string): Promise<{ readonly job: BatchJob; readonly created: boolean }>;
+  find(tenant: string, id: string): Promise<BatchJob | undefined>;
+  /** Newest first unless told otherwise; undefined when `after` is no job of the tenant. */
+  list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined>;
+  /** Sets `cancelling`, or says that the job is past it; undefined: no such job. Never needs the lease. */
+  requestCancel(tenant: string, id: string, nowMs: number): Promise<{ job: BatchJob; accepted: boolean } | undefined>;
+  /** Only ended jobs; the files stay. */
+  remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'>;
+  /** Unfinished batches that read this file: it must not be deleted. */
+  usersOf(fileId: string): Promise<readonly string[]>;
+
+  /** One atomic claim: the unfinished job with the least slack that nobody holds, or whose holder's lease ran out. */
+  claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
+  /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
+  heartbeat(id: string, epoch: number, nowMs: number, leaseMs: number): Promise<BatchJob | undefined>;
+  /** False: the lease is lost and nothing was written. @throws RangeError for an illegal move. */
+  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<boolean>;
+  /** Another processor may continue at once. */
+  release(id: string, epoch: number): Promise<void>;
+  /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
+  backlog(nowMs: number): Promise<{ byStatus: Readonly<Record<BatchStatus, number>>; oldestWaitingMs?: number }>;
+}
+
+export type FilePurpose = 'assistants' | 'batch' | 'batch_output' | 'fine-tune' | 'vision' | 'user_data' | 'evals';
+
+/** One row of the file table; its bytes are a blob. */
+export interface StoredFile {
+  /** `file-` and 32 hex digits; increases with time. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly purpose: FilePurpose;
+  readonly filename: string;
+  readonly bytes: number;
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly blobKey: string;
+  /** SHA-256 of the bytes in hex: the ETag. */
+  readonly sha256: string;
+}
+
+export interface FileStore {
+  create(file: StoredFile): Promise<void>;
+  find(tenant: string, id: string): Promise<StoredFile | undefined>;
+  list(tenant: string, page: PageRequest & { readonly purpose?: FilePurpose }): Promise<Page<StoredFile> | undefined>;
+  /** Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a dangling row. */
+  remove(tenant: string, id: string): Promise<boolean>;
+  /** Removes rows past their expiry that no unfinished batch uses. */
+  expire(nowMs: number, limit: number): Promise<readonly StoredFile[]>;
+  /** Which of these blob keys a row names. */
+  referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** One webhook to send; written with the terminal status, sent until it is taken or given up. */
+export interface OutboxEntry {
+  readonly id: string;
+  readonly jobId: string;
+  readonly type: `batch.${'completed' | 'failed' | 'expired' | 'cancelled'}`;
+  readonly url: string;
+  readonly attempts: number;
+  readonly createdAtMs: number;
+}
+
+export interface WebhookOutbox {
+  /** Due entries, hidden from others until `hideMs` have passed. */
+  claim(nowMs: number, hideMs: number, limit: number): Promise<readonly OutboxEntry[]>;
+  sent(id: string): Promise<void>;
+  retry(id: string, atMs: number): Promise<void>;
+  giveUp(id: string): Promise<void>;
+}
+
+/** Bytes by key, on a disk or in S3. Keys are `[a-z0-9-/]`, at most 200 characters. */
+export interface BlobStore {
+  /** All or nothing: the key appears when the last byte is durable. Resolves with the number of bytes. */
+  write(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number>;
+  /** @param range inclusive byte positions. @throws BlobMissing */
+  read(key: string, range?: { readonly from: number; readonly to: number }): AsyncIterable<Uint8Array>;
+  size(key: string): Promise<number | undefined>;
+  /** Removing what is not there is fine. */
+  remove(key: string): Promise<void>;
+  /** Keys under a prefix with the instant of writing, for garbage collection. */
+  keys(prefix: string): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
+  /** Several blobs as one, in order, without bringing their bytes here where the store can. */
+  join(key: string, parts: readonly string[]): Promise<number>;
+}
