@@ -15,6 +15,7 @@ import {
   Task,
   TranscribeFileRequest,
   type TranscribeFileResponse,
+  type VoiceActivity,
 } from './generated/switchyard/v1/stt.js';
 
 export {
@@ -26,6 +27,7 @@ export {
   type TranscribeStreamResponse,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
+  type VoiceActivity,
 } from './generated/switchyard/v1/stt.js';
 
 /** The file itself, or where the worker finds it. */
@@ -40,6 +42,8 @@ export interface TranscribeCall extends CallEnvelope {
   readonly prompt: string;
   readonly temperature: number;
   readonly wordTimestamps: boolean;
+  /** How long audio is to be cut; absent: as the worker thinks best. */
+  readonly chunking?: VoiceActivity;
   /** This and the next three: absent means not wanted. */
   readonly logprobs?: boolean;
   readonly diarize?: boolean;
@@ -99,6 +103,7 @@ export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileReques
   diarize: call.diarize ?? false,
   knownSpeakers: [...(call.knownSpeakers ?? [])],
   hotWords: [...(call.hotWords ?? [])],
+  chunking: call.chunking,
 });
 
 export const decodeTranscribeCall = (message: TranscribeFileRequest): TranscribeCall => ({
@@ -114,6 +119,7 @@ export const decodeTranscribeCall = (message: TranscribeFileRequest): Transcribe
   diarize: message.diarize,
   knownSpeakers: message.knownSpeakers,
   hotWords: message.hotWords,
+  ...(message.chunking && { chunking: message.chunking }),
 });
 
 export const encodeTranscript = (transcript: Transcript, execution: CallExecution): TranscribeFileResponse => ({

@@ -1,7 +1,7 @@
 import { type Writable } from 'node:stream';
 import { type Transcript } from '../../contracts/formats/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type KnownSpeaker } from '../../contracts/grpc/stt.codec.js';
+import { type KnownSpeaker, type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -28,6 +28,8 @@ export interface TranscribeTask {
   /** 0..1 */
   readonly temperature: number;
   readonly wordTimestamps: boolean;
+  /** How long audio is to be cut; absent: as the worker thinks best. */
+  readonly chunking?: VoiceActivity;
   /** This and the next three are asked of models with that capability only. */
   readonly logprobs?: boolean;
   readonly diarize?: boolean;

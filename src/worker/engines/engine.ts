@@ -58,7 +58,11 @@ export interface TranscribeItem {
   /** Words and phrases to expect. */
   readonly hotWords?: readonly string[];
   /** Told each segment once it is final, in order of time, where the engine knows before the end. */
-  readonly onSegment?: (segment: TranscriptSegment, words: readonly TranscriptWord[]) => void;
+  readonly onSegment?: (
+    segment: TranscriptSegment,
+    words: readonly TranscriptWord[],
+    logprobs?: readonly TokenLogprob[],
+  ) => void;
   /** Checked between segments; once aborted the item's outcome is ignored. */
   readonly signal: AbortSignal;
 }

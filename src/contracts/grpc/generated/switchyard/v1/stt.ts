@@ -54,6 +54,8 @@ export interface TranscribeFileRequest {
   knownSpeakers: KnownSpeaker[];
   /** Words and phrases to expect; only of models with the capability "hot_words". */
   hotWords: string[];
+  /** How the caller wants long audio cut; absent: the worker decides. */
+  chunking?: VoiceActivity | undefined;
 }
 
 /** A voice the caller can name, for diarisation. */
@@ -88,6 +90,8 @@ export interface TranscribeUploadResponse {
 export interface SegmentDone {
   segment?: Segment | undefined;
   words: Word[];
+  /** Of this segment; filled when asked for. */
+  logprobs: TokenLogprob[];
 }
 
 export interface TranscribeFileResponse {
@@ -224,6 +228,7 @@ function createBaseTranscribeFileRequest(): TranscribeFileRequest {
     diarize: false,
     knownSpeakers: [],
     hotWords: [],
+    chunking: undefined,
   };
 }
 
@@ -273,6 +278,9 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     }
     for (const v of message.hotWords) {
       writer.uint32(122).string(v!);
+    }
+    if (message.chunking !== undefined) {
+      VoiceActivity.encode(message.chunking, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -410,6 +418,14 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
             message.hotWords.push(reader.string());
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.chunking = VoiceActivity.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -442,6 +458,9 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     message.diarize = object.diarize ?? false;
     message.knownSpeakers = object.knownSpeakers?.map((e) => KnownSpeaker.fromPartial(e)) || [];
     message.hotWords = object.hotWords?.map((e) => e) || [];
+    message.chunking = (object.chunking !== undefined && object.chunking !== null)
+      ? VoiceActivity.fromPartial(object.chunking)
+      : undefined;
     return message;
   },
 };
@@ -676,7 +695,7 @@ export const TranscribeUploadResponse: MessageFns<TranscribeUploadResponse> = {
 };
 
 function createBaseSegmentDone(): SegmentDone {
-  return { segment: undefined, words: [] };
+  return { segment: undefined, words: [], logprobs: [] };
 }
 
 export const SegmentDone: MessageFns<SegmentDone> = {
@@ -686,6 +705,9 @@ export const SegmentDone: MessageFns<SegmentDone> = {
     }
     for (const v of message.words) {
       Word.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.logprobs) {
+      TokenLogprob.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -719,6 +741,14 @@ export const SegmentDone: MessageFns<SegmentDone> = {
             message.words.push(Word.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.logprobs.push(TokenLogprob.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -740,6 +770,7 @@ export const SegmentDone: MessageFns<SegmentDone> = {
       ? Segment.fromPartial(object.segment)
       : undefined;
     message.words = object.words?.map((e) => Word.fromPartial(e)) || [];
+    message.logprobs = object.logprobs?.map((e) => TokenLogprob.fromPartial(e)) || [];
     return message;
   },
 };
