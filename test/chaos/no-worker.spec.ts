@@ -52,6 +52,7 @@ function startWorker(port: number, folder: string, round: number): NodeProcess {
     host: '127.0.0.1',
     port,
     maxMessageBytes: 2_000_000,
+    uploadLimitBytes: 1_000_000,
     prepParallel: 4,
     keepaliveTimeMs: 10_000,
     keepaliveTimeoutMs: 5000,

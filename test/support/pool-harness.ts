@@ -6,6 +6,7 @@ import { type ScheduledRequest } from '../../src/core/request/scheduled-request.
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-launch.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import {
+  type AudioSource,
   type SynthesizeTask,
   type TranscribeTask,
   type WorkerTask,
@@ -107,12 +108,23 @@ export const transcribe = (
 export const transcribeTask = (prompt: string, bytes: () => Promise<Buffer>): TranscribeTask => ({
   kind: 'transcribe',
   task: 'transcribe',
-  audio: { size: 0, bytes, dispose: () => Promise.resolve() },
+  audio: audioSource(bytes),
   filename: 'a.wav',
   language: 'en',
   prompt,
   temperature: 0,
   wordTimestamps: false,
+});
+
+/** An upload of these bytes, in pieces of 64 KiB where it is streamed. */
+export const audioSource = (bytes: () => Promise<Buffer>, size = 0): AudioSource => ({
+  size,
+  bytes,
+  async *chunks() {
+    const all = await bytes();
+    for (let at = 0; at < all.length; at += 65_536) yield all.subarray(at, at + 65_536);
+  },
+  dispose: () => Promise.resolve(),
 });
 
 export interface HeardSpeech {

@@ -21,6 +21,7 @@ import { type SettingPath, settingsFrom } from '../../src/platform/config/settin
 import { DispatchEventBus } from '../../src/platform/events/dispatch-event-bus.js';
 import { EventsModule } from '../../src/platform/events/events.module.js';
 import { ScriptedPool } from './scripted-pool.js';
+import { audioSource } from './pool-harness.js';
 
 /** Real time, and jumps ahead: half a minute of waiting costs nothing. */
 export class JumpingClock {
@@ -145,7 +146,7 @@ export const request = (id: string): RequestSpec => ({
 export const transcribe = (): WorkerTask => ({
   ...{ kind: 'transcribe', task: 'transcribe', filename: 'a.wav', language: '', prompt: '', temperature: 0 },
   wordTimestamps: false,
-  audio: { size: 100, bytes: () => Promise.resolve(Buffer.alloc(100)), dispose: () => Promise.resolve() },
+  audio: audioSource(() => Promise.resolve(Buffer.alloc(100)), 100),
 });
 
 export const ids = (count: number, prefix = 'r'): string[] =>

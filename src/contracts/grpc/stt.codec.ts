@@ -1,6 +1,11 @@
 import { type ChannelCredentials, type ClientOptions, makeGenericClientConstructor } from '@grpc/grpc-js';
 import { appendBulk, splitBulk } from './bulk-field.js';
-import { type Transcript } from '../formats/transcript.js';
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from '../formats/transcript.js';
 import {
   type CallEnvelope,
   type CallExecution,
@@ -10,11 +15,14 @@ import {
   encodeExecution,
 } from './call.codec.js';
 import {
+  type Segment,
   SpeechToTextService,
   type SpeechToTextClient,
   Task,
   TranscribeFileRequest,
   type TranscribeFileResponse,
+  TranscribeUploadRequest,
+  type TranscribeUploadResponse,
   type VoiceActivity,
 } from './generated/switchyard/v1/stt.js';
 
@@ -64,6 +72,9 @@ export interface TranscribeAnswer {
 }
 
 const AUDIO = { field: 5 } as const;
+const UPLOADED = { field: 2 } as const;
+/** Field 2, length-delimited. */
+const UPLOADED_TAG = 0x12;
 const EMPTY = Buffer.alloc(0);
 
 /** The service of `stt.proto`, with the upload going through in one copy instead of four. */
@@ -76,6 +87,17 @@ export const speechToTextDefinition = {
     requestDeserialize: (value: Buffer): TranscribeFileRequest => {
       const { rest, bulk } = splitBulk(value, AUDIO);
       return { ...TranscribeFileRequest.decode(rest), audio: bulk };
+    },
+  },
+  transcribeUpload: {
+    ...SpeechToTextService.transcribeUpload,
+    requestSerialize: ({ message }: TranscribeUploadRequest): Buffer =>
+      message?.$case === 'audio'
+        ? appendBulk(EMPTY, message.value, UPLOADED)
+        : Buffer.from(TranscribeUploadRequest.encode({ message }).finish()),
+    requestDeserialize: (value: Buffer): TranscribeUploadRequest => {
+      if (value[0] !== UPLOADED_TAG) return TranscribeUploadRequest.decode(value);
+      return { message: { $case: 'audio', value: splitBulk(value, UPLOADED).bulk } };
     },
   },
 } as const;
@@ -126,19 +148,22 @@ export const encodeTranscript = (transcript: Transcript, execution: CallExecutio
   text: transcript.text,
   language: transcript.language,
   durationS: transcript.durationS,
-  segments: transcript.segments.map(segment => ({
-    ...segment,
-    tokens: [...segment.tokens],
-    speaker: segment.speaker ?? '',
-  })),
+  segments: transcript.segments.map(encodeSegment),
   words: transcript.words.map(word => ({ ...word })),
   execution: encodeExecution(execution),
-  logprobs: (transcript.logprobs ?? []).map(({ token, logprob, bytes }) => ({
-    token,
-    logprob,
-    bytes: Buffer.from(bytes),
-  })),
+  logprobs: (transcript.logprobs ?? []).map(encodeLogprob),
 });
+
+const encodeSegment = (segment: TranscriptSegment): Segment => ({
+  ...segment,
+  tokens: [...segment.tokens],
+  speaker: segment.speaker ?? '',
+});
+
+const decodeSegment = ({ speaker, ...segment }: Segment): TranscriptSegment =>
+  speaker === '' ? segment : { ...segment, speaker };
+
+const encodeLogprob = ({ token, logprob, bytes }: TokenLogprob) => ({ token, logprob, bytes: Buffer.from(bytes) });
 
 export const decodeTranscript = (message: TranscribeFileResponse): TranscribeAnswer => ({
   kind: 'transcript',
@@ -146,9 +171,56 @@ export const decodeTranscript = (message: TranscribeFileResponse): TranscribeAns
     text: message.text,
     language: message.language,
     durationS: message.durationS,
-    segments: message.segments.map(({ speaker, ...segment }) => (speaker === '' ? segment : { ...segment, speaker })),
+    segments: message.segments.map(decodeSegment),
     words: message.words,
     ...(message.logprobs.length === 0 ? {} : { logprobs: message.logprobs }),
   },
   execution: decodeExecution(message.execution),
 });
+
+/** What `TranscribeUpload` answers: segments as they become final, then the whole. */
+export type UploadAnswer = FinalSegment | TranscribeAnswer;
+
+export interface FinalSegment {
+  readonly kind: 'segment';
+  readonly segment: TranscriptSegment;
+  readonly words: readonly TranscriptWord[];
+  readonly logprobs: readonly TokenLogprob[];
+}
+
+/** First message of an upload; the audio follows in pieces, or the worker fetches it. */
+export const encodeUploadStart = (call: Omit<TranscribeCall, 'audio'>, url?: string): TranscribeUploadRequest => ({
+  message: {
+    $case: 'start',
+    value: encodeTranscribeCall({ ...call, audio: url === undefined ? EMPTY : { url } }),
+  },
+});
+
+export const encodeUploadChunk = (value: Buffer): TranscribeUploadRequest => ({ message: { $case: 'audio', value } });
+
+export const encodeFinalSegment = ({
+  segment,
+  words,
+  logprobs,
+}: Omit<FinalSegment, 'kind'>): TranscribeUploadResponse => ({
+  message: {
+    $case: 'segment',
+    value: {
+      segment: encodeSegment(segment),
+      words: words.map(word => ({ ...word })),
+      logprobs: logprobs.map(encodeLogprob),
+    },
+  },
+});
+
+export const encodeUploadDone = (transcript: Transcript, execution: CallExecution): TranscribeUploadResponse => ({
+  message: { $case: 'done', value: encodeTranscript(transcript, execution) },
+});
+
+/** Undefined for a message of a kind that is not known here. */
+export function decodeUploadAnswer({ message }: TranscribeUploadResponse): UploadAnswer | undefined {
+  if (message?.$case === 'done') return decodeTranscript(message.value);
+  if (message?.value.segment === undefined) return undefined;
+  const { segment, words, logprobs } = message.value;
+  return { kind: 'segment', segment: decodeSegment(segment), words, logprobs };
+}

@@ -86,6 +86,7 @@ const workerSpec = (model: ModelSpec, workerId: string, { server, workers, loggi
   host: LOOPBACK,
   port: 0,
   maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
+  uploadLimitBytes: server.uploadLimitBytes,
   prepParallel: workers.prepParallel,
   keepaliveTimeMs: workers.keepaliveTimeMs,
   keepaliveTimeoutMs: workers.keepaliveTimeoutMs,

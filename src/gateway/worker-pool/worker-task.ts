@@ -1,5 +1,5 @@
 import { type Writable } from 'node:stream';
-import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type TokenLogprob, type Transcript, type TranscriptSegment } from '../../contracts/formats/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type KnownSpeaker, type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
 
@@ -7,6 +7,8 @@ import { type KnownSpeaker, type VoiceActivity } from '../../contracts/grpc/stt.
 export interface AudioSource {
   readonly size: number;
   bytes(): Promise<Buffer>;
+  /** From the beginning, in pieces, read as they are asked for; every call reads anew. */
+  chunks(): AsyncIterable<Buffer>;
   dispose(): Promise<void>;
 }
 
@@ -20,6 +22,10 @@ export interface TranscribeTask {
   readonly kind: 'transcribe';
   readonly task: 'transcribe' | 'translate';
   readonly audio: AudioSource | AudioUrl;
+  /** Seconds of audio, by its headers or guessed; absent: unknown. Long audio goes to the worker in pieces. */
+  readonly durationS?: number;
+  /** Told each segment once it is final, in order of time; once only, also when a second worker begins anew. */
+  readonly onSegment?: (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]) => void;
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
   /** BCP-47; empty: detect. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { settingsFrom } from './settings.js';
-import { fetchRules, maxMessageBytes, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
+import { fetchRules, maxMessageBytes, maxWholeAudioBytes, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
 
 const spec: WorkerSpec = {
   workerId: 'm-0',
@@ -19,6 +19,7 @@ const spec: WorkerSpec = {
   host: '127.0.0.1',
   port: 0,
   maxMessageBytes: maxMessageBytes(1000),
+  uploadLimitBytes: 1000,
   prepParallel: 4,
   keepaliveTimeMs: 10_000,
   keepaliveTimeoutMs: 5000,
@@ -42,8 +43,10 @@ describe('worker spec', () => {
     );
   });
 
-  it('leaves 1 MiB beside the largest upload in a gRPC message', () => {
+  it('leaves 1 MiB beside the largest upload in a gRPC message, up to 32 MiB of audio', () => {
     expect(maxMessageBytes(26_214_400)).toBe(27_262_976);
+    expect(maxMessageBytes(1_073_741_824)).toBe(33 * 1_048_576);
+    expect(maxWholeAudioBytes(maxMessageBytes(1000))).toBe(1000);
   });
 
   it('names the variable when it is missing and every field that is wrong', () => {

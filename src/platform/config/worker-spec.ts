@@ -9,8 +9,10 @@ export interface WorkerSpec {
   readonly host: string;
   /** 0: any free port; the worker reports the one it got. */
   readonly port: number;
-  /** gRPC limit of one message, both ways: the upload limit plus room for the other fields. */
+  /** gRPC limit of one message, both ways; larger audio comes in pieces. */
   readonly maxMessageBytes: number;
+  /** Largest upload in pieces: `server.upload_limit_bytes`. */
+  readonly uploadLimitBytes: number;
   /** Uploads decoded at the same time. */
   readonly prepParallel: number;
   readonly keepaliveTimeMs: number;
@@ -29,8 +31,15 @@ export const WORKER_SPEC = Symbol('WORKER_SPEC');
 
 const ENVELOPE_BYTES = 1_048_576;
 
+/** Audio of this size still goes as one message: both sides hold all of it at once. Beyond, `TranscribeUpload` streams it. */
+const WHOLE_BYTES = 33_554_432;
+
 /** The one place where the upload limit becomes the gRPC limit of both sides. */
-export const maxMessageBytes = (uploadLimitBytes: number): number => uploadLimitBytes + ENVELOPE_BYTES;
+export const maxMessageBytes = (uploadLimitBytes: number): number =>
+  Math.min(uploadLimitBytes, WHOLE_BYTES) + ENVELOPE_BYTES;
+
+/** Largest audio that fits into a message of that limit beside the other fields. */
+export const maxWholeAudioBytes = (messageBytes: number): number => messageBytes - ENVELOPE_BYTES;
 
 /** The one place where the settings become the limits of audio by URL: as large as an upload may be. */
 export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
@@ -61,6 +70,7 @@ const FIELDS = {
   host: 'string',
   port: 'number',
   maxMessageBytes: 'number',
+  uploadLimitBytes: 'number',
   prepParallel: 'number',
   keepaliveTimeMs: 'number',
   keepaliveTimeoutMs: 'number',

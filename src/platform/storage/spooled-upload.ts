@@ -1,4 +1,4 @@
-import { readFile, unlink } from 'node:fs/promises';
+import { open, readFile, unlink } from 'node:fs/promises';
 
 /** Where an upload's bytes lie. */
 export type SpooledBytes =
@@ -10,6 +10,9 @@ export interface SpooledContent {
   readonly head: Buffer;
   readonly content: SpooledBytes;
 }
+
+/** Of a message to a worker: large enough that messages cost nothing, small enough that a few of them are no memory. */
+const CHUNK_BYTES = 262_144;
 
 /**
  * One finished upload; an `AudioSource` of the worker pool by structure.
@@ -48,6 +51,27 @@ export class SpooledUpload {
     }
   }
 
+  /**
+   * From the beginning, in pieces of at most 256 KiB, read as they are asked for. A file that is disposed of meanwhile is
+   * read to its end: it is open. Every call reads anew.
+   */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const content = this.#content;
+    if (content === undefined) throw new Error('the upload was disposed before it was read');
+    if (content.kind === 'memory') return yield* slices(content.bytes);
+    const file = await open(content.path);
+    try {
+      for (let at = 0; ;) {
+        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+        if (bytesRead === 0) return;
+        at += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
   /** Frees memory and disk. Idempotent: the same promise every time; never rejects for a file already gone. */
   dispose(): Promise<void> {
     return (this.#disposal ??= this.#free());
@@ -62,4 +86,8 @@ export class SpooledUpload {
       if (error.code !== 'ENOENT') throw error;
     });
   }
+}
+
+function* slices(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }

@@ -122,6 +122,10 @@ export interface Transcript {
 export interface SpeechRecognizer extends EngineBase {
   readonly kind: 'stt';
   readonly input: 'pcm' | 'encoded';
+  /** Long audio comes cut into items of at most so many seconds; absent: 30. */
+  readonly longestItemS?: number;
+  /** Input 'encoded': a larger file comes decoded and cut, as WAV. Bytes; absent: 25 MiB, OpenAI's own limit. */
+  readonly largestFileBytes?: number;
   /**
    * CPU work of this engine on one item before it is READY, run with the decode stage's parallelism and never on the device.
    * Rejects when `signal` aborts, as soon as the work is let go. Absent: nothing to do.
@@ -137,6 +141,13 @@ export interface RecognizerStreamOptions {
   /** Wants `partial` events while speech goes on. */
   readonly partials: boolean;
 }
+
+/** What a live stream's user hears about: the engine's events and, with voice activity, where speech is. */
+export type StreamEvent =
+  | RecognizerEvent
+  /** Seconds from the start of the stream where the utterance's audio begins and ends, padding included. */
+  | { readonly type: 'speech_started'; readonly utterance: number; readonly at: number }
+  | { readonly type: 'speech_stopped'; readonly utterance: number; readonly at: number };
 
 export type RecognizerEvent =
   | { readonly type: 'partial'; readonly utterance: number; readonly text: string }

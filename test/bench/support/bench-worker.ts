@@ -37,6 +37,7 @@ function workerSpec(model: ModelSpec, prepParallel: number): WorkerSpec {
     host: '127.0.0.1',
     port: 0,
     maxMessageBytes: maxMessageBytes(UPLOAD_LIMIT_BYTES),
+    uploadLimitBytes: UPLOAD_LIMIT_BYTES,
     prepParallel,
     keepaliveTimeMs: 10_000,
     keepaliveTimeoutMs: 5_000,

@@ -41,6 +41,7 @@ export class WorkerProcess {
       host: '127.0.0.1',
       port: 0,
       maxMessageBytes: 26 * MIB,
+      uploadLimitBytes: 25 * MIB,
       prepParallel: 4,
       keepaliveTimeMs: 10_000,
       keepaliveTimeoutMs: 5000,
