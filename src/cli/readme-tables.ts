@@ -1,11 +1,13 @@
 import { type Endpoint, ENDPOINTS } from '../contracts/endpoints.js';
 import { ERROR_REGISTRY, type ErrorDefinition } from '../core/shared/domain-error.js';
 import { allowedValues } from '../platform/config/setting-definition.js';
+import { MODEL_FIELDS } from '../platform/config/model-fields.js';
 import { SETTING_PATHS, settingDefinition } from '../platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../platform/metrics/registry.js';
 
-/** README tables that are made from the registries: marker name → Markdown. */
-export const README_TABLES: Readonly<Record<string, () => string>> = {
+type Tables = Readonly<Record<string, () => string>>;
+
+const FRONT_TABLES: Tables = {
   endpoints: () =>
     table(
       ['route', 'what'],
@@ -43,15 +45,34 @@ export const README_TABLES: Readonly<Record<string, () => string>> = {
     ),
 };
 
+const PLATFORM_TABLES: Tables = {
+  'model-fields': () =>
+    table(
+      ['field', 'left out', 'allowed', 'what'],
+      Object.entries(MODEL_FIELDS).map(([name, field]) => [
+        code(name),
+        field.default ?? 'not possible',
+        field.allowed,
+        field.help,
+      ]),
+    ),
+};
+
+/** Tables that are made from the registries: file → marker name → Markdown. */
+export const README_TABLES: Readonly<Record<string, Tables>> = {
+  'README.md': FRONT_TABLES,
+  'src/platform/README.md': PLATFORM_TABLES,
+};
+
 /**
  * `readme` with every `<!-- NAME:start --> … <!-- NAME:end -->` filled from the registries.
  * @throws Error when a table has no markers: a registry that nobody can read about.
  */
-export function withTables(readme: string): string {
-  return Object.entries(README_TABLES).reduce((text, [name, render]) => {
+export function withTables(readme: string, file = 'README.md'): string {
+  return Object.entries(README_TABLES[file] ?? {}).reduce((text, [name, render]) => {
     const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
     const [from, to] = [text.indexOf(start), text.indexOf(end)];
-    if (from < 0 || to < from) throw new Error(`README.md has no ${start} … ${end}`);
+    if (from < 0 || to < from) throw new Error(`${file} has no ${start} … ${end}`);
     return `${text.slice(0, from + start.length)}\n${render()}\n${text.slice(to)}`;
   }, readme);
 }

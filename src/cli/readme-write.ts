@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { withTables } from './readme-tables.js';
+import { README_TABLES, withTables } from './readme-tables.js';
 
-/** `npm run docs`: brings the tables of README.md up to date with the registries. */
-const before = readFileSync('README.md', 'utf8');
-const after = withTables(before);
-if (after !== before) writeFileSync('README.md', after);
-console.log(after === before ? 'README.md is up to date' : 'README.md: tables rewritten');
+/** `npm run docs`: brings the tables of the READMEs up to date with the registries. */
+for (const file of Object.keys(README_TABLES)) {
+  const before = readFileSync(file, 'utf8');
+  const after = withTables(before, file);
+  if (after !== before) writeFileSync(file, after);
+  console.log(after === before ? `${file} is up to date` : `${file}: tables rewritten`);
+}

@@ -1,6 +1,6 @@
 /** One thing wrong with the configuration, told so that it can be put right without reading code. */
 export interface ConfigProblem {
-  /** `config/switchyard.yaml:12` or the name of the environment variable. */
+  /** `config/switchyard.yaml:12:9` (line and column) or the name of the environment variable. */
   readonly origin: string;
   /** `queue.max_requests`, `models[0].kind`; absent when the file as a whole is at fault. */
   readonly path?: string;

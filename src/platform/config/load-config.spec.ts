@@ -39,7 +39,7 @@ describe('loadConfig', () => {
     write('switchyard.yaml', 'queue:\n  max_requests: 7\n  aging_ms: 9\n');
     const { settings, sources } = load({ SWITCHYARD_QUEUE_AGING_MS: '11' });
     expect([settings.queue.maxRequests, settings.queue.agingMs, settings.queue.timeoutMs]).toEqual([7, 11, 120_000]);
-    expect(sources.get('queue.max_requests')?.origin).toBe('config/switchyard.yaml:2');
+    expect(sources.get('queue.max_requests')?.origin).toBe('config/switchyard.yaml:2:3');
     expect(sources.get('queue.aging_ms')?.origin).toBe('SWITCHYARD_QUEUE_AGING_MS');
     expect(sources.get('queue.timeout_ms')?.origin).toBe('default');
   });
@@ -61,12 +61,12 @@ describe('loadConfig', () => {
     write('models.yaml', 'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n');
     const found = problems({ SWITCHYARD_LOGGING_LEVEL: 'loud', SWITCHYARD_QUEUE_AGEING_MS: '5' });
     expect(found.map(({ origin, path }) => [origin, path])).toEqual([
-      ['config/switchyard.yaml:2', 'server.port'],
-      ['config/switchyard.yaml:4', 'queue.max_request'],
-      ['config/switchyard.yaml:5', 'batchin'],
+      ['config/switchyard.yaml:2:3', 'server.port'],
+      ['config/switchyard.yaml:4:3', 'queue.max_request'],
+      ['config/switchyard.yaml:5:1', 'batchin'],
       ['SWITCHYARD_LOGGING_LEVEL', 'logging.level'],
       ['SWITCHYARD_QUEUE_AGEING_MS', undefined],
-      ['config/models.yaml:2', 'models[0].kind'],
+      ['config/models.yaml:2:20', 'models[0].kind'],
     ]);
   });
 
@@ -84,7 +84,7 @@ describe('loadConfig', () => {
     write('switchyard.yaml', "fetch:\n  allow_hosts: 'files.lan, 10.0.0.0/33'\n");
     expect(problems()).toEqual([
       expect.objectContaining({
-        origin: 'config/switchyard.yaml:2',
+        origin: 'config/switchyard.yaml:2:3',
         message: '`10.0.0.0/33` is no host, host:port or network such as 10.1.0.0/16',
       }),
     ]);
@@ -93,7 +93,7 @@ describe('loadConfig', () => {
 
   it('tells the line of broken YAML and of a doubled key', () => {
     write('switchyard.yaml', 'server:\n  port: 1\n  port: 2\n');
-    expect(problems()[0]?.origin).toBe('config/switchyard.yaml:3');
+    expect(problems()[0]?.origin).toBe('config/switchyard.yaml:3:3');
   });
 
   it('rejects settings that contradict each other', () => {

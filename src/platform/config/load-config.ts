@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigError, type ConfigProblem } from './config-problem.js';
 import { type ModelSpec } from './model-spec.js';
-import { modelsFromFile, type ModelsFile } from './models-file.js';
+import { type EngineCheck, modelsFromFile, type ModelsFile } from './models-file.js';
 import { SettingSource, type SourcedValue } from './setting-source.js';
 import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-environment.js';
 import { settingsFromFile } from './settings-file.js';
@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Relative file names are resolved from here. */
   readonly directory?: string;
+  /** Lets the engines judge the `options` of their models; without it they do when a worker starts. */
+  readonly askEngine?: EngineCheck;
 }
 
 export const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
@@ -28,12 +30,13 @@ export const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
  * Defaults, then the settings file, then the environment; then the models file. Called once per process.
  * @throws ConfigError naming every problem of all of them.
  */
-export function loadConfig({ environment = process.env, directory = process.cwd() }: LoadOptions = {}): LoadedConfig {
+export function loadConfig(options: LoadOptions = {}): LoadedConfig {
+  const { environment = process.env, directory = process.cwd(), askEngine } = options;
   const file = readSettings(directory, environment[CONFIG_FILE_VARIABLE]);
   const overrides = settingsFromEnvironment(environment);
   const sources = merge(file, overrides);
   const settings = settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
-  const models = readModels(directory, settings.workers.modelsFile);
+  const models = readModels(directory, settings.workers.modelsFile, askEngine);
   const problems = [
     ...file.problems,
     ...overrides.problems,
@@ -55,9 +58,9 @@ function readSettings(directory: string, named: string | undefined): SettingSour
   return source;
 }
 
-function readModels(directory: string, name: string): ModelsFile {
+function readModels(directory: string, name: string, askEngine: EngineCheck | undefined): ModelsFile {
   const file = readYamlFile(resolve(directory, name), name);
-  if (file) return modelsFromFile(file);
+  if (file) return modelsFromFile(file, askEngine);
   return { models: [], problems: [{ origin: name, message: 'no such file; `workers.models_file` names it' }] };
 }
 

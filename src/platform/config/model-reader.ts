@@ -1,11 +1,16 @@
-import { isMap, type YAMLMap } from 'yaml';
+import { isCollection, isMap, type YAMLMap } from 'yaml';
 import { type ConfigProblem } from './config-problem.js';
-import { ENGINE_KINDS, MODEL_FIELDS } from './model-fields.js';
-import { type ModelSpec } from './model-spec.js';
+import { CAPABILITY_KINDS, ENGINE_KINDS, MODEL_FIELDS, type ModelField, type ModelFieldName } from './model-fields.js';
+import { camelKeys } from './field-names.js';
+import { type ModelSpec, type RemoteSpec } from './model-spec.js';
 import { didYouMean } from './nearest-name.js';
+import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
 import { type YamlFile } from './yaml-file.js';
 
-/** Compiles one entry of `models:`; problems carry the line of the field. */
+/** Field, then what is inside it: `['options', 'threads']`, `['capabilities', 2]`. */
+type FieldPath = readonly [ModelFieldName, ...(readonly (string | number)[])];
+
+/** Compiles one entry of `models:`; problems carry the place of what is wrong, down to the item of a list. */
 export class ModelReader {
   readonly problems: ConfigProblem[] = [];
 
@@ -33,9 +38,21 @@ export class ModelReader {
     return this.problems.length > 0 ? undefined : model;
   }
 
-  problem(field: keyof ModelSpec, value: unknown, message: string): ConfigProblem {
-    const node: unknown = isMap(this.entry) ? this.entry.get(field, true) : undefined;
-    return { origin: this.file.originOf(node ?? this.entry), path: `${this.path}.${field}`, value, message };
+  /** A problem of this entry, placed at the deepest part of `at` that the file has. */
+  problem(at: ModelFieldName | FieldPath, value: unknown, message: string): ConfigProblem {
+    const keys = typeof at === 'string' ? [at] : at;
+    const path = keys.map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    return { origin: this.file.originOf(this.nodeAt(keys)), path: `${this.path}${path}`, value, message };
+  }
+
+  private nodeAt(keys: readonly (string | number)[]): unknown {
+    let node = this.entry;
+    for (const key of keys) {
+      const next: unknown = isCollection(node) ? node.get(key, true) : undefined;
+      if (next === undefined) break;
+      node = next;
+    }
+    return node;
   }
 
   private rejectUnknownFields(entry: YAMLMap): void {
@@ -48,13 +65,27 @@ export class ModelReader {
   }
 
   private checkFields(raw: Record<string, unknown>): void {
-    for (const [name, { required, allowed, accepts }] of Object.entries(MODEL_FIELDS)) {
+    for (const [name, field] of Object.entries(MODEL_FIELDS)) {
       const value = raw[name];
-      const field = name as keyof ModelSpec;
+      const key = name as ModelFieldName;
       if (value === undefined || value === null) {
-        if (required) this.problems.push(this.problem(field, undefined, `is missing; must be ${allowed}`));
-      } else if (!accepts(value)) this.problems.push(this.problem(field, value, `must be ${allowed}`));
+        if (field.required) {
+          this.problems.push(this.problem(key, undefined, `is missing; must be ${field.allowed}`));
+        }
+      } else if (!field.accepts(value)) this.problems.push(...this.rejections(key, field, value));
     }
+  }
+
+  private rejections(key: ModelFieldName, field: ModelField, value: unknown): ConfigProblem[] {
+    const { item, choices = [] } = field;
+    const near = (wrong: unknown) => (typeof wrong === 'string' ? didYouMean(wrong, choices) : '');
+    if (!item || !Array.isArray(value)) {
+      return [this.problem(key, value, `must be ${field.allowed}${near(value)}`)];
+    }
+    const rule = `must be ${choices.length > 0 ? 'one of' : 'of'} ${item.allowed}`;
+    return value.flatMap((one: unknown, index) =>
+      item.accepts(one) ? [] : [this.problem([key, index], one, `${rule}${near(one)}`)],
+    );
   }
 
   private checkTogether(model: ModelSpec): void {
@@ -62,6 +93,8 @@ export class ModelReader {
     if (!kinds.includes(model.kind)) {
       this.problems.push(this.problem('kind', model.kind, `engine ${model.engine} does ${kinds.join(' and ')} only`));
     }
+    this.checkCapabilities(model);
+    if (model.remote) this.checkRemote(model, model.remote);
     if (model.kind !== 'stt' && model.itn !== undefined) {
       this.problems.push(this.problem('itn', model.itn, 'only models of kind stt have itn'));
     }
@@ -69,19 +102,40 @@ export class ModelReader {
       this.problems.push(this.problem('voices', undefined, 'only models of kind tts have voices'));
     }
   }
+
+  private checkRemote({ addresses }: ModelSpec, remote: RemoteSpec): void {
+    if (addresses.length === 0) {
+      this.problems.push(this.problem('remote', undefined, 'only models with addresses have remote workers'));
+    }
+    for (const { field, file } of unreadableFiles(remote)) {
+      this.problems.push(this.problem(['remote', ...field], file, 'cannot be read'));
+    }
+  }
+
+  private checkCapabilities({ kind, capabilities }: ModelSpec): void {
+    const kinds: Readonly<Record<string, ModelSpec['kind']>> = CAPABILITY_KINDS;
+    const own = Object.keys(kinds).filter(name => kinds[name] === kind);
+    capabilities.forEach((name, index) => {
+      if (kinds[name] === kind) return;
+      const message = `is nothing that models of kind ${kind} do; they have ${own.join(', ')}`;
+      this.problems.push(this.problem(['capabilities', index], name, message));
+    });
+  }
 }
 
 function withDefaults(raw: Record<string, unknown>): ModelSpec {
-  const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value != null)) as Partial<ModelSpec> &
+  const written = Object.fromEntries(Object.entries(raw).filter(([, value]) => value != null));
+  const given = camelKeys(written) as Partial<ModelSpec> &
     Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
   const addresses = given.addresses ?? [];
   return {
     aliases: [],
     languages: [],
-    replicas: addresses.length > 0 ? 0 : 1,
     voices: {},
     options: {},
     ...given,
+    replicas: compileReplicas(given.replicas ?? (addresses.length > 0 ? 0 : 1)),
     addresses,
+    ...(given.remote && { remote: compileRemote(given.remote) }),
   };
 }

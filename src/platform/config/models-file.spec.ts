@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
+import { ENGINE_NAMES } from './model-spec.js';
 import { modelsFromFile } from './models-file.js';
 import { parseYaml } from './yaml-file.js';
 
@@ -33,41 +34,122 @@ describe('modelsFromFile', () => {
 
   it('names line, field and allowed values of everything that is wrong in an entry', () => {
     expect(brief('models:\n  - id: "no spaces"\n    kind: vidoe\n    replica: 2\n    replicas: -1\n')).toEqual([
-      'models.yaml:4 models[0].replica no such field, did you mean replicas?',
-      expect.stringContaining('models.yaml:2 models[0].id must be letters'),
-      'models.yaml:3 models[0].kind must be one of stt, tts',
-      'models.yaml:2 models[0].engine is missing; must be one of pocketsphinx, flite, openai-http, synthetic',
+      'models.yaml:4:5 models[0].replica no such field, did you mean replicas?',
+      expect.stringContaining('models.yaml:2:9 models[0].id must be letters'),
+      'models.yaml:3:11 models[0].kind must be one of stt, tts',
+      `models.yaml:2:5 models[0].engine is missing; must be one of ${ENGINE_NAMES.join(', ')}`,
       expect.stringContaining('models[0].capabilities is missing; must be a list of transcribe'),
-      'models.yaml:5 models[0].replicas must be 0 to 64, whole',
+      expect.stringContaining('models.yaml:5:15 models[0].replicas must be 0 to 64, whole'),
     ]);
   });
 
   it('rejects an alias or id that another model has', () => {
     const text = `${model('    aliases: [a]\n')}  - { id: a, kind: stt, engine: synthetic, capabilities: [], aliases: [m] }\n`;
     expect(brief(text)).toEqual([
-      'models.yaml:7 models[1].id "a" already names model m; names must be unique',
-      'models.yaml:7 models[1].aliases "m" already names model m; names must be unique',
+      'models.yaml:7:11 models[1].id "a" already names model m; names must be unique',
+      'models.yaml:7:72 models[1].aliases[0] "m" already names model m; names must be unique',
     ]);
   });
 
   it('rejects a kind that the engine does not do, and voices on a recogniser', () => {
     expect(brief('models:\n  - { id: f, kind: stt, engine: flite, capabilities: [], voices: { a: b } }\n')).toEqual([
-      'models.yaml:2 models[0].kind engine flite does tts only',
-      'models.yaml:2 models[0].voices only models of kind tts have voices',
+      'models.yaml:2:20 models[0].kind engine flite does tts only',
+      'models.yaml:2:66 models[0].voices only models of kind tts have voices',
     ]);
   });
 
   it('takes itn for recognisers only, and only true or false', () => {
     expect(read(model('    itn: true\n')).models[0]?.itn).toBe(true);
-    expect(brief(model('    itn: always\n'))).toEqual(['models.yaml:6 models[0].itn must be true or false']);
+    expect(brief(model('    itn: always\n'))).toEqual(['models.yaml:6:10 models[0].itn must be true or false']);
     expect(brief('models:\n  - { id: f, kind: tts, engine: flite, capabilities: [], itn: true }\n')).toEqual([
-      'models.yaml:2 models[0].itn only models of kind stt have itn',
+      'models.yaml:2:63 models[0].itn only models of kind stt have itn',
     ]);
   });
 
   it('rejects a file without a list of models', () => {
-    expect(brief('models: {}\n')).toEqual(['models.yaml:1 undefined must hold `models:` and a list below it']);
+    expect(brief('models: {}\n')).toEqual(['models.yaml:1:1 undefined must hold `models:` and a list below it']);
     expect(read('').problems).toHaveLength(1);
+  });
+});
+
+describe('a wrong models file', () => {
+  const stt = 'id: m, kind: stt, engine: synthetic, capabilities: [transcribe]';
+  const tts = 'id: m, kind: tts, engine: synthetic, capabilities: [speech]';
+
+  it.each([
+    [
+      'an unknown engine',
+      'id: m, kind: stt, engine: pocketsphnix, capabilities: []',
+      'engine',
+      'did you mean pocketsphinx?',
+    ],
+    [
+      'an unknown kind',
+      'id: m, kind: sst, engine: synthetic, capabilities: []',
+      'kind',
+      'one of stt, tts, did you mean stt?',
+    ],
+    [
+      'a kind the engine does not do',
+      'id: m, kind: tts, engine: pocketsphinx, capabilities: []',
+      'kind',
+      'does stt only',
+    ],
+    [
+      'a misspelt capability',
+      'id: m, kind: stt, engine: synthetic, capabilities: [transcribe, tranlate]',
+      'capabilities[1]',
+      'did you mean translate?',
+    ],
+    [
+      'a capability of the other kind',
+      'id: m, kind: stt, engine: synthetic, capabilities: [speech]',
+      'capabilities[0]',
+      'nothing that models of kind stt do; they have transcribe',
+    ],
+    [
+      'no capabilities',
+      'id: m, kind: stt, engine: synthetic',
+      'capabilities',
+      'is missing; must be a list of transcribe',
+    ],
+    ['a misspelt field', `${stt}, langauges: [en]`, 'langauges', 'no such field, did you mean languages?'],
+    ['a language that is none', `${stt}, languages: [en, English]`, 'languages[1]', 'must be of BCP-47 tags'],
+    ['an alias that is no name', `${stt}, aliases: ["a b"]`, 'aliases[0]', 'must be of names (letters'],
+    ['an alias twice', `${stt}, aliases: [a, a]`, 'aliases[1]', '"a" already names model m'],
+    ['an alias that is its own id', `${stt}, aliases: [m]`, 'aliases[0]', '"m" already names model m'],
+    ['a list that is none', `${stt}, aliases: a`, 'aliases', 'must be a list of names'],
+    ['too many replicas', `${stt}, replicas: 65`, 'replicas', 'must be 0 to 64, whole'],
+    ['an address without port', `${stt}, addresses: [gpu-7]`, 'addresses[0]', 'must be of host:port'],
+    ['itn that is neither', `${stt}, itn: yes please`, 'itn', 'must be true or false'],
+    ['itn of a voice', `${tts}, itn: true`, 'itn', 'only models of kind stt'],
+    ['voices of a recogniser', `${stt}, voices: { a: b }`, 'voices', 'only models of kind tts'],
+    ['voices without an id', `${tts}, voices: { a: 1 }`, 'voices', 'pairs of a client voice name'],
+    ['options that are a list', `${stt}, options: [threads]`, 'options', 'must be pairs'],
+  ])('with %s is told with file, line, column, field and what is allowed', (_, entry, field, message) => {
+    const problems = brief(`models:\n  - { ${entry} }\n`);
+    expect(problems).toEqual([expect.stringContaining(message)]);
+    expect(problems[0]).toMatch(/^models\.yaml:2:\d+ /);
+    expect(problems[0]).toContain(` models[0].${field} `);
+  });
+
+  it('with an id twice is told at the second', () => {
+    expect(brief(`models:\n  - { ${stt} }\n  - { ${stt} }\n`)).toEqual([
+      'models.yaml:3:11 models[1].id "m" already names model m; names must be unique',
+    ]);
+  });
+
+  it('with options that the engine refuses is told at the option', () => {
+    const text = model('    options:\n      cost_ms: -1\n      colour: red\n');
+    const refuse = () => [
+      { path: 'options.cost_ms', message: 'is -1; allowed: 0 to 5' },
+      { path: 'options.absent', message: 'is missing' },
+    ];
+    const { problems } = modelsFromFile(parseYaml(text, 'models.yaml'), refuse);
+    expect(problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`)).toEqual([
+      'models.yaml:7:16 models[0].options.cost_ms is -1; allowed: 0 to 5',
+      'models.yaml:7:7 models[0].options.absent is missing',
+    ]);
   });
 });
 

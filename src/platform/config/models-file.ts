@@ -4,13 +4,22 @@ import { ModelReader } from './model-reader.js';
 import { type ModelSpec } from './model-spec.js';
 import { type YamlFile } from './yaml-file.js';
 
+/** What an engine says against a model: the field it is about (`options.threads`) and what is wrong with it. */
+export interface EngineObjection {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Asks the engine of a model about its options; passed in by the programs, since configuration knows no engines. */
+export type EngineCheck = (model: ModelSpec) => readonly EngineObjection[];
+
 export interface ModelsFile {
   readonly models: readonly ModelSpec[];
   readonly problems: readonly ConfigProblem[];
 }
 
 /** Compiles `models:` into specs; every problem carries its line, its field and what is allowed. */
-export function modelsFromFile(file: YamlFile): ModelsFile {
+export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []): ModelsFile {
   if (file.problems.length > 0) return { models: [], problems: file.problems };
   const list: unknown = file.document.get('models');
   const root = file.document.contents;
@@ -32,7 +41,7 @@ export function modelsFromFile(file: YamlFile): ModelsFile {
     const reader = new ModelReader(file, entry, `models[${index}]`);
     const model = reader.read();
     problems.push(...reader.problems);
-    if (model) problems.push(...clashes(model, names, reader));
+    if (model) problems.push(...clashes(model, names, reader), ...objections(model, reader, askEngine));
     return model ? [model] : [];
   });
   return { models, problems };
@@ -46,7 +55,14 @@ function clashes(model: ModelSpec, names: Map<string, string>, reader: ModelRead
       names.set(name, model.id);
       return [];
     }
-    const field = index === 0 ? 'id' : 'aliases';
-    return [reader.problem(field, name, `"${name}" already names model ${holder}; names must be unique`)];
+    const message = `"${name}" already names model ${holder}; names must be unique`;
+    return [reader.problem(index === 0 ? 'id' : ['aliases', index - 1], name, message)];
+  });
+}
+
+function objections(model: ModelSpec, reader: ModelReader, askEngine: EngineCheck): ConfigProblem[] {
+  return askEngine(model).map(({ path, message }) => {
+    const [field, ...inside] = path.split('.') as [keyof ModelSpec, ...string[]];
+    return reader.problem([field, ...inside], undefined, message);
   });
 }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { type ConfigProblem } from './config-problem.js';
 
-/** A parsed YAML file that can tell the line of everything in it. */
+/** A parsed YAML file that can tell the place of everything in it. */
 export interface YamlFile {
   readonly document: Document;
   readonly problems: readonly ConfigProblem[];
-  /** `config/models.yaml:12` */
+  /** `config/models.yaml:12:5`, line and column as editors count them. */
   originOf(node: unknown): string;
 }
 
@@ -25,7 +25,10 @@ export function readYamlFile(path: string, name: string): YamlFile | undefined {
 export function parseYaml(text: string, name: string): YamlFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });
-  const at = (offset: number) => `${name}:${lineCounter.linePos(offset).line}`;
+  const at = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${name}:${line}:${col}`;
+  };
   return {
     document,
     problems: document.errors.map(error => ({ origin: at(error.pos[0]), message: error.message })),

@@ -22,7 +22,7 @@ describe('engine options', () => {
 
   it('refuses an option that nobody reads, naming those that exist', () => {
     expect(() => createEngine(spec({ engine: 'pocketsphinx', options: { thread: 2 } }))).toThrow(
-      'options.thread is unknown; known options are threads, streams, modelDir',
+      'options.thread is unknown, did you mean threads?; known options are threads, streams, modelDir',
     );
     expect(() => createEngine(spec({ engine: 'flite', kind: 'tts', options: { voice: 'rms' } }))).toThrow(
       'options.voice is unknown; the flite engine has no options',

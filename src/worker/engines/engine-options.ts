@@ -1,6 +1,8 @@
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { didYouMean } from '../../platform/config/nearest-name.js';
 
 export class EngineOptionsError extends Error {
+  /** @param problems each begins with the field it is about, such as `options.threads` */
   constructor(
     modelId: string,
     readonly problems: readonly string[],
@@ -58,7 +60,7 @@ export class EngineOptions {
     for (const name of Object.keys(this.#values)) {
       if (!this.#read.has(name)) {
         const allowed = known === '' ? `the ${this.spec.engine} engine has no options` : `known options are ${known}`;
-        this.#problems.push(`options.${name} is unknown; ${allowed}`);
+        this.#problems.push(`options.${name} is unknown${didYouMean(name, [...this.#read])}; ${allowed}`);
       }
     }
     if (this.#problems.length > 0) throw new EngineOptionsError(this.spec.id, this.#problems);
