@@ -9,7 +9,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 interface Route {
-  matches(path: string): boolean;
+  readonly matches: (path: string) => boolean;
   readonly handler: UpgradeHandler;
 }
 

@@ -1,8 +1,10 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { slotCredits, SlotLedger } from './slot-ledger.js';
+import { type StreamHandle } from './stream-handle.js';
 import { type WorkerLog } from './supervisor/worker-log.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits } from './worker-channel.js';
@@ -29,6 +31,8 @@ type Phase = Exclude<WorkerState, 'busy'>;
 interface Tenancy {
   readonly link: WorkerLink;
   readonly slots: SlotLedger;
+  /** Places for live streams, apart from file slots (D-20). */
+  readonly streams: SlotLedger;
   readonly health: WorkerHealth;
 }
 
@@ -86,6 +90,26 @@ export class PooledWorker {
     return this.#tenancy?.link.execute(call) ?? lostCall(this.id);
   }
 
+  /** Places for live streams that are free now. */
+  get freeStreams(): number {
+    return this.#phase === 'ready' ? (this.#tenancy?.streams.free ?? 0) : 0;
+  }
+
+  /** Its place comes back when the worker let go. @throws DomainError `worker_lost`; Error without a free place. */
+  openStream(config: StreamConfig): StreamHandle {
+    const tenancy = this.#tenancy;
+    if (!tenancy) throw new Error(`worker ${this.id} has no process`);
+    const [lease] = tenancy.streams.lease(1);
+    try {
+      const handle = tenancy.link.openStream(this.id, config);
+      void handle.finished.then(() => lease?.release());
+      return handle;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
+  }
+
   /** Never rejects. */
   async cancel(requestId: string, reason: CancelReason, timeoutMs: number): Promise<boolean> {
     return (await this.#tenancy?.link.cancel(requestId, reason, timeoutMs)) ?? false;
@@ -116,6 +140,7 @@ export class PooledWorker {
       state: this.state,
       slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
       streams: this.#phase === 'ready' ? (this.#report?.streams ?? 0) : 0,
+      streamsInUse: this.#tenancy?.streams.inUse ?? 0,
       restarts: home.restarts,
       ...(this.#tenancy && { address: this.#tenancy.link.address }),
       ...(home.pid !== undefined && { pid: home.pid }),
@@ -148,13 +173,15 @@ export class PooledWorker {
         home.onHung(`${health.failures} health probes failed in a row`);
       },
     });
-    return { link, slots: new SlotLedger(() => this.options.onCapacity()), health: probes };
+    const slots = new SlotLedger(() => this.options.onCapacity());
+    return { link, slots, streams: new SlotLedger(() => undefined), health: probes };
   }
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
     if (report.state !== 'ready') return this.#suspend(report.state);
     this.#enter('ready');
+    this.#tenancy?.streams.resize(report.streams);
     this.#tenancy?.slots.resize(slotCredits(report), report.maxBatch);
   }
 

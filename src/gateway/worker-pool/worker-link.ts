@@ -8,8 +8,10 @@ import {
   SERVING,
   type WorkerHealthReport,
 } from '../../contracts/grpc/health.codec.js';
+import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { StreamHandle } from './stream-handle.js';
 import { SynthesizeCall } from './synthesize-call.js';
 import { TranscribeCall } from './transcribe-call.js';
 import { type CallRequest, lostCall, type StartedCall, type WorkerCall } from './worker-call.js';
@@ -62,6 +64,17 @@ export class WorkerLink {
     // A caller that a deadline has settled no longer listens.
     reply.catch(() => undefined);
     return { reply, finished: started.finished };
+  }
+
+  /** @throws DomainError `worker_lost` on a retired link. */
+  openStream(workerId: string, config: StreamConfig): StreamHandle {
+    const channel = this.#channel;
+    return new StreamHandle({
+      workerId,
+      config,
+      start: () => channel.track(() => channel.stt.transcribeStream()),
+      askToCancel: (requestId, timeoutMs) => this.#cancelOnce({ requestId, reason: 'client' }, Date.now() + timeoutMs),
+    });
   }
 
   /** True when the worker acknowledged within `timeoutMs`, or never got the call. Never rejects. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
+import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -8,6 +9,8 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type PooledWorker } from './pooled-worker.js';
+import { type StreamHandle } from './stream-handle.js';
+import { streamHost } from './stream-host.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-launch.js';
 import { workerRoster } from './worker-roster.js';
@@ -94,6 +97,15 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       () => undefined,
     );
     return call;
+  }
+
+  /**
+   * Leases a place for a live stream on the worker with the most free ones; streams never queue (D-20).
+   * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready, `unsupported_task` when the
+   *   model has no live streams.
+   */
+  openStream(model: string, config: StreamConfig): StreamHandle {
+    return streamHost(model, this.#byModel.get(model) ?? []).openStream(config);
   }
 
   /**

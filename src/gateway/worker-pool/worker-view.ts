@@ -26,6 +26,8 @@ export interface WorkerView {
   readonly slots: { readonly total: number; readonly free: number; readonly inUse: number };
   /** Live streams the worker takes besides files. */
   readonly streams: number;
+  /** Of these, taken now; counted through a loss like `slots.inUse`. */
+  readonly streamsInUse?: number;
   /** Processes started after the first. */
   readonly restarts: number;
   readonly lastExit?: WorkerExit;
