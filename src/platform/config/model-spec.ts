@@ -10,10 +10,16 @@ export interface ModelSpec {
   readonly capabilities: readonly string[];
   /** BCP-47 tags; empty: any. */
   readonly languages: readonly string[];
-  /** Local worker processes the gateway supervises; 0 when only `addresses` serve it. */
-  readonly replicas: number;
-  /** host:port of workers run elsewhere. */
+  /** Local worker processes the gateway supervises, or what sets each apart; 0 when only `addresses` serve it. */
+  readonly replicas: number | readonly ReplicaSpec[];
+  /** host:port of workers run elsewhere; a host name stands for all its address records, as they come and go. */
   readonly addresses: readonly string[];
+  /** How those are reached; absent: in clear, without a token. */
+  readonly remote?: RemoteSpec;
+  /** `on_request`: the first request starts its workers and waits for them. Absent: `always`, from boot on. */
+  readonly autostart?: Autostart;
+  /** Seconds without any work after which its workers are stopped, until the next request; absent: never. */
+  readonly idleUnloadS?: number;
   /** Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false). */
   readonly itn?: boolean;
   /** Client voice name → engine voice id (TTS). */
@@ -21,6 +27,42 @@ export interface ModelSpec {
   /** Engine settings, checked by the engine. */
   readonly options: Readonly<Record<string, unknown>>;
 }
+
+/** What sets one local worker apart from its siblings. */
+export interface ReplicaSpec {
+  /** Handed to the engine as its option `device`, such as `cuda:1`. */
+  readonly device?: string;
+  /** Added to the environment of its process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Files are read when the model is loaded. */
+export interface RemoteSpec {
+  readonly tls?: RemoteTls;
+  /** Holds the bearer token that the workers demand. */
+  readonly tokenFile?: string;
+}
+
+/** An empty one: TLS with the certificate authorities that Node knows. */
+export interface RemoteTls {
+  readonly caFile?: string;
+  /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** The name in the workers' certificate, when it is not the host they are reached by. */
+  readonly serverName?: string;
+}
+
+export const AUTOSTARTS = ['always', 'on_request'] as const;
+export type Autostart = (typeof AUTOSTARTS)[number];
+
+/** One entry per local worker, however `replicas` was written. */
+export const replicaSpecs = ({ replicas }: Pick<ModelSpec, 'replicas'>): readonly ReplicaSpec[] =>
+  typeof replicas === 'number' ? Array.from({ length: replicas }, () => ({})) : replicas;
+
+/** The model as one of its local workers computes it. */
+export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
+  device === undefined ? model : { ...model, options: { ...model.options, device } };
 
 export const ENGINE_NAMES = ['pocketsphinx', 'flite', 'openai-http', 'synthetic'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { replicaSpecs } from './model-spec.js';
+import { modelsFromFile } from './models-file.js';
+import { parseYaml } from './yaml-file.js';
+
+const entry = (fields: string) =>
+  `models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe], ${fields} }\n`;
+const read = (fields: string) => modelsFromFile(parseYaml(entry(fields), 'models.yaml'));
+const firstModel = (fields: string) => {
+  const { models, problems } = read(fields);
+  expect(problems).toEqual([]);
+  return models[0]!;
+};
+const brief = (fields: string) => read(fields).problems.map(({ path, message }) => `${path} ${message}`);
+
+describe('replicas', () => {
+  it('as a number are that many of the same', () => {
+    expect(replicaSpecs(firstModel('replicas: 2'))).toEqual([{}, {}]);
+    expect(replicaSpecs(firstModel('addresses: ["a:1"]'))).toEqual([]);
+  });
+
+  it('as a list have a device and an environment each, whose values become text', () => {
+    const model = firstModel('replicas: [{ device: "cuda:0", env: { OMP_NUM_THREADS: 4, DEBUG: true } }, {}]');
+    expect(replicaSpecs(model)).toEqual([{ device: 'cuda:0', env: { OMP_NUM_THREADS: '4', DEBUG: 'true' } }, {}]);
+  });
+
+  it.each(['[{ devcie: cpu }]', '[{ env: { "A B": x } }]', '[{ env: { A: [x] } }]', '[1]', '-1', '65', '1.5', 'two'])(
+    '%s are refused',
+    replicas => expect(brief(`replicas: ${replicas}`)).toEqual([expect.stringContaining('must be 0 to 64, whole, or')]),
+  );
+
+  it('may not change what a worker is told by its gateway', () => {
+    expect(brief('replicas: [{ env: { SWITCHYARD_WORKER_SPEC: "{}" } }]')).toHaveLength(1);
+  });
+});
+
+describe('remote', () => {
+  it('is compiled to the names that code uses', () => {
+    const { remote } = firstModel(
+      'addresses: ["a:1"], remote: { tls: { ca_file: package.json, server_name: w }, token_file: package.json }',
+    );
+    expect(remote).toEqual({ tls: { caFile: 'package.json', serverName: 'w' }, tokenFile: 'package.json' });
+  });
+
+  it('with an empty tls trusts the usual authorities', () => {
+    expect(firstModel('addresses: ["a:1"], remote: { tls: {} }').remote).toEqual({ tls: {} });
+  });
+
+  it('is refused with a certificate that has no key, an unknown field, or no addresses', () => {
+    expect(brief('addresses: ["a:1"], remote: { tls: { cert_file: package.json } }')).toHaveLength(1);
+    expect(brief('addresses: ["a:1"], remote: { token: secret }')).toHaveLength(1);
+    expect(brief('remote: { tls: {} }')).toEqual([expect.stringContaining('only models with addresses')]);
+  });
+
+  it('names the field whose file cannot be read', () => {
+    expect(brief('addresses: ["a:1"], remote: { tls: { ca_file: nowhere.pem }, token_file: nowhere }')).toEqual([
+      'models[0].remote.tls.ca_file cannot be read',
+      'models[0].remote.token_file cannot be read',
+    ]);
+  });
+});
+
+describe('life of a model', () => {
+  it('is always and for ever unless told otherwise', () => {
+    expect(firstModel('autostart: on_request, idle_unload_s: 600')).toMatchObject({
+      autostart: 'on_request',
+      idleUnloadS: 600,
+    });
+  });
+
+  it.each(['autostart: never', 'idle_unload_s: 0', 'idle_unload_s: 1.5', 'idleUnloadS: 5'])('%s is refused', field =>
+    expect(brief(field)).toHaveLength(1),
+  );
+});
