@@ -8,7 +8,7 @@ import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields
 import { type YamlFile } from './yaml-file.js';
 
 /** Field, then what is inside it: `['options', 'threads']`, `['capabilities', 2]`. */
-type FieldPath = readonly [ModelFieldName, ...(readonly (string | number)[])];
+export type FieldPath = readonly [ModelFieldName, ...(readonly (string | number)[])];
 
 /** Compiles one entry of `models:`; problems carry the place of what is wrong, down to the item of a list. */
 export class ModelReader {
@@ -125,8 +125,7 @@ export class ModelReader {
 
 function withDefaults(raw: Record<string, unknown>): ModelSpec {
   const written = Object.fromEntries(Object.entries(raw).filter(([, value]) => value != null));
-  const given = camelKeys(written) as Partial<ModelSpec> &
-    Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
+  const given = camelKeys(written) as Partial<ModelSpec> & Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
   const addresses = given.addresses ?? [];
   return {
     aliases: [],

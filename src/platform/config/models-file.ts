@@ -1,7 +1,7 @@
 import { isMap, isSeq } from 'yaml';
 import { type ConfigProblem } from './config-problem.js';
-import { ModelReader } from './model-reader.js';
-import { type ModelSpec } from './model-spec.js';
+import { type FieldPath, ModelReader } from './model-reader.js';
+import { modelOn, type ModelSpec, replicaSpecs } from './model-spec.js';
 import { type YamlFile } from './yaml-file.js';
 
 /** What an engine says against a model: the field it is about (`options.threads`) and what is wrong with it. */
@@ -60,9 +60,18 @@ function clashes(model: ModelSpec, names: Map<string, string>, reader: ModelRead
   });
 }
 
+/** Each replica is asked about: its device is an option of the engine that only some engines have. */
 function objections(model: ModelSpec, reader: ModelReader, askEngine: EngineCheck): ConfigProblem[] {
-  return askEngine(model).map(({ path, message }) => {
-    const [field, ...inside] = path.split('.') as [keyof ModelSpec, ...string[]];
-    return reader.problem([field, ...inside], undefined, message);
-  });
+  const replicas = replicaSpecs(model);
+  const asked = replicas.length > 0 ? replicas : [{}];
+  const problems = asked.flatMap((replica, index) =>
+    askEngine(modelOn(model, replica)).map(({ path, message }) => {
+      const at = path === 'options.device' && replica.device !== undefined ? `replicas.${index}.device` : path;
+      return reader.problem(fieldPath(at), undefined, message);
+    }),
+  );
+  return [...new Map(problems.map(problem => [`${problem.path} ${problem.message}`, problem])).values()];
 }
+
+const fieldPath = (path: string): FieldPath =>
+  path.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part)) as unknown as FieldPath;
