@@ -61,7 +61,7 @@ export class FixtureWorker extends EventEmitter {
 
   constructor(
     report: Partial<WorkerHealthReport> = {},
-    private readonly maxMessageBytes = 8 * 1024 * 1024,
+    private readonly maxMessageBytes = 16 * 1024 * 1024,
   ) {
     super();
     this.health = { ...DEFAULT_HEALTH, ...report };
@@ -219,5 +219,5 @@ const DEFAULT_HEALTH: WorkerHealthReport = {
   capabilities: ['transcribe'],
   languages: [],
   inFlight: 0,
-  maxMessageBytes: 8 * 1024 * 1024,
+  maxMessageBytes: 16 * 1024 * 1024,
 };

@@ -60,6 +60,87 @@ describe('verbose_json', () => {
   });
 });
 
+const tokens = ['the', ' beach', ' was', ' popular', ' people', ' sw', 'am'].map(token => ({
+  token,
+  logprob: -0.5,
+  bytes: Buffer.from(token),
+}));
+
+describe('log probabilities', () => {
+  it('are in json after the text, as token, logprob and bytes', () => {
+    const heard = { ...transcript, text: 'hé', logprobs: [{ token: 'hé', logprob: -0.25, bytes: Buffer.from('hé') }] };
+    expect(transcriptBody(heard, options).body).toBe(
+      '{"text":"hé","logprobs":[{"token":"hé","logprob":-0.25,"bytes":[104,195,169]}],"usage":{"type":"duration","seconds":9}}',
+    );
+  });
+
+  it('are in each delta for its own tokens, and all in done', () => {
+    const events = transcriptEvents({ ...transcript, logprobs: tokens });
+    expect(events.map(event => ('logprobs' in event ? event.logprobs?.map(({ token }) => token) : []))).toEqual([
+      ['the', ' beach', ' was', ' popular'],
+      [' people', ' sw', 'am'],
+      tokens.map(({ token }) => token),
+    ]);
+  });
+
+  it('that spell another text, as after inverse text normalisation, come with one delta', () => {
+    const events = transcriptEvents({ ...transcript, text: 'the beach was popular 2 people swam', logprobs: tokens });
+    expect(events).toHaveLength(2);
+    expect(events[0]).toMatchObject({ logprobs: tokens.map(({ token }) => ({ token })) });
+  });
+});
+
+describe('diarized_json', () => {
+  const [first, second] = transcript.segments;
+  const told: Transcript = {
+    ...transcript,
+    segments: [
+      { ...first!, speaker: 'Ada' },
+      { ...second!, speaker: 'A' },
+    ],
+  };
+  const segments = [
+    {
+      type: 'transcript.text.segment',
+      id: 'seg_001',
+      start: 0,
+      end: 3.32,
+      text: 'the beach was popular',
+      speaker: 'Ada',
+    },
+    { type: 'transcript.text.segment', id: 'seg_002', start: 31, end: 33, text: 'people swam', speaker: 'A' },
+  ];
+
+  it('has the fields of OpenAI, in their order', () => {
+    expect(transcriptBody(told, { ...options, format: 'diarized_json' }).body).toBe(
+      `{"task":"transcribe","duration":8.47,"text":"the beach was popular people swam","segments":${JSON.stringify(segments)},` +
+        '"usage":{"type":"duration","seconds":9}}',
+    );
+  });
+
+  it('streams each delta with the id of the segment that follows it', () => {
+    const { body } = transcriptBody(told, { ...options, format: 'diarized_json', stream: true });
+    const events = body.split('\n\n').slice(0, -2);
+    expect(events.map(event => JSON.parse(event.slice('data: '.length)) as unknown)).toEqual([
+      { type: 'transcript.text.delta', delta: 'the beach was popular', segment_id: 'seg_001' },
+      segments[0],
+      { type: 'transcript.text.delta', delta: ' people swam', segment_id: 'seg_002' },
+      segments[1],
+      { type: 'transcript.text.done', text: transcript.text, usage: { type: 'duration', seconds: 9 } },
+    ]);
+  });
+
+  it('keeps its segments where their texts are not the text', () => {
+    const types = transcriptEvents({ ...told, text: 'People. The Beach.' }, { diarized: true }).map(({ type }) => type);
+    expect(types).toEqual([
+      'transcript.text.delta',
+      'transcript.text.segment',
+      'transcript.text.segment',
+      'transcript.text.done',
+    ]);
+  });
+});
+
 describe('languageName', () => {
   it.each([
     ['en', 'english'],

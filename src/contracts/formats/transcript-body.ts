@@ -1,12 +1,15 @@
+import { formatDiarizedJson } from './diarized-json.js';
 import { SSE_CONTENT_TYPE } from './server-sent-event.js';
 import { formatSrt } from './srt.js';
+import { logprobBody } from './token-logprobs.js';
 import { formatTranscriptStream } from './transcript-events.js';
 import { type Transcript } from './transcript.js';
 import { durationUsage } from './usage.js';
 import { formatVerboseJson, type VerboseOptions } from './verbose-json.js';
 import { formatVtt } from './vtt.js';
 
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export const TRANSCRIPT_FORMATS = [...TRANSLATION_FORMATS, 'diarized_json'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 export interface TranscriptBodyOptions extends VerboseOptions {
@@ -24,14 +27,17 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The HTTP answer of a transcription or translation in the format asked for. */
 export function transcriptBody(transcript: Transcript, options: TranscriptBodyOptions): TranscriptBody {
-  if (options.stream) return { contentType: SSE_CONTENT_TYPE, body: formatTranscriptStream(transcript) };
+  if (options.stream) {
+    const body = formatTranscriptStream(transcript, { diarized: options.format === 'diarized_json' });
+    return { contentType: SSE_CONTENT_TYPE, body };
+  }
   switch (options.format) {
-    case 'json': {
-      const answer = { text: transcript.text, usage: durationUsage(transcript.durationS) };
-      return { contentType: JSON_TYPE, body: JSON.stringify(answer) };
-    }
+    case 'json':
+      return { contentType: JSON_TYPE, body: JSON.stringify(formatJson(transcript)) };
     case 'verbose_json':
       return { contentType: JSON_TYPE, body: JSON.stringify(formatVerboseJson(transcript, options)) };
+    case 'diarized_json':
+      return { contentType: JSON_TYPE, body: JSON.stringify(formatDiarizedJson(transcript)) };
     case 'text':
       return { contentType: PLAIN, body: `${transcript.text}\n` };
     case 'srt':
@@ -40,3 +46,9 @@ export function transcriptBody(transcript: Transcript, options: TranscriptBodyOp
       return { contentType: PLAIN, body: formatVtt(transcript) };
   }
 }
+
+const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({
+  text,
+  ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
+  usage: durationUsage(durationS),
+});

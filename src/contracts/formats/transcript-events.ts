@@ -1,28 +1,89 @@
+import { type DiarizedSegment, diarizedSegment } from './diarized-json.js';
 import { SSE_DONE, sseData } from './server-sent-event.js';
-import { type Transcript } from './transcript.js';
+import { type LogprobBody, logprobBody, tokensOfPieces } from './token-logprobs.js';
+import { type TokenLogprob, type Transcript, type TranscriptSegment } from './transcript.js';
 import { type DurationUsage, durationUsage } from './usage.js';
 
-export type TranscriptEvent =
-  | { readonly type: 'transcript.text.delta'; readonly delta: string }
-  | { readonly type: 'transcript.text.done'; readonly text: string; readonly usage: DurationUsage };
+export interface TextDelta {
+  readonly type: 'transcript.text.delta';
+  readonly delta: string;
+  /** Of this delta, when asked for. */
+  readonly logprobs?: readonly LogprobBody[];
+  /** With speakers only: the segment that follows. */
+  readonly segment_id?: string;
+}
+
+export interface TextDone {
+  readonly type: 'transcript.text.done';
+  readonly text: string;
+  readonly logprobs?: readonly LogprobBody[];
+  readonly usage: DurationUsage;
+}
+
+export type TranscriptEvent = TextDelta | DiarizedSegment | TextDone;
+
+export interface EventOptions {
+  /** The stream of `diarized_json`: each delta is followed by its segment with the speaker. */
+  readonly diarized?: boolean;
+}
 
 /**
  * The answer as OpenAI streams it: deltas whose concatenation is exactly `text`, then one done.
  *
  * One delta per segment; a transcript whose text is not the sum of its segments is one delta.
  */
-export function transcriptEvents(transcript: Transcript): readonly TranscriptEvent[] {
-  const { text, durationS } = transcript;
-  const deltas = splitBySegments(text, transcript.segments).map(delta => ({
-    type: 'transcript.text.delta' as const,
-    delta,
-  }));
-  return [...deltas, { type: 'transcript.text.done', text, usage: durationUsage(durationS) }];
+export function transcriptEvents(transcript: Transcript, { diarized = false }: EventOptions = {}): TranscriptEvent[] {
+  const { text, segments, logprobs } = transcript;
+  const pieces = splitBySegments(text, segments);
+  const events = diarized ? diarizedEvents(pieces, segments) : textDeltas(pieces, logprobs);
+  return [...events, textDone(transcript)];
 }
 
+function diarizedEvents(pieces: readonly string[], segments: Transcript['segments']): TranscriptEvent[] {
+  if (pieces.length !== segments.length) return [...textDeltas(pieces, undefined), ...segments.map(diarizedSegment)];
+  return segments.flatMap((segment, i) => segmentEvents(segment, { delta: pieces[i] ?? '', diarized: true }));
+}
+
+function textDeltas(pieces: readonly string[], logprobs: Transcript['logprobs']): TranscriptEvent[] {
+  const tokens = logprobs && tokensOfPieces(pieces, logprobs);
+  // Tokens that spell another text belong to it as a whole only.
+  if (logprobs && !tokens) return [textDelta(pieces.join(''), logprobs)];
+  return pieces.map((piece, i) => textDelta(piece, tokens?.[i]));
+}
+
+export interface SegmentDelta extends EventOptions {
+  /** The segment's part of the whole text, the space before it included. */
+  readonly delta: string;
+  readonly logprobs?: readonly TokenLogprob[];
+}
+
+/** What is sent when a segment is final: its delta, then, with speakers, the segment. */
+export function segmentEvents(
+  segment: TranscriptSegment,
+  { delta, diarized, logprobs }: SegmentDelta,
+): TranscriptEvent[] {
+  if (diarized !== true) return [textDelta(delta, logprobs)];
+  const finished = diarizedSegment(segment);
+  return [{ ...textDelta(delta, logprobs), segment_id: finished.id }, finished];
+}
+
+const textDelta = (delta: string, logprobs: readonly TokenLogprob[] | undefined): TextDelta => ({
+  type: 'transcript.text.delta',
+  delta,
+  ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
+});
+
+/** The last event: the whole text. */
+export const textDone = ({ text, logprobs, durationS }: Transcript): TextDone => ({
+  type: 'transcript.text.done',
+  text,
+  ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
+  usage: durationUsage(durationS),
+});
+
 /** The whole SSE body, `[DONE]` included. */
-export function formatTranscriptStream(transcript: Transcript): string {
-  return transcriptEvents(transcript).map(sseData).join('') + SSE_DONE;
+export function formatTranscriptStream(transcript: Transcript, options: EventOptions = {}): string {
+  return transcriptEvents(transcript, options).map(sseData).join('') + SSE_DONE;
 }
 
 function splitBySegments(text: string, segments: Transcript['segments']): readonly string[] {

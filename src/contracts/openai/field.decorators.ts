@@ -1,5 +1,15 @@
 import { Transform } from 'class-transformer';
-import { IsIn, Matches, Max, MaxLength, Min, type ValidationOptions } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  type ValidationOptions,
+} from 'class-validator';
 
 /**
  * Validators whose messages say only what is allowed ("must be a number from 0 to 1"): the field's name and the value
@@ -38,3 +48,22 @@ export const BooleanFromForm = (): PropertyDecorator =>
 /** A field that may be repeated and was given once. */
 export const ListFromForm = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (value === undefined || Array.isArray(value) ? value : [value]));
+
+/** A list given as repeated fields, as one text with commas, or both; without spaces around and empty or doubled entries. */
+export const CommaListFromForm = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => {
+    const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (!given.every(entry => typeof entry === 'string')) return value;
+    const entries = given.flatMap(entry => entry.split(',')).map(entry => entry.trim());
+    return [...new Set(entries.filter(entry => entry !== ''))];
+  });
+
+/** A list of at most `count` texts of at most `length` characters. */
+export const TextList =
+  (count: number, length: number): PropertyDecorator =>
+  (target, key) => {
+    IsArray({ message: 'must be a list' })(target, key);
+    ArrayMaxSize(count, { message: `must have at most ${count} entries` })(target, key);
+    IsString({ each: true, message: 'must be a list of texts' })(target, key);
+    MaxLength(length, { each: true, message: `must have entries of at most ${length} characters` })(target, key);
+  };

@@ -1,14 +1,23 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiExtraModels, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsOptional, IsString } from 'class-validator';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
 import { type TimestampGranularity } from '../formats/verbose-json.js';
-import { BooleanFromForm, LanguageTag, ListFromForm, OneOf } from './field.decorators.js';
+import { BooleanFromForm, CommaListFromForm, LanguageTag, ListFromForm, OneOf, TextList } from './field.decorators.js';
+import { ServerVadDto } from './server-vad.dto.js';
 import { TranslationDto } from './translation.dto.js';
 
 const GRANULARITIES = ['word', 'segment'] as const;
 const INCLUDABLE = ['logprobs'] as const;
+const MAX_SPEAKERS = 4;
+const MAX_HOT_WORDS = 100;
 
 /** Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as newer clients send them. */
+@ApiExtraModels(ServerVadDto)
 export class TranscriptionDto extends TranslationDto {
+  @ApiPropertyOptional({ enum: TRANSCRIPT_FORMATS, default: 'json' })
+  @OneOf(TRANSCRIPT_FORMATS)
+  override response_format: TranscriptFormat = 'json';
+
   @ApiPropertyOptional({ example: 'en', description: 'BCP-47; refused when the model does not recognise it.' })
   @IsOptional()
   @IsString({ message: 'must be a BCP-47 tag such as en or pt-BR' })
@@ -31,7 +40,8 @@ export class TranscriptionDto extends TranslationDto {
     type: Boolean,
     default: false,
     description:
-      'Server-sent events, only with `response_format` json or text. The deltas follow when the answer is known.',
+      'Server-sent events, only with `response_format` json, text or diarized_json. A delta per segment; ' +
+      'with diarized_json each is followed by its `transcript.text.segment`.',
   })
   @BooleanFromForm()
   @IsBoolean({ message: 'must be true or false' })
@@ -41,7 +51,7 @@ export class TranscriptionDto extends TranslationDto {
     name: 'include[]',
     enum: INCLUDABLE,
     isArray: true,
-    description: 'Log probabilities per token; refused with `unsupported_parameter` by models that have none.',
+    description: 'Log probability per token, only with `response_format=json`, of models that have them.',
   })
   @ListFromForm()
   @IsOptional()
@@ -49,9 +59,11 @@ export class TranscriptionDto extends TranslationDto {
   include: string[] = [];
 
   @ApiPropertyOptional({
-    type: String,
+    oneOf: [{ type: 'string', enum: ['auto'] }, { $ref: getSchemaPath(ServerVadDto) }],
     example: 'auto',
-    description: '`auto`: the server decides where to cut, which it always does. Anything else is refused.',
+    description:
+      'Where long audio is cut. `auto`: the server decides. An object, as JSON or as `chunking_strategy[type]` and so on, ' +
+      'says what counts as speech and how long a pause has to be.',
   })
   @IsOptional()
   chunking_strategy?: unknown;
@@ -60,17 +72,44 @@ export class TranscriptionDto extends TranslationDto {
     name: 'known_speaker_names[]',
     isArray: true,
     type: String,
-    description: 'Refused: no diarisation.',
+    maxItems: MAX_SPEAKERS,
+    description: 'Names for the voices of `known_speaker_references[]`; only with `response_format=diarized_json`.',
   })
-  @IsOptional()
-  known_speaker_names?: unknown;
+  @ListFromForm()
+  @TextList(MAX_SPEAKERS, 64)
+  known_speaker_names: string[] = [];
 
   @ApiPropertyOptional({
     name: 'known_speaker_references[]',
     isArray: true,
     type: String,
-    description: 'Refused: no diarisation.',
+    maxItems: MAX_SPEAKERS,
+    description: 'One data URL per name: 2 to 10 seconds of that voice alone, in any audio format, at most 2 MiB.',
   })
-  @IsOptional()
-  known_speaker_references?: unknown;
+  @ListFromForm()
+  @TextList(MAX_SPEAKERS, Infinity)
+  known_speaker_references: string[] = [];
+
+  @ApiPropertyOptional({
+    isArray: true,
+    type: String,
+    maxItems: MAX_HOT_WORDS,
+    description:
+      'Ours: words and phrases to expect, repeated or separated by commas. Refused with `unsupported_parameter` by models ' +
+      'that cannot use them.',
+  })
+  @CommaListFromForm()
+  @TextList(MAX_HOT_WORDS, 100)
+  hot_words: string[] = [];
+
+  @ApiPropertyOptional({
+    name: 'keywords[]',
+    isArray: true,
+    type: String,
+    maxItems: MAX_HOT_WORDS,
+    description: "OpenAI's name for `hot_words`; an entry may hold commas. Both together are one list.",
+  })
+  @ListFromForm()
+  @TextList(MAX_HOT_WORDS, 100)
+  keywords: string[] = [];
 }

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
-import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
+import { type TranscriptFormat, TRANSLATION_FORMATS } from '../formats/transcript-body.js';
 import { BooleanFromForm, InRange, NumberFromForm, OneOf } from './field.decorators.js';
 import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
@@ -38,8 +38,8 @@ export class TranslationDto {
   @IsString({ message: 'must be text' })
   prompt = '';
 
-  @ApiPropertyOptional({ enum: TRANSCRIPT_FORMATS, default: 'json' })
-  @OneOf(TRANSCRIPT_FORMATS)
+  @ApiPropertyOptional({ enum: TRANSLATION_FORMATS, default: 'json' })
+  @OneOf(TRANSLATION_FORMATS)
   response_format: TranscriptFormat = 'json';
 
   @ApiPropertyOptional({

@@ -36,7 +36,10 @@ describe('parseDto', () => {
     [{ temperature: 'NaN' }, '`temperature` must be a number from 0 to 1; got "NaN".'],
     [{ temperature: 'Infinity' }, '`temperature` must be a number from 0 to 1; got Infinity.'],
     [{ model: undefined }, '`model` is required: it must be the name of a model.'],
-    [{ response_format: 'xml' }, '`response_format` must be one of json, text, srt, verbose_json, vtt; got "xml".'],
+    [
+      { response_format: 'xml' },
+      '`response_format` must be one of json, text, srt, verbose_json, vtt, diarized_json; got "xml".',
+    ],
   ])('%j is told as %s', (fields, message) => {
     expect(() => parseDto(TranscriptionDto, { model: 'm', ...fields })).toThrow(message);
   });

@@ -4,6 +4,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type FastifyMultipartOptions } from '@fastify/multipart';
 import { type Settings } from '../../platform/config/settings.js';
 import { sendError } from './error-reply.js';
+import { LONGEST_FIELD } from './form-fields.js';
 import { toDomainError } from './http-error.js';
 import { requestIdFor } from './request-id.js';
 
@@ -37,7 +38,13 @@ export function fastifyOptions({ server }: Settings) {
  * the file where the spool answers 413.
  */
 function multipartOptions(): FastifyMultipartOptions {
-  const limits = { fileSize: Number.MAX_SAFE_INTEGER, fieldSize: 1_048_576, fields: 100, parts: 110, headerPairs: 50 };
+  const limits = {
+    fileSize: Number.MAX_SAFE_INTEGER,
+    fieldSize: LONGEST_FIELD,
+    fields: 100,
+    parts: 110,
+    headerPairs: 50,
+  };
   return { limits, throwFileSizeLimit: false };
 }
 

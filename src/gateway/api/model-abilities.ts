@@ -5,6 +5,8 @@ import { type ModelCatalog } from './model-catalog.js';
 /** A field that only some models can honour, as it was given. */
 export interface AbilityDemand {
   readonly param: string;
+  /** What cannot be honoured, where that is one value of the field; default: the field. */
+  readonly shown?: string;
   readonly capability: string;
   /** False when the value is the default, which every model honours by doing nothing. */
   readonly wanted: boolean;
@@ -18,7 +20,7 @@ export function demandAbilities(model: ModelSpec, demands: readonly AbilityDeman
   const unmet = demands.find(({ wanted, capability }) => wanted && !model.capabilities.includes(capability));
   if (unmet === undefined) return;
   const able = catalog.namesAble(model.kind, unmet.capability);
-  const message = `The model \`${model.id}\` cannot honour \`${unmet.param}\`; models that can: ${able}.`;
+  const message = `The model \`${model.id}\` cannot honour \`${unmet.shown ?? unmet.param}\`; models that can: ${able}.`;
   throw new DomainError('unsupported_parameter', message, { param: unmet.param });
 }
 

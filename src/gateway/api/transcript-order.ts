@@ -1,4 +1,4 @@
-import { type TranscriptBodyOptions } from '../../contracts/formats/transcript-body.js';
+import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
 import { type TranscriptTask } from '../../contracts/formats/transcript.js';
 import { type ServiceTier } from '../../contracts/openai/service-tier.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
@@ -7,7 +7,9 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type WrittenFormOrder } from '../text/written-form.js';
 import { type TranscribeTask } from '../worker-pool/worker-task.js';
-import { demandAbilities, demandLanguage, speaksOnlyEnglish } from './model-abilities.js';
+import { chunkingStrategy } from './chunking-strategy.js';
+import { knownSpeakers } from './known-speakers.js';
+import { type AbilityDemand, demandAbilities, demandLanguage, speaksOnlyEnglish } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 import { RepeatedForms } from './repeated-forms.js';
 
@@ -27,32 +29,20 @@ const translations = new RepeatedForms(TranslationDto);
 
 /** @throws DomainError for the first thing wrong with the form. */
 export function transcriptionOrder(fields: Fields, catalog: ModelCatalog): TranscriptOrder {
-  refuseDiarisation(fields);
   const dto = transcriptions.parse(fields);
   const model = catalog.getOfKind(dto.model, 'stt');
-  const granularities = dto.timestamp_granularities;
   refuseContradictions(dto);
-  demandAbilities(
-    model,
-    [
-      ...textDemands(dto),
-      { param: 'include', capability: 'logprobs', wanted: dto.include.length > 0 },
-      {
-        param: 'timestamp_granularities',
-        capability: 'word_timestamps',
-        wanted: granularities?.includes('word') === true,
-      },
-    ],
-    catalog,
-  );
+  demandAbilities(model, [...textDemands(dto), ...speechDemands(dto)], catalog);
   demandLanguage(model, dto.language ?? '');
+  const order = orderOf(dto, model, 'transcribe');
   return {
-    ...orderOf(dto, model, 'transcribe'),
+    ...order,
+    options: { ...order.options, ...spokenOptions(dto) },
     answer: {
       task: 'transcribe',
       format: dto.response_format,
       stream: dto.stream,
-      granularities: granularities ?? ['segment'],
+      granularities: dto.timestamp_granularities ?? ['segment'],
     },
     itn: writtenFormOf(dto, model, dto.language === undefined ? model.languages : [dto.language]),
   };
@@ -76,17 +66,25 @@ export function translationOrder(fields: Fields, catalog: ModelCatalog): Transcr
 }
 
 function orderOf(dto: TranslationDto, model: ModelSpec, task: TranscriptTask): Omit<TranscriptOrder, 'answer' | 'itn'> {
-  const spoken = dto instanceof TranscriptionDto ? dto : undefined;
+  const { prompt, temperature } = dto;
   return {
     model,
     tier: dto.service_tier,
-    options: {
-      task,
-      language: spoken?.language ?? '',
-      prompt: dto.prompt,
-      temperature: dto.temperature,
-      wordTimestamps: spoken?.timestamp_granularities?.includes('word') ?? false,
-    },
+    options: { task, language: '', prompt, temperature, wordTimestamps: false },
+  };
+}
+
+/** What only transcriptions can ask for. */
+function spokenOptions(dto: TranscriptionDto) {
+  const chunking = chunkingStrategy(dto.chunking_strategy);
+  return {
+    language: dto.language ?? '',
+    wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
+    logprobs: dto.include.includes('logprobs'),
+    diarize: dto.response_format === 'diarized_json',
+    knownSpeakers: knownSpeakers(dto),
+    hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
+    ...(chunking && { chunking }),
   };
 }
 
@@ -101,33 +99,37 @@ const textDemands = ({ prompt, temperature }: TranslationDto) => [
   { param: 'temperature', capability: 'temperature', wanted: temperature > 0 },
 ];
 
-function refuseContradictions({ timestamp_granularities, response_format, stream }: TranscriptionDto): void {
-  if (timestamp_granularities !== undefined && response_format !== 'verbose_json') {
-    const message = `\`timestamp_granularities\` needs response_format=verbose_json; got ${response_format}.`;
-    throw new DomainError('invalid_value', message, { param: 'timestamp_granularities' });
-  }
-  if (stream && response_format !== 'json' && response_format !== 'text') {
-    const message = `\`stream\` needs response_format json or text; got ${response_format}.`;
-    throw new DomainError('invalid_value', message, { param: 'stream' });
-  }
-}
+const speechDemands = (dto: TranscriptionDto): readonly AbilityDemand[] => [
+  {
+    param: 'response_format',
+    shown: 'response_format=diarized_json',
+    capability: 'diarize',
+    wanted: dto.response_format === 'diarized_json',
+  },
+  { param: 'include', capability: 'logprobs', wanted: dto.include.length > 0 },
+  {
+    param: 'timestamp_granularities',
+    capability: 'word_timestamps',
+    wanted: dto.timestamp_granularities?.includes('word') === true,
+  },
+  { param: 'hot_words', capability: 'hot_words', wanted: dto.hot_words.length > 0 },
+  { param: 'keywords', capability: 'hot_words', wanted: dto.keywords.length > 0 },
+];
 
-/** Before the DTO, so that `diarized_json` is told apart from a format nobody knows. */
-function refuseDiarisation(fields: Fields): void {
-  const refused = [
-    ['response_format', fields.response_format === 'diarized_json'],
-    ['known_speaker_names', fields.known_speaker_names !== undefined],
-    ['known_speaker_references', fields.known_speaker_references !== undefined],
-    ['chunking_strategy', (fields.chunking_strategy ?? 'auto') !== 'auto'],
-  ] as const;
-  const found = refused.find(([, present]) => present);
-  if (found === undefined) return;
-  const [param] = found;
-  const message =
-    param === 'chunking_strategy'
-      ? '`chunking_strategy` must be auto: the server decides where to cut.'
-      : `No model here tells speakers apart, so \`${param}\` cannot be honoured.`;
-  throw new DomainError('unsupported_parameter', message, { param });
+/** Fields that act with some formats only. */
+function refuseContradictions(dto: TranscriptionDto): void {
+  const rules: readonly (readonly [keyof TranscriptionDto, boolean, readonly TranscriptFormat[]])[] = [
+    ['timestamp_granularities', dto.timestamp_granularities !== undefined, ['verbose_json']],
+    ['stream', dto.stream, ['json', 'text', 'diarized_json']],
+    ['include', dto.include.length > 0, ['json']],
+    ['known_speaker_names', dto.known_speaker_names.length > 0, ['diarized_json']],
+    ['known_speaker_references', dto.known_speaker_references.length > 0, ['diarized_json']],
+  ];
+  const broken = rules.find(([, given, formats]) => given && !formats.includes(dto.response_format));
+  if (broken === undefined) return;
+  const [param, , formats] = broken;
+  const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${dto.response_format}.`;
+  throw new DomainError('invalid_value', message, { param });
 }
 
 function cannotTranslate(model: ModelSpec, catalog: ModelCatalog): DomainError {

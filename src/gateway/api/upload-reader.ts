@@ -8,7 +8,7 @@ import { fileTooLarge } from '../../platform/storage/spool-writer.js';
 import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
 import { type AudioUrl } from '../worker-pool/worker-task.js';
 import { audioUrl, filenameOf } from './audio-url.js';
-import { FormFields } from './form-fields.js';
+import { FormFields, LONGEST_FORM } from './form-fields.js';
 import { multipartError } from './multipart-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export interface NamedFile {
 export type Upload = (SentFile | NamedFile) & { readonly fields: Fields };
 
 /** Room for part headers and text fields around the file, in a declared Content-Length. */
-const ENVELOPE_BYTES = 1_048_576;
+const ENVELOPE_BYTES = LONGEST_FORM;
 
 /** Reads `multipart/form-data` as it arrives: fields are collected, the one file goes to the spool. */
 @Injectable()

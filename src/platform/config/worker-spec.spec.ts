@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { settingsFrom } from './settings.js';
-import { fetchRules, maxMessageBytes, maxWholeAudioBytes, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
+import {
+  fetchRules,
+  maxMessageBytes,
+  maxWholeAudioBytes,
+  readWorkerSpec,
+  workerEnvironment,
+  type WorkerSpec,
+} from './worker-spec.js';
 
 const spec: WorkerSpec = {
   workerId: 'm-0',
@@ -43,9 +50,9 @@ describe('worker spec', () => {
     );
   });
 
-  it('leaves 1 MiB beside the largest upload in a gRPC message, up to 32 MiB of audio', () => {
-    expect(maxMessageBytes(26_214_400)).toBe(27_262_976);
-    expect(maxMessageBytes(1_073_741_824)).toBe(33 * 1_048_576);
+  it('leaves 9 MiB for voices and text beside the largest upload in a gRPC message, up to 32 MiB of audio', () => {
+    expect(maxMessageBytes(26_214_400)).toBe(35_651_584);
+    expect(maxMessageBytes(1_073_741_824)).toBe(41 * 1_048_576);
     expect(maxWholeAudioBytes(maxMessageBytes(1000))).toBe(1000);
   });
 

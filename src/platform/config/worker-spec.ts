@@ -29,7 +29,8 @@ export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
 /** Injection token of the `WorkerSpec` inside a worker process. */
 export const WORKER_SPEC = Symbol('WORKER_SPEC');
 
-const ENVELOPE_BYTES = 1_048_576;
+/** Voices of four known speakers, 2 MiB each, and 1 MiB for a prompt and the rest. */
+const ENVELOPE_BYTES = 9_437_184;
 
 /** Audio of this size still goes as one message: both sides hold all of it at once. Beyond, `TranscribeUpload` streams it. */
 const WHOLE_BYTES = 33_554_432;
