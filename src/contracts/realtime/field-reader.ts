@@ -1,0 +1,133 @@
+import { DomainError } from '../../core/shared/domain-error.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads one JSON object that a client sent, field by field, and knows the path of each for error messages. `null` counts as
+ * absent. `done()` refuses what nobody read: a field either acts or is answered with an error (COMPAT "Realtime").
+ */
+export class FieldReader {
+  readonly #fields: Json;
+  readonly #unread: Set<string>;
+
+  /** @throws DomainError `invalid_value` when `value` is no object. */
+  constructor(
+    value: unknown,
+    private readonly path: string,
+  ) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new DomainError('invalid_value', `\`${path}\` must be an object.`, { param: path });
+    this.#fields = value as Json;
+    this.#unread = new Set(Object.keys(value));
+  }
+
+  /** Path of a field as error messages and `param` name it. */
+  pathOf(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`;
+  }
+
+  has(name: string): boolean {
+    return this.raw(name) !== undefined;
+  }
+
+  /** True for an explicit `null`. */
+  isNull(name: string): boolean {
+    this.#unread.delete(name);
+    return this.#own(name) === null;
+  }
+
+  raw(name: string): unknown {
+    this.#unread.delete(name);
+    return this.#own(name) ?? undefined;
+  }
+
+  string(name: string, maxLength: number): string | undefined {
+    const value = this.raw(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') throw this.invalid(name, 'must be a string');
+    if (value.length > maxLength) throw this.invalid(name, `must have at most ${maxLength} characters`);
+    return value;
+  }
+
+  number(name: string, min: number, max: number): number | undefined {
+    const value = this.raw(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'number' || !(value >= min && value <= max))
+      throw this.invalid(name, `must be a number from ${min} to ${max}`);
+    return value;
+  }
+
+  integer(name: string, min: number, max: number): number | undefined {
+    const value = this.number(name, min, max);
+    if (value !== undefined && !Number.isInteger(value)) throw this.invalid(name, 'must be a whole number');
+    return value;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.raw(name);
+    if (value !== undefined && typeof value !== 'boolean') throw this.invalid(name, 'must be true or false');
+    return value;
+  }
+
+  oneOf<const V extends string | number>(name: string, values: readonly V[]): V | undefined {
+    const value = this.raw(name);
+    if (value === undefined) return undefined;
+    const found = values.find(known => known === value);
+    if (found === undefined) throw this.invalid(name, `must be one of ${values.join(', ')}`);
+    return found;
+  }
+
+  object(name: string): FieldReader | undefined {
+    const value = this.raw(name);
+    return value === undefined ? undefined : new FieldReader(value, this.pathOf(name));
+  }
+
+  objects(name: string, max: number): FieldReader[] | undefined {
+    const value = this.raw(name);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value) || value.length > max)
+      throw this.invalid(name, `must be a list of at most ${max} objects`);
+    return value.map((entry, index) => new FieldReader(entry, `${this.pathOf(name)}[${index}]`));
+  }
+
+  /** A field of OpenAI's that cannot act here: only a value that asks for nothing passes. @throws DomainError */
+  unsupported(name: string, why: string): void {
+    const value = this.raw(name);
+    const asksForNothing = value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+    if (!asksForNothing) throw this.refusal(name, why);
+  }
+
+  refusal(name: string, why: string): DomainError {
+    const param = this.pathOf(name);
+    return new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: ${why}.`, { param });
+  }
+
+  /** @throws DomainError `unknown_parameter` for the first field that was not read. */
+  done(): void {
+    const [name] = this.#unread;
+    if (name === undefined) return;
+    const param = this.pathOf(name.slice(0, 64));
+    throw new DomainError('unknown_parameter', `Unknown parameter: \`${param}\`.`, { param });
+  }
+
+  invalid(name: string, rule: string): DomainError {
+    const param = this.pathOf(name);
+    return new DomainError('invalid_value', `\`${param}\` ${rule}; got ${shown(this.#own(name))}.`, { param });
+  }
+
+  missing(name: string): DomainError {
+    const param = this.pathOf(name);
+    return new DomainError('missing_required_parameter', `\`${param}\` is required.`, { param });
+  }
+
+  #own(name: string): unknown {
+    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+  }
+}
+
+const SHOWN_CHARACTERS = 80;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}

@@ -1,0 +1,64 @@
+import { type DomainError } from '../../core/shared/domain-error.js';
+import { type Dialect } from './session-view.js';
+
+/** A server event without its `event_id`, which it gets when it is sent. */
+export interface ServerEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** GA names whose older spelling differs. */
+const OLDER_NAMES: Readonly<Record<string, string>> = {
+  'conversation.item.added': 'conversation.item.created',
+  'response.output_audio.delta': 'response.audio.delta',
+  'response.output_audio.done': 'response.audio.done',
+  'response.output_audio_transcript.delta': 'response.audio_transcript.delta',
+  'response.output_audio_transcript.done': 'response.audio_transcript.done',
+};
+
+/** The event as `dialect` spells it; undefined when it has no such event. */
+export function inDialect(event: ServerEvent, dialect: Dialect): ServerEvent | undefined {
+  if (dialect === 'ga') return event;
+  if (event.type === 'conversation.item.done') return undefined;
+  const type = OLDER_NAMES[event.type];
+  return type === undefined ? event : { ...event, type };
+}
+
+/** @param eventId the client event at fault, where one is */
+export const errorEvent = (error: DomainError, eventId?: string): ServerEvent => ({
+  type: 'error',
+  error: {
+    type: error.definition.type,
+    code: error.code,
+    message: error.message,
+    param: error.param ?? null,
+    event_id: eventId ?? null,
+    ...(error.definition.retry === 'later' && { retry_after_ms: Math.round(error.retryAfterMs ?? 1000) }),
+  },
+});
+
+/** Switchyard's own: something the client should know while its session goes on. Official clients pass it by. */
+export const warningEvent = (code: string, message: string): ServerEvent => ({
+  type: 'session.warning',
+  warning: { code, message },
+});
+
+/** What the user said, as an item of the conversation. */
+export const userItem = (id: string, transcript: string | null): Record<string, unknown> => ({
+  id,
+  object: 'realtime.item',
+  type: 'message',
+  status: 'completed',
+  role: 'user',
+  content: [{ type: 'input_audio', transcript }],
+});
+
+/** What a response says. */
+export const assistantItem = (id: string, status: string, transcript?: string): Record<string, unknown> => ({
+  id,
+  object: 'realtime.item',
+  type: 'message',
+  status,
+  role: 'assistant',
+  content: transcript === undefined ? [] : [{ type: 'output_audio', transcript }],
+});

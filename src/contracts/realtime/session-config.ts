@@ -1,0 +1,177 @@
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
+import { FieldReader } from './field-reader.js';
+
+/** Voice activity that ends utterances; milliseconds. */
+export interface TurnDetection {
+  readonly threshold: number;
+  readonly prefixPaddingMs: number;
+  readonly silenceDurationMs: number;
+  /** Speech of the client stops a response that is being spoken. */
+  readonly interruptResponse: boolean;
+}
+
+/** What a session is set to, whichever dialect it was set in. */
+export interface SessionConfig {
+  readonly type: 'transcription' | 'realtime';
+  readonly format: AudioFormat;
+  /** As the client names it; an id or an alias. */
+  readonly model: string;
+  readonly language: string;
+  readonly prompt: string;
+  /** Null: only `input_audio_buffer.commit` ends an utterance. */
+  readonly turnDetection: TurnDetection | null;
+  readonly voice: string;
+  /** 0.25..1.5 */
+  readonly speed: number;
+}
+
+const TURN_DETECTION: TurnDetection = {
+  threshold: 0.5,
+  prefixPaddingMs: 300,
+  silenceDurationMs: 500,
+  interruptResponse: true,
+};
+
+export const defaultSession = (model: string): SessionConfig => ({
+  type: 'transcription',
+  format: PCM_24K,
+  model,
+  language: '',
+  prompt: '',
+  turnDetection: TURN_DETECTION,
+  voice: 'alloy',
+  speed: 1,
+});
+
+const NO_CHAT = 'no language model answers here; responses speak the text they are given';
+
+/**
+ * The `session` of GA's `session.update`, applied to `current`; absent fields keep their value.
+ * @throws DomainError naming the field; nothing is applied then.
+ */
+export function readSession(value: unknown, current: SessionConfig): SessionConfig {
+  const session = new FieldReader(value, 'session');
+  const type = session.oneOf('type', ['transcription', 'realtime']);
+  if (type === undefined) throw session.missing('type');
+  const audio = session.object('audio');
+  const input = audio?.object('input');
+  const output = audio?.object('output');
+  const next = {
+    ...current,
+    type,
+    ...(input && readInput(input, current)),
+    ...(output && readOutput(output, current)),
+  };
+  audio?.done();
+  const model = session.string('model', 256);
+  session.unsupported('include', 'live streams have no log probabilities');
+  session.unsupported('instructions', NO_CHAT);
+  session.unsupported('tools', NO_CHAT);
+  for (const name of ['prompt', 'reasoning', 'tracing', 'truncation']) session.unsupported(name, NO_CHAT);
+  readModalities(session, 'output_modalities');
+  session.done();
+  return model === undefined ? next : { ...next, model };
+}
+
+/** The `session` of the older dialect's `transcription_session.update`. @throws DomainError */
+export function readOlderSession(value: unknown, current: SessionConfig, path = 'session'): SessionConfig {
+  const session = new FieldReader(value, path);
+  const format = readOlderAudioFormat(session, 'input_audio_format');
+  const transcription = session.object('input_audio_transcription');
+  const next = {
+    ...current,
+    ...(format && { format }),
+    ...(transcription && readTranscription(transcription, current)),
+    ...readTurns(session, current),
+  };
+  const why = 'live streams have none';
+  session.unsupported('include', why);
+  session.unsupported('input_audio_noise_reduction', why);
+  readModalities(session, 'modalities');
+  session.raw('client_secret');
+  session.done();
+  return next;
+}
+
+function readInput(input: FieldReader, current: SessionConfig): Partial<SessionConfig> {
+  const format = input.object('format');
+  const transcription = input.object('transcription');
+  if (input.isNull('transcription')) throw input.refusal('transcription', 'transcribing cannot be turned off');
+  const read = {
+    ...(format && { format: readAudioFormat(format) }),
+    ...(transcription && readTranscription(transcription, current)),
+    ...readTurns(input, current),
+  };
+  input.unsupported('noise_reduction', 'audio is recognised as it comes');
+  input.done();
+  return read;
+}
+
+function readOutput(output: FieldReader, current: SessionConfig): Partial<SessionConfig> {
+  const format = output.object('format');
+  if (format) requirePcm24(format);
+  const voice = readVoice(output);
+  const speed = output.number('speed', 0.25, 1.5);
+  output.done();
+  return { voice: voice ?? current.voice, speed: speed ?? current.speed };
+}
+
+/** A voice by name or as `{id}`. @throws DomainError */
+export function readVoice(fields: FieldReader): string | undefined {
+  if (typeof fields.raw('voice') === 'string') return fields.string('voice', 128);
+  const custom = fields.object('voice');
+  const id = custom?.string('id', 128);
+  custom?.done();
+  return id;
+}
+
+/** Speech leaves as the synthesisers make it. @throws DomainError */
+export function requirePcm24(fields: FieldReader): void {
+  const { encoding, sampleRate } = readAudioFormat(fields);
+  if (encoding === 'pcm16' && sampleRate === 24_000) return;
+  const param = fields.pathOf('type');
+  throw new DomainError('unsupported_parameter', 'Speech is sent as audio/pcm at 24000 Hz only.', { param });
+}
+
+function readTranscription(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
+  const read = {
+    model: fields.string('model', 256) ?? current.model,
+    language: fields.string('language', 35) ?? current.language,
+    prompt: fields.string('prompt', 4096) ?? current.prompt,
+  };
+  const why = 'live streams do not take it';
+  for (const name of ['delay', 'keywords', 'languages']) fields.unsupported(name, why);
+  fields.done();
+  return read;
+}
+
+function readTurns(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
+  if (fields.isNull('turn_detection')) return { turnDetection: null };
+  const turns = fields.object('turn_detection');
+  return turns ? { turnDetection: readTurnDetection(turns, current.turnDetection ?? TURN_DETECTION) } : {};
+}
+
+function readTurnDetection(fields: FieldReader, current: TurnDetection): TurnDetection {
+  if (fields.raw('type') === 'semantic_vad') throw fields.refusal('type', 'turns are detected by `server_vad` only');
+  fields.oneOf('type', ['server_vad']);
+  const read = {
+    threshold: fields.number('threshold', 0, 1) ?? current.threshold,
+    prefixPaddingMs: fields.integer('prefix_padding_ms', 0, 5000) ?? current.prefixPaddingMs,
+    silenceDurationMs: fields.integer('silence_duration_ms', 50, 10_000) ?? current.silenceDurationMs,
+    interruptResponse: fields.boolean('interrupt_response') ?? current.interruptResponse,
+  };
+  if (fields.boolean('create_response') === true) throw fields.refusal('create_response', NO_CHAT);
+  for (const name of ['idle_timeout_ms', 'eagerness'])
+    fields.unsupported(name, '`server_vad` here has no such setting');
+  fields.done();
+  return read;
+}
+
+/** Only what is done anyway may be asked for. */
+function readModalities(fields: FieldReader, name: string): void {
+  const value = fields.raw(name);
+  if (value === undefined) return;
+  const known = Array.isArray(value) && value.every(one => one === 'text' || one === 'audio');
+  if (!known) throw fields.invalid(name, 'must be a list of "text" and "audio"');
+}
