@@ -49,10 +49,17 @@ export class SafeFetch {
    *   `file_too_large`, all about `file_url`; or the signal's reason, by then with the connection closed.
    */
   async bytes(url: string, signal: AbortSignal): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.chunks(url, signal)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  /** The same in pieces, as they are asked for; leaving early closes the connection. @throws as `bytes`. */
+  async *chunks(url: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     const timeout = AbortSignal.timeout(this.rules.timeoutMs);
     const stop = AbortSignal.any([signal, timeout]);
     try {
-      return await this.#body(await this.#follow(new URL(url), stop));
+      yield* this.#body(await this.#follow(new URL(url), stop));
     } catch (error) {
       signal.throwIfAborted();
       if (timeout.aborted) throw unreachable(`it took longer than ${this.rules.timeoutMs} ms`, error);
@@ -89,18 +96,16 @@ export class SafeFetch {
     });
   }
 
-  async #body(answer: http.IncomingMessage): Promise<Buffer> {
+  async *#body(answer: http.IncomingMessage): AsyncGenerator<Buffer> {
     try {
       this.#assertAudioMayFollow(answer);
-      const chunks: Buffer[] = [];
       let size = 0;
       for await (const chunk of answer as AsyncIterable<Buffer>) {
         size += chunk.length;
         if (size > this.rules.maxBytes) throw this.#tooLarge();
-        chunks.push(chunk);
+        yield chunk;
       }
       if (size === 0) throw new DomainError('empty_file', '`file_url` gave 0 bytes.', { param: 'file_url' });
-      return Buffer.concat(chunks, size);
     } finally {
       answer.destroy();
     }

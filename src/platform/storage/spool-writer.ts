@@ -1,6 +1,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SpooledUpload } from './spooled-upload.js';
+import { orStorageFull } from './storage-full.js';
 
 export interface SpoolLimits {
   /** Largest upload in bytes; one more is `file_too_large`. */
@@ -71,13 +72,5 @@ export function fileTooLarge(maxBytes: number): DomainError {
   });
 }
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
-async function onDisk<T>(operation: Promise<T>): Promise<T> {
-  try {
-    return await operation;
-  } catch (cause) {
-    if (!FULL.has((cause as NodeJS.ErrnoException).code ?? '')) throw cause;
-    throw new DomainError('storage_full', 'There is no room to store the upload.', { cause });
-  }
-}
+const onDisk = <T>(operation: Promise<T>): Promise<T> =>
+  orStorageFull(operation, 'There is no room to store the upload.');

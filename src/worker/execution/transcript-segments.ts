@@ -1,21 +1,24 @@
 import { deflateRawSync } from 'node:zlib';
 import { type TranscriptSegment } from '../../contracts/formats/transcript.js';
-import { type Transcript } from '../engines/engine.js';
+import { type Transcript, type TranscriptSegment as EngineSegment } from '../engines/engine.js';
 
 /** Segments as verbose_json has them: numbered, with Whisper's compression ratio. */
 export const segmentsOf = (transcript: Transcript, temperature: number): TranscriptSegment[] =>
-  transcript.segments.map((segment, id) => ({
-    id,
-    start: segment.start,
-    end: segment.end,
-    text: segment.text,
-    tokens: segment.tokens ?? [],
-    temperature: segment.temperature ?? temperature,
-    avgLogprob: segment.avgLogprob,
-    compressionRatio: compressionRatio(segment.text),
-    noSpeechProb: segment.noSpeechProb,
-    ...(segment.speaker === undefined ? {} : { speaker: segment.speaker }),
-  }));
+  transcript.segments.map((segment, id) => answeredSegment(segment, id, temperature));
+
+/** @param temperature of a segment that tells none of its own */
+export const answeredSegment = (segment: EngineSegment, id: number, temperature: number): TranscriptSegment => ({
+  id,
+  start: segment.start,
+  end: segment.end,
+  text: segment.text,
+  tokens: segment.tokens ?? [],
+  temperature: segment.temperature ?? temperature,
+  avgLogprob: segment.avgLogprob,
+  compressionRatio: compressionRatio(segment.text),
+  noSpeechProb: segment.noSpeechProb,
+  ...(segment.speaker === undefined ? {} : { speaker: segment.speaker }),
+});
 
 /**
  * Texts up to this many bytes compress to the same size in a small window, without the quarter of a MiB that zlib's

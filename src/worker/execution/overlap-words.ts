@@ -1,0 +1,165 @@
+import { type TranscriptSegment, type TranscriptWord } from '../engines/engine.js';
+import { joinedText } from '../../contracts/formats/joined-text.js';
+
+/** One window's result, with times from the start of the whole audio. */
+export interface WindowText {
+  segments: TranscriptSegment[];
+  words: TranscriptWord[];
+}
+
+export interface Overlap {
+  /** Seconds from the start of the audio. */
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Token {
+  /** Place of its segment. */
+  readonly segment: number;
+  /** Place within it. */
+  readonly place: number;
+  readonly spelling: string;
+}
+
+/** Engines' times are this far off at the border of a window. */
+const SLACK_S = 0.5;
+/** Nobody says more in an overlap; bounds the comparison. */
+const MOST_TOKENS = 40;
+
+/**
+ * Two neighbours that share audio, made into one text: the words both heard stay in the first one. The longest run of equal
+ * words decides where; without one, the middle of the overlap does, where the engine tells the times of its words. Without either
+ * both stay: a doubled word is better than a lost one.
+ */
+export function joinOverlap(before: WindowText, after: WindowText, overlap: Overlap): void {
+  const tail = tokensOf(before, segment => segment.end > overlap.from - SLACK_S).slice(-MOST_TOKENS);
+  const head = tokensOf(after, segment => segment.start < overlap.to + SLACK_S).slice(0, MOST_TOKENS);
+  const run = longestRun(tail, head);
+  if (run !== undefined) {
+    keepUntil(before, tail[run.inTail + run.length - 1]!);
+    keepFrom(after, head[run.inHead + run.length - 1]!);
+  } else if (before.words.length > 0 && after.words.length > 0) {
+    splitAt((overlap.from + overlap.to) / 2, before, after);
+  }
+}
+
+function tokensOf({ segments }: WindowText, near: (segment: TranscriptSegment) => boolean): Token[] {
+  return segments.flatMap((segment, index) =>
+    near(segment)
+      ? tokens(segment.text).map((text, place) => ({ segment: index, place, spelling: spellingOf(text) }))
+      : [],
+  );
+}
+
+const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u;
+
+/** Words; single characters in scripts without spaces. */
+const tokens = (text: string): string[] =>
+  text
+    .split(/\s+/)
+    .flatMap(word => word.split(UNSPACED))
+    .filter(word => word !== '');
+
+const spellingOf = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+interface Run {
+  readonly inTail: number;
+  readonly inHead: number;
+  readonly length: number;
+}
+
+/** Of equally long ones the last in the tail; a single short word proves nothing. */
+function longestRun(tail: readonly Token[], head: readonly Token[]): Run | undefined {
+  let best: Run | undefined;
+  for (let inTail = 0; inTail < tail.length; inTail += 1) {
+    for (let inHead = 0; inHead < head.length; inHead += 1) {
+      const length = runLength(tail, head, inTail, inHead);
+      if (length > 0 && length >= (best?.length ?? 0)) best = { inTail, inHead, length };
+    }
+  }
+  return best !== undefined && (best.length > 1 || tail[best.inTail]!.spelling.length > 3) ? best : undefined;
+}
+
+function runLength(tail: readonly Token[], head: readonly Token[], inTail: number, inHead: number): number {
+  let length = 0;
+  while (isSame(tail[inTail + length], head[inHead + length])) length += 1;
+  return length;
+}
+
+const isSame = (one: Token | undefined, other: Token | undefined): boolean =>
+  one !== undefined && one.spelling !== '' && one.spelling === other?.spelling;
+
+function keepUntil(text: WindowText, { segment: last, place }: Token): void {
+  const all = countOf(text.segments);
+  const kept = text.segments.slice(0, last + 1);
+  kept[last] = part(kept[last]!, 0, place + 1);
+  const dropped = all - countOf(kept);
+  // As many words as tokens: then they are the same, one by one. Else the times decide.
+  const end = kept[last].end;
+  text.words =
+    text.words.length === all
+      ? text.words.slice(0, all - dropped)
+      : text.words.filter(word => (word.start + word.end) / 2 <= end);
+  text.segments = timed(kept, text.words, all - dropped, 'end');
+}
+
+function keepFrom(text: WindowText, { segment: first, place }: Token): void {
+  const all = countOf(text.segments);
+  const kept = text.segments.slice(first);
+  const length = tokens(kept[0]!.text).length;
+  kept[0] = part(kept[0]!, place + 1, length);
+  const left = place + 1 < length ? kept : kept.slice(1);
+  const count = countOf(left);
+  const start = kept[0].start;
+  text.words =
+    text.words.length === all
+      ? text.words.slice(all - count)
+      : text.words.filter(word => (word.start + word.end) / 2 >= start);
+  text.segments = timed(left, text.words, count, 'start');
+}
+
+/** The tokens `from` to `to` of a segment, its time in proportion. */
+function part(segment: TranscriptSegment, from: number, to: number): TranscriptSegment {
+  const all = tokens(segment.text);
+  if (from === 0 && to >= all.length) return segment;
+  const { start, end } = segment;
+  const at = (place: number): number => start + ((end - start) * place) / all.length;
+  const { tokens: _ids, ...rest } = segment;
+  return { ...rest, text: joinedText(all.slice(from, to)), start: at(from), end: at(to) };
+}
+
+/** The outermost time again, exactly, where words tell it. */
+function timed(
+  segments: TranscriptSegment[],
+  words: readonly TranscriptWord[],
+  count: number,
+  edge: 'start' | 'end',
+): TranscriptSegment[] {
+  if (words.length !== count || count === 0) return segments;
+  if (edge === 'end') return segments.with(-1, { ...segments.at(-1)!, end: words.at(-1)!.end });
+  return segments.with(0, { ...segments[0]!, start: words[0]!.start });
+}
+
+function splitAt(time: number, before: WindowText, after: WindowText): void {
+  const middle = ({ start, end }: TranscriptWord): number => (start + end) / 2;
+  const keptBefore = before.words.filter(word => middle(word) < time).length;
+  const keptAfter = after.words.filter(word => middle(word) < time).length;
+  if (before.words.length === countOf(before.segments)) cutAfter(before, keptBefore);
+  if (after.words.length === countOf(after.segments)) cutBefore(after, keptAfter);
+}
+
+function cutAfter(text: WindowText, count: number): void {
+  if (count === 0) Object.assign(text, { segments: [], words: [] });
+  else if (count < text.words.length) keepUntil(text, tokenAt(text, count - 1));
+}
+
+function cutBefore(text: WindowText, count: number): void {
+  if (count > 0) keepFrom(text, tokenAt(text, count - 1));
+}
+
+function tokenAt(text: WindowText, index: number): Token {
+  return tokensOf(text, () => true)[index]!;
+}
+
+const countOf = (segments: readonly TranscriptSegment[]): number =>
+  segments.reduce((sum, { text }) => sum + tokens(text).length, 0);

@@ -1,0 +1,117 @@
+import { joinedText } from '../../contracts/formats/joined-text.js';
+import {
+  type TokenLogprob,
+  type Transcript as AnsweredTranscript,
+  type TranscriptSegment as AnsweredSegment,
+} from '../../contracts/formats/transcript.js';
+import { type AudioWindow } from '../audio/window-cutter.js';
+import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../engines/engine.js';
+import { joinOverlap, type WindowText } from './overlap-words.js';
+import { answeredSegment } from './transcript-segments.js';
+
+/** Told each segment once it is final, in order of time. */
+export type SegmentSink = (
+  segment: AnsweredSegment,
+  words: readonly TranscriptWord[],
+  logprobs: readonly TokenLogprob[],
+) => void;
+
+type WindowPlace = Pick<AudioWindow, 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'>;
+
+interface Held extends WindowText {
+  readonly logprobs: readonly TokenLogprob[];
+}
+
+export interface StitcherOptions {
+  /** Of segments that tell none of their own. */
+  readonly temperature: number;
+  /** False: words were only needed to join. */
+  readonly words: boolean;
+  readonly sink?: SegmentSink;
+}
+
+/** Results of windows, given in order, become one transcript: times of the whole, segments numbered, nothing said twice. */
+export class TranscriptStitcher {
+  readonly #segments: AnsweredSegment[] = [];
+  readonly #words: TranscriptWord[] = [];
+  readonly #logprobs: TokenLogprob[] = [];
+  /** Seconds of speech by language. */
+  readonly #languages = new Map<string, number>();
+  /** A window that shares its end with the next one: not final before that is known. */
+  #held: Held | undefined;
+  #endS = 0;
+
+  constructor(private readonly options: StitcherOptions) {}
+
+  add(window: WindowPlace, transcript: Transcript): void {
+    const text = placed(window, transcript);
+    const { startS, durationS, sharedBeforeS, sharedAfterS } = window;
+    this.#endS = startS + durationS;
+    this.#languages.set(transcript.language, (this.#languages.get(transcript.language) ?? 0) + durationS);
+    if (this.#held) {
+      if (sharedBeforeS > 0) joinOverlap(this.#held, text, { from: startS, to: startS + sharedBeforeS });
+      this.#settle(this.#held);
+    }
+    this.#held = sharedAfterS > 0 ? text : undefined;
+    if (!this.#held) this.#settle(text);
+  }
+
+  /** Of all that was added. */
+  finish(): AnsweredTranscript {
+    if (this.#held) this.#settle(this.#held);
+    this.#held = undefined;
+    return {
+      text: joinedText(this.#segments.map(({ text }) => text)),
+      language: this.#language(),
+      durationS: this.#endS,
+      segments: this.#segments,
+      words: this.#words,
+      ...(this.#logprobs.length > 0 && { logprobs: this.#logprobs }),
+    };
+  }
+
+  #settle({ segments, words, logprobs }: Held): void {
+    segments.forEach((segment, index) => {
+      const last = index === segments.length - 1;
+      const own = words.filter(word => belongs(word, segments, index));
+      this.#emit(segment, this.options.words ? own : [], last ? logprobs : []);
+    });
+  }
+
+  /** An engine tells a window's log probabilities as one list: they go with its last segment. */
+  #emit(segment: TranscriptSegment, words: readonly TranscriptWord[], logprobs: readonly TokenLogprob[]): void {
+    const answered = answeredSegment(segment, this.#segments.length, this.options.temperature);
+    this.#segments.push(answered);
+    for (const word of words) this.#words.push(word);
+    for (const logprob of logprobs) this.#logprobs.push(logprob);
+    this.options.sink?.(answered, words, logprobs);
+  }
+
+  /** What most of the audio is in. */
+  #language(): string {
+    const [most] = [...this.#languages].filter(([tag]) => tag !== '').sort(([, one], [, other]) => other - one);
+    return most?.[0] ?? '';
+  }
+}
+
+/** Each word goes with the segment it begins in; the last segment that began, where it begins in none. */
+function belongs(word: TranscriptWord, segments: readonly TranscriptSegment[], index: number): boolean {
+  const from = index === 0 ? -Infinity : segments[index]!.start;
+  const to = segments[index + 1]?.start ?? Infinity;
+  return word.start >= from && word.start < to;
+}
+
+function placed({ startS, durationS }: WindowPlace, transcript: Transcript): Held {
+  const { text, words, logprobs = [] } = transcript;
+  const moved = <T extends { readonly start: number; readonly end: number }>(timed: T): T => ({
+    ...timed,
+    start: rounded(startS + timed.start),
+    end: rounded(startS + Math.min(timed.end, durationS)),
+  });
+  const whole = { start: 0, end: durationS, text, avgLogprob: 0, noSpeechProb: 0 };
+  const segments = transcript.segments.length === 0 && text.trim() !== '' ? [whole] : transcript.segments;
+  return { segments: segments.map(moved), words: words.map(moved), logprobs };
+}
+
+/** Milliseconds: more digits would be those of adding floats. */
+const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
