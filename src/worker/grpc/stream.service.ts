@@ -3,10 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { PcmIntake } from '../audio/pcm-intake.js';
-import { type RecognizerEvent } from '../engines/engine.js';
+import { openVoiceActivity } from '../audio/voice-activity.js';
+import { type StreamEvent } from '../engines/engine.js';
+import { CommittedStream } from '../execution/live-stream.js';
 import { RecognitionSession } from '../execution/recognition-session.js';
 import { StreamSlots } from '../execution/stream-slots.js';
+import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
 import { CallConversation } from './call-conversation.js';
+import { EventOutbox } from './event-outbox.js';
 import { InFlightCalls } from './in-flight-calls.js';
 
 type StreamCall = ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
@@ -34,25 +38,36 @@ export class StreamService {
 
   async #session(config: StreamConfig, conversation: Conversation): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
+    const voice = config.voiceActivity && (await openVoiceActivity(config.voiceActivity));
     const { stream, lease } = await this.slots.open({ language: config.language, partials: config.partials });
-    const session = new RecognitionSession(stream, intake);
+    const outbox = new EventOutbox<StreamEvent>(event => conversation.say(encodeEvent(event)));
+    const tell = (event: StreamEvent): void => outbox.put(event);
+    const live = voice ? new VoiceActivityStream(stream, voice, tell) : new CommittedStream(stream, tell);
     try {
       await conversation.say({ event: { $case: 'ready', value: {} } });
-      await this.#talk(session, conversation);
+      await talk({ session: new RecognitionSession(live, intake), conversation, outbox });
     } finally {
-      await session.close().finally(() => lease.release());
+      await live.close().finally(() => lease.release());
     }
-  }
-
-  async #talk(session: RecognitionSession, conversation: Conversation): Promise<void> {
-    for (let heard = await conversation.next(); heard; heard = await conversation.next()) {
-      for await (const event of answers(session, heard.message)) await conversation.say(encodeEvent(event));
-    }
-    for await (const event of session.end()) await conversation.say(encodeEvent(event));
   }
 }
 
-function answers(session: RecognitionSession, message: Message | undefined): AsyncGenerator<RecognizerEvent> {
+interface Talk {
+  readonly session: RecognitionSession;
+  readonly conversation: Conversation;
+  readonly outbox: EventOutbox<StreamEvent>;
+}
+
+async function talk({ session, conversation, outbox }: Talk): Promise<void> {
+  for (let heard = await conversation.next(); heard; heard = await conversation.next()) {
+    await hear(session, heard.message);
+    await outbox.room();
+  }
+  await session.end();
+  await outbox.empty();
+}
+
+function hear(session: RecognitionSession, message: Message | undefined): Promise<void> {
   switch (message?.$case) {
     case 'audio':
       return session.audio(message.value);
@@ -63,9 +78,19 @@ function answers(session: RecognitionSession, message: Message | undefined): Asy
   }
 }
 
-function encodeEvent(event: RecognizerEvent): TranscribeStreamResponse {
-  const { utterance, text } = event;
-  if (event.type === 'partial') return { event: { $case: 'partial', value: { utterance, text } } };
-  const words = event.words.map(word => ({ ...word }));
-  return { event: { $case: 'final', value: { utterance, text, start: event.start, end: event.end, words } } };
+function encodeEvent(event: StreamEvent): TranscribeStreamResponse {
+  const { utterance } = event;
+  switch (event.type) {
+    case 'speech_started':
+      return { event: { $case: 'speechStarted', value: { utterance, at: event.at } } };
+    case 'speech_stopped':
+      return { event: { $case: 'speechStopped', value: { utterance, at: event.at } } };
+    case 'partial':
+      return { event: { $case: 'partial', value: { utterance, text: event.text } } };
+    case 'final': {
+      const { text, start, end } = event;
+      const words = event.words.map(word => ({ ...word }));
+      return { event: { $case: 'final', value: { utterance, text, start, end, words } } };
+    }
+  }
 }

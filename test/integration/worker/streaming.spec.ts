@@ -1,21 +1,44 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../../src/contracts/grpc/stt.codec.js';
+import { bytesOf } from '../../../src/worker/audio/pcm.js';
+import { createEngine } from '../../../src/worker/engines/engine-factory.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import { joinSamples, modelSpec, silence, synthesizeItem } from '../../contract/engines/engine-items.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
 
 type Call = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
 type Event = NonNullable<TranscribeStreamResponse['event']>;
 
-const CONFIG = { sessionId: 'session', language: '', sampleRate: 16_000, partials: true, prompt: '' };
-const config = (change: Partial<typeof CONFIG> = {}): TranscribeStreamRequest => ({
+interface Config {
+  readonly sessionId: string;
+  readonly language: string;
+  readonly sampleRate: number;
+  readonly partials: boolean;
+  readonly prompt: string;
+  readonly voiceActivity?: { threshold: number; prefixPaddingMs: number; silenceDurationMs: number };
+}
+const CONFIG: Config = { sessionId: 'session', language: '', sampleRate: 16_000, partials: true, prompt: '' };
+const config = (change: Partial<Config> = {}): TranscribeStreamRequest => ({
   message: { $case: 'config', value: { ...CONFIG, ...change } },
 });
 const audio = (bytes: number): TranscribeStreamRequest => ({
   message: { $case: 'audio', value: Buffer.alloc(bytes, 1) },
 });
 const COMMIT: TranscribeStreamRequest = { message: { $case: 'commit', value: {} } };
+
+/** A second of silence, a sentence, a second of silence. */
+let SPOKEN: Buffer;
+beforeAll(async () => {
+  const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
+  await voice.load();
+  const { item, all } = synthesizeItem('He opened the window because the room was too hot.', 'rms');
+  await voice.synthesize([item]);
+  await voice.close();
+  SPOKEN = bytesOf(joinSamples([silence(1), all(), silence(1)]));
+});
 
 /** Collects a stream's events; `seen` waits for the n-th. */
 class Listener {
@@ -108,6 +131,27 @@ describe('live streams of a real worker', () => {
     await listener.seen(1);
     expect(await caller.cancel('session')).toBe(true);
     expect(await listener.ended).toMatchObject({ code: 'request_cancelled' });
+  });
+
+  it('tells where speech is, and nothing of silence, with voice activity', async () => {
+    const voiceActivity = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
+    const { call, listener } = open(config({ voiceActivity }), { message: { $case: 'audio', value: SPOKEN } });
+    await listener.seen(4);
+    call.write({ message: { $case: 'audio', value: Buffer.alloc(64_000) } });
+    call.write(COMMIT);
+    call.end();
+    expect(await listener.ended).toBeUndefined();
+    const told = listener.events.filter(({ $case }) => $case !== 'partial');
+    expect(told.map(({ $case }) => $case)).toEqual(['ready', 'speechStarted', 'speechStopped', 'final']);
+    expect(told[3]).toMatchObject({ value: { utterance: 0 } });
+  });
+
+  it.each([
+    ['a threshold of 2', { threshold: 2 }],
+    ['a silence of 11 s', { silenceDurationMs: 11_000 }],
+  ])('refuses voice activity with %s', async (_what, change) => {
+    const voiceActivity = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500, ...change };
+    expect(await open(config({ voiceActivity })).listener.ended).toMatchObject({ code: 'invalid_value' });
   });
 
   it.each([

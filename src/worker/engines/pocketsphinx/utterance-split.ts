@@ -28,7 +28,8 @@ export function splitIntoUtterances(samples: Int16Array): SampleRange[] {
   return ranges;
 }
 
-function quietestPoint(samples: Int16Array, first: number, last: number): number {
+/** Middle of the quietest 0.3 s between two samples. */
+export function quietestPoint(samples: Int16Array, first: number, last: number): number {
   const steps = stepEnergies(samples, first, last);
   const width = Math.round(QUIET_WINDOW / STEP);
   let windowed = 0;

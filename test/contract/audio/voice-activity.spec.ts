@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import '../../support/typed-arrays.js';
+import { VoiceActivityDetector } from '../../../src/worker/audio/voice-activity.js';
+import { type VoiceEvent } from '../../../src/worker/audio/voice-activity-tracker.js';
+import { createEngine } from '../../../src/worker/engines/engine-factory.js';
+import { type SpeechRecognizer, type SpeechSynthesizer, type StreamEvent } from '../../../src/worker/engines/engine.js';
+import { VoiceActivityStream } from '../../../src/worker/execution/voice-activity-stream.js';
+import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';
+
+const RATE = 16_000;
+const FIRST = 'He opened the window because the room was too hot.';
+const SECOND = 'The government announced a new plan to build more houses.';
+const options = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
+
+const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
+let detector: VoiceActivityDetector;
+
+beforeAll(async () => {
+  await voice.load();
+  detector = await VoiceActivityDetector.load();
+});
+afterAll(() => voice.close());
+
+/** Speech without the silence that flite puts around it, so that its ends are known. */
+async function say(text: string, voiceId = 'rms'): Promise<Int16Array> {
+  const speech = synthesizeItem(text, voiceId);
+  await voice.synthesize([speech.item]);
+  const samples = speech.all();
+  const audible = (sample: number): boolean => Math.abs(sample) > 300;
+  return samples.slice(samples.findIndex(audible), samples.findLastIndex(audible) + 1);
+}
+
+/** Room noise of a given amplitude, the same in every run. */
+function noise(seconds: number, amplitude: number): Int16Array {
+  let seed = 1;
+  return Int16Array.from({ length: seconds * RATE }, () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.round((seed / 1_073_741_824 - 1) * amplitude);
+  });
+}
+
+async function eventsOf(samples: Int16Array, frame = 320): Promise<VoiceEvent[]> {
+  const session = detector.session(options);
+  const events: VoiceEvent[] = [];
+  for (let at = 0; at < samples.length; at += frame)
+    events.push(...(await session.push(samples.subarray(at, at + frame))));
+  return [...events, ...session.end()];
+}
+
+describe('voice activity on real speech', () => {
+  it.each(['rms', 'slt', 'awb'])('finds starts and stops of %s within 150 ms, in quiet and in noise', async voiceId => {
+    const parts = [silence(1), await say(FIRST, voiceId), silence(2), await say(SECOND, voiceId), silence(1.5)];
+    const quiet = joinSamples(parts);
+    const hiss = noise(quiet.length / RATE, 100);
+    const truth: number[] = [];
+    parts.reduce((at, part, i) => {
+      if (i % 2 === 1) truth.push(at / RATE, (at + part.length) / RATE);
+      return at + part.length;
+    }, 0);
+    for (const audio of [quiet, quiet.map((sample, i) => sample + hiss[i]!)]) {
+      const events = await eventsOf(audio);
+      expect(events.map(({ type }) => type)).toEqual(['started', 'stopped', 'started', 'stopped']);
+      const errors = events.map(({ atS }, i) => Math.abs(atS - truth[i]!));
+      expect(Math.max(...errors)).toBeLessThan(0.15);
+    }
+  });
+
+  it('gives the same events however the audio is cut, and beside 31 other streams', async () => {
+    const audio = joinSamples([silence(0.5), await say(FIRST), silence(1)]);
+    const whole = await eventsOf(audio);
+    expect(await eventsOf(audio, 777)).toEqual(whole);
+    const together = await Promise.all(Array.from({ length: 32 }, (_, i) => eventsOf(audio, 160 + i)));
+    expect(together).toEqual(Array.from({ length: 32 }, () => whole));
+  });
+
+  it.each([
+    ['silence', silence(10)],
+    ['noise', noise(10, 3000)],
+    [
+      'a hum of 50 Hz',
+      Int16Array.from({ length: 10 * RATE }, (_, i) => 8000 * Math.sin((2 * Math.PI * 50 * i) / RATE)),
+    ],
+    ['clicks', Int16Array.from({ length: 10 * RATE }, (_, i) => (i % 8000 < 40 ? 20_000 : 0))],
+  ])('hears no speech in %s', async (_what, audio) => {
+    expect(await eventsOf(audio)).toEqual([]);
+  });
+});
+
+describe('a live stream with voice activity', () => {
+  const recognizer = createEngine(modelSpec('pocketsphinx', 'stt', { streams: 1 })) as SpeechRecognizer;
+  beforeAll(() => recognizer.load());
+  afterAll(() => recognizer.close());
+
+  async function listen(samples: Int16Array, partials = false): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
+    const inner = await recognizer.openStream!({ language: 'en', partials });
+    const stream = new VoiceActivityStream(inner, detector.session(options), event => events.push(event));
+    for (let at = 0; at < samples.length; at += 320) await stream.push(samples.subarray(at, at + 320));
+    await stream.commit();
+    await stream.done();
+    await stream.close();
+    return events;
+  }
+
+  it('finals of 2 utterances without a commit, no word lost, times of the session', async () => {
+    const [first, second] = [await say(FIRST), await say(SECOND)];
+    const events = await listen(joinSamples([silence(2), first, silence(3), second, silence(1)]), true);
+    const finals = events.filter(event => event.type === 'final');
+    expect(finals.map(({ text }) => text)).toEqual([
+      'he opened the window because the room was too hot',
+      expect.stringMatching(/^the government announced a new plan/),
+    ]);
+    expect(finals[0]!.words[0]!.start).toBeGreaterThan(1.9);
+    expect(Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE))).toBeLessThan(0.3);
+    for (const utterance of [0, 1]) {
+      const types = events.filter(event => event.utterance === utterance).map(({ type }) => type);
+      expect([...new Set(types.filter(type => type !== 'partial'))]).toEqual([
+        'speech_started',
+        'speech_stopped',
+        'final',
+      ]);
+      expect(types.indexOf('partial')).toBeGreaterThan(0);
+      expect(types.at(-1)).toBe('final');
+    }
+  });
+
+  it('cuts speech without pauses into utterances of at most 15 s, in pauses between words', async () => {
+    const sentence = await say(SECOND);
+    const events = await listen(joinSamples(Array.from({ length: 10 }, () => sentence)));
+    const finals = events.filter(event => event.type === 'final');
+    expect(finals.length).toBeGreaterThan(1);
+    expect(Math.max(...finals.map(({ start, end }) => end - start))).toBeLessThanOrEqual(15.05);
+    const words = finals.flatMap(final => final.words.map(({ word }) => word));
+    expect(words.filter(word => word === 'government').length).toBeGreaterThanOrEqual(9);
+  });
+});
