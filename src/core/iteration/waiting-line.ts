@@ -1,0 +1,35 @@
+interface Place<T> {
+  readonly item: T;
+  readonly key: number;
+}
+
+/** The line before the running set: smallest key first, first in first out among equals. Short lines: inserts move members. */
+export class WaitingLine<T> {
+  readonly #places: Place<T>[] = [];
+
+  get size(): number {
+    return this.#places.length;
+  }
+
+  add(item: T, key: number): void {
+    let low = 0;
+    for (let high = this.#places.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (this.#places[middle]!.key <= key) low = middle + 1;
+      else high = middle;
+    }
+    this.#places.splice(low, 0, { item, key });
+  }
+
+  /** The first one, which leaves the line. */
+  take(): T | undefined {
+    return this.#places.shift()?.item;
+  }
+
+  /** True when it was in the line. */
+  remove(item: T): boolean {
+    const index = this.#places.findIndex(place => place.item === item);
+    if (index >= 0) this.#places.splice(index, 1);
+    return index >= 0;
+  }
+}
