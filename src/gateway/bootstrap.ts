@@ -3,6 +3,9 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Logger } from 'nestjs-pino';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
+import { registerAccessHooks } from '../platform/auth/access-hooks.js';
+import { Authenticator } from '../platform/auth/authenticator.js';
+import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-origin.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './api/docs/swagger.js';
 import { fastifyOptions } from './api/fastify-options.js';
@@ -42,6 +45,11 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   fastify.removeContentTypeParser('text/plain');
   logRequests(fastify);
   registerHttpHooks(fastify, app.get(IntakeGate));
+  registerCrossOriginHooks(fastify, app.get(CrossOrigins));
+  registerAccessHooks(fastify, {
+    authenticator: app.get(Authenticator),
+    publicMetrics: settings.auth.publicMetrics,
+  });
   if (settings.server.docs) serveDocs(app);
   return app;
 }

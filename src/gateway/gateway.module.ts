@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ClockModule } from '../platform/clock/clock.module.js';
+import { AuthModule } from '../platform/auth/auth.module.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
@@ -18,6 +19,7 @@ export class GatewayModule {
       imports: [
         ConfigModule.forRoot(settings, models),
         ClockModule,
+        AuthModule,
         EventsModule,
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule,

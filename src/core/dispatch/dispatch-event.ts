@@ -19,7 +19,7 @@ interface EventBase {
  * Metrics, logs, latency and the live feed subscribe to these and to nothing else (D-23).
  */
 export type DispatchEvent =
-  | (EventBase & { readonly type: 'accepted'; readonly bytes: number })
+  | (EventBase & { readonly type: 'accepted'; readonly bytes: number; readonly tenant?: string })
   | (EventBase & { readonly type: 'rejected'; readonly code: ErrorCode })
   | (EventBase & { readonly type: 'promoted'; readonly waitedMs: number })
   | (EventBase & {

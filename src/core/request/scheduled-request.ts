@@ -9,6 +9,8 @@ export interface ScheduledRequest<Payload = unknown> {
   /** Canonical model id, never an alias. */
   readonly model: string;
   readonly priority: RequestPriority;
+  /** Whose it is; absent: there is one tenant only. */
+  readonly tenant?: string;
   /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */
   readonly bytes: number;
   /** Monotonic milliseconds; kept across a re-queue, so age and place survive a worker's death (D-06). */

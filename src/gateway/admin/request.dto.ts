@@ -61,6 +61,7 @@ export class RequestPhasesDto {
 export class RequestDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
   @ApiProperty() model!: string;
+  @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;
   @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
   @ApiProperty({ enum: STATES }) state!: RequestViewState;
   @ApiPropertyOptional({ description: '1-based place in the line of its model; while queued.' }) position?: number;
@@ -85,9 +86,10 @@ export class CancelledRequestsDto {
 }
 
 export function requestDto(view: RequestView): RequestDto {
-  const { id, model, priority, state, position, aged, waitsFor, waitedMs, workerId, attempts, phases, code } = view;
+  const { id, model, tenant, priority, state, position, aged, waitsFor, waitedMs, workerId, attempts, phases, code } =
+    view;
   return {
-    ...{ request_id: id, model, priority, state, position, aged, attempts, code },
+    ...{ request_id: id, model, tenant, priority, state, position, aged, attempts, code },
     waits_for: waitsFor,
     waited_ms: microseconds(waitedMs),
     worker: workerId,

@@ -1,9 +1,15 @@
-import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { type FastifyRequest } from 'fastify';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
+import { mayTouch } from '../../platform/auth/principal.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
-/** One id space, four spellings: always 200, and idempotent (seeds/scheduling "REST API"). */
+/**
+ * One id space, four spellings: always 200, and idempotent (seeds/scheduling "REST API"). Another tenant's request is
+ * answered like one that does not exist.
+ */
 @ApiTags('requests')
 @Controller('v1')
 export class CancellationsController {
@@ -19,7 +25,8 @@ export class CancellationsController {
   @ApiOperation({ summary: 'Cancel a request; its caller receives 499 at once' })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
   @ApiOkResponse({ type: CancellationDto })
-  async cancel(@Param('id') id: string): Promise<CancellationDto> {
-    return { request_id: id, cancelled: await this.scheduler.cancel(id, 'client') };
+  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancellationDto> {
+    const owned = mayTouch(principalOf(request), this.scheduler.tenantOf(id));
+    return { request_id: id, cancelled: owned && (await this.scheduler.cancel(id, 'client')) };
   }
 }

@@ -4,6 +4,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech-format.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type SubmittedRequest } from '../scheduler/submitted-request.js';
@@ -47,6 +48,7 @@ export class SpeechService {
     return this.scheduler.submit({
       id: request.id,
       model: model.id,
+      tenant: principalOf(request).tenant,
       priority: requestPriority(request.headers['x-priority'], dto.service_tier),
       bytes: Buffer.byteLength(dto.input),
       audioDurationS: expectedSpeechS(dto),

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { transcriptBody } from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
@@ -64,6 +65,7 @@ export class TranscriptService {
     const submitted = this.scheduler.submit({
       id: request.id,
       model: model.id,
+      tenant: principalOf(request).tenant,
       priority: requestPriority(request.headers['x-priority'], tier),
       bytes: 'size' in audio ? audio.size : 0,
       audioDurationS: await this.seconds(upload),

@@ -57,7 +57,7 @@ export class RequestBook {
     this.cancellation.register(request.id, { model: request.model, priority: request.priority });
     this.latency.start(request.id, request.enqueuedAtMs);
     this.#live.set(request.id, tracked);
-    this.emit(tracked, { type: 'accepted', bytes: request.bytes });
+    this.emit(tracked, { type: 'accepted', bytes: request.bytes, tenant: request.tenant });
   }
 
   leased(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
@@ -143,7 +143,7 @@ function endedView(tracked: TrackedRequest, settlement: Settlement, phases: Late
   const waitedMs = phases.queueWaitMs ?? phases.totalMs ?? 0;
   const { status: state } = settlement;
   return {
-    ...{ id, model: request.model, priority, state, aged, waitedMs, workerId },
+    ...{ id, model: request.model, tenant: request.tenant, priority, state, aged, waitedMs, workerId },
     attempts,
     phases,
     code: codeOf(settlement),

@@ -63,12 +63,12 @@ export class RequestIntake {
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
-    const { id, model, priority, bytes, payload } = spec;
+    const { id, model, priority, tenant, bytes, payload } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
-      ...{ id, model, priority, bytes, payload },
+      ...{ id, model, priority, tenant, bytes, payload },
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
       inferenceTimeoutMs: inferenceTimeoutMs(spec.audioDurationS, policy),

@@ -15,6 +15,8 @@ export type WaitsFor = 'worker' | 'slot' | 'window' | 'turn';
 export interface RequestView {
   readonly id: string;
   readonly model: string;
+  /** Whose it is; absent: there is one tenant only. */
+  readonly tenant?: string;
   readonly priority: PriorityLabel;
   readonly state: RequestViewState;
   /** 1-based place in the line of its model; only while queued. */

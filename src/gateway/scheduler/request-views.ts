@@ -53,6 +53,10 @@ export class RequestViews {
     return this.#view(tracked, tracked.lifecycle.state === 'queued' ? this.#places().get(id) : undefined);
   }
 
+  tenantOf(id: string): string | undefined {
+    return (this.book.get(id)?.request ?? this.book.history.find(id))?.tenant;
+  }
+
   lines(): QueueLine[] {
     const nowMs = this.clock.nowMs();
     const oldest = new Map<string, number>();
@@ -92,7 +96,7 @@ export class RequestViews {
     const nowMs = this.clock.nowMs();
     const phases = this.latency.get(id, nowMs) ?? {};
     return {
-      ...{ id, model: request.model, priority, phases },
+      ...{ id, model: request.model, tenant: request.tenant, priority, phases },
       state: place ? 'queued' : 'running',
       position: place?.position,
       aged: place?.aged ?? lifecycle.promoted,

@@ -60,6 +60,11 @@ export class SchedulerService {
     return this.views.find(id);
   }
 
+  /** Whose request it is, without the cost of its place in the line; undefined also when nobody knows the id. */
+  tenantOf(id: string): string | undefined {
+    return this.views.tenantOf(id);
+  }
+
   /** The waiting line of every configured model. */
   lines(): QueueLine[] {
     return this.views.lines();

@@ -11,6 +11,8 @@ export interface RequestSpec {
   /** Canonical model id, never an alias. */
   readonly model: string;
   readonly priority: RequestPriority;
+  /** Whose it is; absent: there is one tenant only. */
+  readonly tenant?: string;
   /** Bytes held while it waits, for the queue's byte bounds. */
   readonly bytes: number;
   /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */

@@ -9,6 +9,13 @@ import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, se
 
 const MODELS = 'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
 
+/** Settings whose text is checked further: other values that they may have. */
+const CHECKED: Partial<Record<SettingPath, string>> = {
+  'server.host': '127.0.0.2',
+  'server.cors_origins': 'https://other.example',
+  'redis.url': 'redis://other.example',
+};
+
 describe('loadConfig', () => {
   let directory: string;
 
@@ -47,13 +54,23 @@ describe('loadConfig', () => {
   it.each(
     SETTING_PATHS.filter(path => path !== 'workers.models_file').map(path => [environmentName(path), path] as const),
   )('honours %s', (name, path) => {
-    const value = anotherValue(settingDefinition(path));
+    const value = CHECKED[path] ?? anotherValue(settingDefinition(path));
     expect(load({ [name]: String(value) }).sources.get(path)).toEqual({ value, origin: name });
   });
 
   it('honours SWITCHYARD_WORKERS_MODELS_FILE', () => {
     write('other.yaml', MODELS.replace('id: m', 'id: other'));
     expect(load({ SWITCHYARD_WORKERS_MODELS_FILE: 'config/other.yaml' }).models.map(({ id }) => id)).toEqual(['other']);
+  });
+
+  it('takes HF_ENDPOINT for hub.endpoint, before the file and after SWITCHYARD_HUB_ENDPOINT', () => {
+    write('switchyard.yaml', 'hub:\n  endpoint: https://file.example\n');
+    const endpoint = (environment: Record<string, string>) => load(environment).sources.get('hub.endpoint');
+    const borrowed = { HF_ENDPOINT: 'https://mirror.example' };
+    expect(endpoint(borrowed)).toEqual({ value: 'https://mirror.example', origin: 'HF_ENDPOINT' });
+    expect(endpoint({ ...borrowed, SWITCHYARD_HUB_ENDPOINT: 'https://own.example' })?.value).toBe(
+      'https://own.example',
+    );
   });
 
   it('reports problems of the file, the environment and the models file all at once', () => {

@@ -7,6 +7,7 @@ import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-enviro
 import { settingsFromFile } from './settings-file.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
 import { readYamlFile } from './yaml-file.js';
+import { doorProblems } from '../auth/door-checks.js';
 import { HostExceptions } from '../storage/host-exceptions.js';
 
 export interface LoadedConfig {
@@ -42,6 +43,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...overrides.problems,
     ...contradictions(sources),
     ...badHosts(sources),
+    ...doorProblems(settings, path => sources.get(path)!.origin),
     ...models.problems,
   ];
   if (problems.length > 0) throw new ConfigError(problems);

@@ -7,6 +7,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setTitle('Switchyard')
     .setDescription('OpenAI-compatible inference gateway: every request below can be run from this page.')
     .setVersion('1')
+    .addBearerAuth({ type: 'http', description: 'An API key, where the server asks for one.' })
+    .addSecurityRequirements('bearer')
     .build();
   return SwaggerModule.createDocument(app, config);
 }

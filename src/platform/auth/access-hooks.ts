@@ -1,0 +1,48 @@
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Authenticator } from './authenticator.js';
+import { accessOf, isPage } from './access-policy.js';
+import { basicToken, bearerToken } from './credentials.js';
+import { ANYBODY, demandScope, type Principal } from './principal.js';
+
+const principals = new WeakMap<FastifyRequest, Principal>();
+
+/** Who sent this request. @throws Error where the guard did not run: no handler may guess. */
+export function principalOf(request: FastifyRequest): Principal {
+  const principal = principals.get(request);
+  if (!principal) throw new Error(`nobody authenticated ${request.method} ${request.routeOptions.url ?? request.url}`);
+  return principal;
+}
+
+export interface AccessOptions {
+  readonly authenticator: Authenticator;
+  readonly publicMetrics: boolean;
+}
+
+/**
+ * The guard of every route, Swagger and unknown ones included. A Fastify hook and not a Nest guard, because those see
+ * Nest's own routes only. Runs before any body is read.
+ */
+export function registerAccessHooks(fastify: FastifyInstance, { authenticator, publicMetrics }: AccessOptions): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const route = request.routeOptions.url;
+    const access = accessOf(route, { publicMetrics });
+    try {
+      principals.set(request, access === 'public' ? ANYBODY : entering(request, reply, authenticator));
+      if (access !== 'public' && access !== 'any') demandScope(principalOf(request), access);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+function entering(request: FastifyRequest, reply: FastifyReply, authenticator: Authenticator): Principal {
+  const { headers } = request;
+  const page = isPage(request.routeOptions.url);
+  try {
+    return authenticator.authenticate(bearerToken(headers) ?? (page ? basicToken(headers) : undefined));
+  } catch (error) {
+    void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
+    throw error;
+  }
+}

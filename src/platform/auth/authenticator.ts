@@ -1,0 +1,57 @@
+import { type IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js';
+import { KeyRing } from './key-ring.js';
+import { ANYBODY, type Principal, type Scope } from './principal.js';
+import { type ShortLivedToken, ShortLivedTokens } from './short-lived-tokens.js';
+
+/** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
+@Injectable()
+export class Authenticator {
+  constructor(
+    private readonly keys: KeyRing,
+    private readonly tokens: ShortLivedTokens,
+  ) {}
+
+  /** False: no keys are asked for, and everybody is `ANYBODY`, whatever they present. */
+  get enabled(): boolean {
+    return this.keys.enabled;
+  }
+
+  /** @throws DomainError `invalid_api_key` */
+  authenticate(token: string | undefined): Principal {
+    if (!this.enabled) return ANYBODY;
+    if (token === undefined) throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
+    const principal = this.keys.find(token) ?? this.#shortLived(token);
+    if (!principal) throw refusal('The API key is not valid: unknown, withdrawn or expired.');
+    return principal;
+  }
+
+  /** A WebSocket's opening request: header, or OpenAI's subprotocol. @throws DomainError `invalid_api_key` */
+  authenticateUpgrade({ headers }: Pick<IncomingMessage, 'headers'>): Principal {
+    return this.authenticate(bearerToken(headers) ?? subprotocolToken(headers));
+  }
+
+  /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError `invalid_api_key` */
+  authenticateHandshake({ auth, headers }: { auth: unknown; headers: IncomingMessage['headers'] }): Principal {
+    return this.authenticate(handshakeToken(auth, headers));
+  }
+
+  /** False once its key was withdrawn. For connections that outlive many requests. */
+  isCurrent({ keyId }: Principal): boolean {
+    return !this.enabled || (keyId !== undefined && this.keys.has(keyId));
+  }
+
+  /** A token that ends by itself, and with the key it came from. */
+  mint(principal: Principal, scopes: readonly Scope[], ttlS: number): ShortLivedToken {
+    return this.tokens.mint({ principal, scopes, ttlS });
+  }
+
+  #shortLived(token: string): Principal | undefined {
+    const principal = this.tokens.verify(token);
+    return principal && this.isCurrent(principal) ? principal : undefined;
+  }
+}
+
+const refusal = (message: string): DomainError => new DomainError('invalid_api_key', message);

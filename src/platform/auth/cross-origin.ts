@@ -1,0 +1,68 @@
+import { type IncomingHttpHeaders } from 'node:http';
+import { type FastifyInstance } from 'fastify';
+import { type ConfigProblem } from '../config/config-problem.js';
+
+const METHODS = 'GET, POST, DELETE';
+const PREFLIGHT_SECONDS = '600';
+
+/** `server.cors_origins`: which other web pages may call this server. */
+export class CrossOrigins {
+  readonly #any: boolean;
+  readonly #origins: ReadonlySet<string>;
+
+  /** @param text origins with commas, or `*`. @throws Error naming what is not an origin */
+  constructor(text: string) {
+    const origins = text.split(',').flatMap(item => item.trim() || []);
+    this.#any = origins.includes('*');
+    this.#origins = new Set(origins.filter(origin => origin !== '*').map(exactOrigin));
+  }
+
+  allows(origin: string): boolean {
+    return this.#any || this.#origins.has(origin);
+  }
+
+  /**
+   * For WebSockets, which browsers open to anywhere without asking: programs (no Origin), pages of this server, and
+   * allowed origins. Else any web page could listen to a server on its visitor's own machine.
+   */
+  admits({ origin, host }: IncomingHttpHeaders): boolean {
+    return origin === undefined || this.allows(origin) || originHost(origin) === host;
+  }
+}
+
+/** Answers preflights and marks answers. Comes before the guard: a browser sends no key with a preflight. */
+export function registerCrossOriginHooks(fastify: FastifyInstance, origins: CrossOrigins): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.allows(origin)) return done();
+    void reply.headers({ 'access-control-allow-origin': origin, vary: 'Origin' });
+    const wanted = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || wanted === undefined) return done();
+    void reply
+      .headers({
+        'access-control-allow-methods': METHODS,
+        'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
+        'access-control-max-age': PREFLIGHT_SECONDS,
+      })
+      .code(204)
+      .send();
+  });
+}
+
+/** The setting's problems, for the report at start. */
+export function corsProblems(value: string, origin: string): ConfigProblem[] {
+  try {
+    new CrossOrigins(value);
+    return [];
+  } catch (error) {
+    return [{ origin, path: 'server.cors_origins', value, message: (error as Error).message }];
+  }
+}
+
+function exactOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && !text.includes('*') && url.origin === text.replace(/\/$/, '')) return url.origin;
+  throw new Error(`\`${text}\` is no origin such as https://app.example.com`);
+}
+
+const originHost = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined);

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../config/config-problem.js';
+import { keyDigest } from './api-key.js';
+import { addApiKey, parseKeys, readKeysFile } from './keys-file.js';
+
+const HASH = keyDigest('sk-any');
+
+describe('the keys file', () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchyard-keys-'));
+    path = join(folder, 'keys.yaml');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const problems = (text: string) => {
+    try {
+      return parseKeys(text, 'keys.yaml') && [];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return error.problems.map(({ origin, path: at, message }) => `${origin.split(':')[1]} ${at ?? ''} ${message}`);
+    }
+  };
+
+  it('is made for the user alone, and never holds the key', () => {
+    const { key, entry } = addApiKey(path, { tenant: 'acme', scopes: ['inference'] });
+    expect(readKeysFile(path)).toEqual([entry]);
+    expect(entry.sha256).toBe(keyDigest(key));
+    expect(readFileSync(path, 'utf8')).not.toContain(key);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps entries and comments when a key is added', () => {
+    writeFileSync(path, `# ours\nkeys:\n  - { id: old, tenant: t, scopes: [admin], sha256: ${HASH} } # first\n`);
+    addApiKey(path, { tenant: 'acme', scopes: ['inference', 'events'] });
+    expect(readKeysFile(path).map(({ tenant }) => tenant)).toEqual(['t', 'acme']);
+    expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# first/);
+  });
+
+  it('is refused with every problem and its line, never quoting what may be a key', () => {
+    const found = problems(
+      `keys:\n  - { id: a, tenant: 'two words', scopes: [root], sha256: sk-oops }\n  - { id: b, key: sk-oops, tenant: t, scopes: [admin], sha256: ${HASH} }\n`,
+    );
+    expect(found).toEqual([
+      expect.stringMatching(/^2 keys\[0\]\.tenant must be 1 to 64 letters/),
+      expect.stringMatching(/^2 keys\[0\]\.scopes must be a list out of inference, admin, events/),
+      expect.stringMatching(/^2 keys\[0\]\.sha256 must be 64 hexadecimal digits/),
+      expect.stringMatching(/^3 keys\[1\]\.key no such field/),
+    ]);
+    expect(found.join()).not.toContain('sk-oops');
+  });
+
+  it('is refused when an id is there twice, when it is empty, and when it is missing', () => {
+    const entry = `{ id: a, tenant: t, scopes: [admin], sha256: ${HASH} }`;
+    expect(problems(`keys: [${entry}, ${entry}]`)).toEqual([expect.stringContaining('"a" is there twice')]);
+    expect(problems('')).toEqual([expect.stringContaining('must hold `keys:`')]);
+    expect(() => readKeysFile(path)).toThrow(/cannot be read \(ENOENT\); `auth.keys_file` names it/);
+  });
+});

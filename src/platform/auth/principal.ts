@@ -1,0 +1,37 @@
+import { DomainError } from '../../core/shared/domain-error.js';
+
+/** What a key may be allowed to do. `admin` sees and stops everything, of every tenant. */
+export const KEY_SCOPES = ['inference', 'admin', 'events'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** `realtime` is a part of `inference` that short-lived tokens are cut down to. */
+export type Scope = KeyScope | 'realtime';
+
+/** Tenant of everybody while no keys are asked for. */
+export const DEFAULT_TENANT = 'default';
+
+/** Who is calling. */
+export interface Principal {
+  /** Id of the key, never the key; absent while no keys are asked for. */
+  readonly keyId?: string;
+  readonly tenant: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Everybody, while no keys are asked for: may do everything. */
+export const ANYBODY: Principal = { tenant: DEFAULT_TENANT, scopes: new Set(KEY_SCOPES) };
+
+export function permits({ scopes }: Principal, scope: Scope): boolean {
+  return scopes.has(scope) || (scope === 'realtime' && scopes.has('inference'));
+}
+
+/** @throws DomainError `missing_scope` unless one of `scopes` is held. */
+export function demandScope(principal: Principal, ...scopes: readonly Scope[]): void {
+  if (scopes.some(scope => permits(principal, scope))) return;
+  throw new DomainError('missing_scope', `This API key lacks the scope ${scopes.join(' or ')}.`);
+}
+
+/** Its own requests, and everything for an admin. Others' requests are to look as if they did not exist. */
+export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT): boolean {
+  return principal.tenant === tenant || permits(principal, 'admin');
+}

@@ -1,0 +1,68 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Principal, type Scope } from './principal.js';
+
+const PREFIX = 'ek_';
+
+interface Claims {
+  readonly tenant: string;
+  readonly keyId?: string;
+  readonly scopes: readonly Scope[];
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+export interface ShortLivedToken {
+  readonly token: string;
+  /** Unix seconds, as OpenAI's `expires_at`. */
+  readonly expiresAt: number;
+}
+
+export interface TokenGrant {
+  readonly principal: Principal;
+  /** What the token may do; more than its principal may do is not granted. */
+  readonly scopes: readonly Scope[];
+  readonly ttlS: number;
+}
+
+/**
+ * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed, not stored, so any replica with
+ * the same secret accepts them.
+ */
+export class ShortLivedTokens {
+  readonly #secret: Buffer;
+
+  /** @param secret the same on all replicas; absent: random, so tokens end with the process. */
+  constructor(
+    secret: Buffer = randomBytes(32),
+    private readonly nowMs: () => number = () => Date.now(),
+  ) {
+    this.#secret = secret;
+  }
+
+  mint({ principal, scopes, ttlS }: TokenGrant): ShortLivedToken {
+    const { tenant, keyId } = principal;
+    const expiresAt = Math.floor(this.nowMs() / 1000) + ttlS;
+    const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
+    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000 };
+    const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    return { token: `${PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
+  }
+
+  /** Undefined: not one of ours, changed on the way, or expired. */
+  verify(token: string): Principal | undefined {
+    const [body = '', signature = '', ...rest] = token.startsWith(PREFIX) ? token.slice(PREFIX.length).split('.') : [];
+    if (body === '' || rest.length > 0) return undefined;
+    const [given, expected] = [Buffer.from(signature, 'base64url'), this.#sign(body)];
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    // Signed by us: it is what `mint` wrote.
+    const { tenant, keyId, scopes, expiresAtMs } = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
+    return this.nowMs() < expiresAtMs ? { tenant, keyId, scopes: new Set(scopes) } : undefined;
+  }
+
+  #sign(body: string): Buffer {
+    return createHmac('sha256', this.#secret).update(body).digest();
+  }
+}
+
+const coveredByInference = ({ scopes }: Principal, scope: Scope): boolean =>
+  scope === 'realtime' && scopes.has('inference');

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { GatewayRig, until } from '../api/gateway-rig.js';
+import { sttModel } from '../api/models.js';
+import { bearer, KeysFolder } from './keys-folder.js';
+
+let rig: GatewayRig;
+let folder: KeysFolder;
+const keys = { acme: '', other: '', admin: '' };
+
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+  keys.acme = folder.add('acme', 'inference');
+  keys.other = folder.add('other', 'inference');
+  keys.admin = folder.add('ops', 'admin');
+  // No worker: what is sent waits.
+  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+});
+afterAll(async () => {
+  await rig.close();
+  await folder.remove();
+});
+
+const waiting = async (id: string) => {
+  const form = new FormData();
+  form.set('model', 'stt');
+  form.set('file', new Blob(['audio']), 'a.wav');
+  const answer = rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(keys.acme), 'x-request-id': id } });
+  await until(async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200);
+  return answer;
+};
+
+const at = async (path: string, key: string, method: 'GET' | 'POST' = 'GET') => {
+  const answer = await fetch(rig.url + path, { method, headers: bearer(key) });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+
+describe("a tenant's request", () => {
+  it('does not exist for another tenant: 404, cancelled false, and it goes on waiting', async () => {
+    const answer = waiting('r1');
+    await until(async () => (await at('/v1/requests/r1', keys.acme)).status === 200);
+    expect(await at('/v1/requests/r1', keys.other)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'request_not_found' } },
+    });
+    for (const route of ['requests', 'audio/transcriptions', 'audio/translations', 'audio/speech']) {
+      expect((await at(`/v1/${route}/r1/cancel`, keys.other, 'POST')).body).toEqual({
+        request_id: 'r1',
+        cancelled: false,
+      });
+    }
+    expect((await at('/v1/requests/r1', keys.acme)).body).toMatchObject({ state: 'queued', tenant: 'acme' });
+    expect((await at('/v1/requests/r1/cancel', keys.acme, 'POST')).body).toEqual({ request_id: 'r1', cancelled: true });
+    expect((await answer).status).toBe(499);
+    expect((await at('/v1/requests/r1', keys.other)).status).toBe(404);
+  });
+
+  it('is seen and stopped by an admin, with its tenant', async () => {
+    const answer = waiting('r2');
+    await until(async () => (await at('/v1/requests/r2', keys.acme)).status === 200);
+    expect((await at('/admin/v1/requests', keys.admin)).body).toMatchObject({
+      data: [{ request_id: 'r2', tenant: 'acme' }],
+    });
+    expect((await at('/admin/v1/requests/r2/cancel', keys.admin, 'POST')).body).toMatchObject({ cancelled: true });
+    expect((await answer).status).toBe(499);
+  });
+});
+
+describe('the keys file, while the server runs', () => {
+  it('is taken in again on SIGHUP: new keys open, withdrawn ones close, a broken file changes nothing', async () => {
+    const { writeFile, readFile } = await import('node:fs/promises');
+    const before = await readFile(folder.file, 'utf8');
+    const added = folder.add('late', 'inference');
+    process.emit('SIGHUP');
+    expect((await at('/v1/models', added)).status).toBe(200);
+    await writeFile(folder.file, 'keys: nonsense');
+    process.emit('SIGHUP');
+    expect((await at('/v1/models', added)).status).toBe(200);
+    await writeFile(folder.file, before);
+    process.emit('SIGHUP');
+    expect((await at('/v1/models', added)).status).toBe(401);
+    expect((await at('/v1/models', keys.acme)).status).toBe(200);
+  });
+
+  it('is taken in again when it changes', async () => {
+    const added = folder.add('later', 'inference');
+    await until(async () => (await at('/v1/models', added)).status === 200);
+  });
+});
