@@ -6,6 +6,8 @@ import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, RECOGNIZER, SYNTHESIZER } from './engine.tokens.js';
 import { type SpeechEngine } from './engines/engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
+import { LongTranscriptionService } from './execution/long-transcription.service.js';
+import { RecognitionLane } from './execution/recognition-lane.js';
 import { StreamSlots } from './execution/stream-slots.js';
 import { SynthesisService } from './execution/synthesis.service.js';
 import { TranscriptionService } from './execution/transcription.service.js';
@@ -15,6 +17,7 @@ import { InFlightCalls } from './grpc/in-flight-calls.js';
 import { ServedService } from './grpc/served-service.js';
 import { StreamService } from './grpc/stream.service.js';
 import { SttController } from './grpc/stt.controller.js';
+import { UploadService } from './grpc/upload.service.js';
 import { TtsController } from './grpc/tts.controller.js';
 import { WorkerDrain } from './lifecycle/worker-drain.js';
 import { WorkerState } from './lifecycle/worker-state.js';
@@ -51,6 +54,14 @@ export class WorkerModule {
 const RECOGNITION = {
   token: RECOGNIZER,
   controllers: [SttController],
-  providers: [AudioDownload, TranscriptionService, StreamSlots, StreamService],
+  providers: [
+    AudioDownload,
+    RecognitionLane,
+    TranscriptionService,
+    LongTranscriptionService,
+    UploadService,
+    StreamSlots,
+    StreamService,
+  ],
 };
 const SYNTHESIS = { token: SYNTHESIZER, controllers: [TtsController], providers: [SynthesisService] };

@@ -6,7 +6,7 @@ import { SafeFetch } from '../../platform/storage/safe-fetch.js';
 import { abortError } from '../execution/work-item.js';
 
 /**
- * The bytes of a call's audio: those it came with, or what its URL names. Downloads take no preparation place and no turn:
+ * The audio of a call: what it came with, or what its URL names. Downloads take no preparation place and no turn:
  * a slow one delays only itself. As many run at once as the gateway has slots here.
  */
 @Injectable()
@@ -20,11 +20,18 @@ export class AudioDownload {
   /** @throws DomainError as `SafeFetch` does, or the abort's own error. */
   async bytes(audio: CallAudio, signal: AbortSignal): Promise<Buffer> {
     if (Buffer.isBuffer(audio)) return audio;
+    const pieces: Buffer[] = [];
+    for await (const piece of this.pieces(audio.url, signal)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  /** The same, read as it is asked for. */
+  async *pieces(url: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     if (!this.#fetch) {
       throw new DomainError('file_url_refused', 'This worker fetches no audio by URL.', { param: 'file_url' });
     }
     try {
-      return await this.#fetch.bytes(audio.url, signal);
+      yield* this.#fetch.chunks(url, signal);
     } catch (error) {
       throw signal.aborted ? abortError(signal) : error;
     }

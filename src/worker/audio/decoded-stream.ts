@@ -55,7 +55,7 @@ export const tooShort = (): DomainError => rejected('audio_too_short', 'The audi
 
 /** A pipe cuts where it likes, also inside a sample. */
 async function* wholeSamples(stream: AsyncIterable<Buffer>): AsyncGenerator<Int16Array> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of stream) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     rest = bytes.length % 2 === 0 ? Buffer.alloc(0) : bytes.subarray(bytes.length - 1);

@@ -5,10 +5,14 @@ export interface Placed {
   readonly priority: RequestPriority;
   /** Rises by one with every request received. */
   readonly sequence: number;
+  /** Parts of one long request share it; absent: the entry is a request of its own. */
+  readonly flow?: string;
 }
 
 /**
- * REALTIME first, then arrival, whatever the order of entering: a short file that was decoded first does not overtake an
+ * REALTIME first, then request by request in turns, each time by arrival: the first waiting part of every request goes before
+ * anybody's second. A long file therefore has its part of every group and never all of them while others wait. A request of one part
+ * waits for its turn among arrivals, whatever the order of entering: a short file that was decoded first does not overtake an
  * older one. Holds at most the worker's slots (tens), so a sorted array beats anything cleverer.
  */
 export class PriorityLine<Entry extends Placed> {
@@ -36,10 +40,32 @@ export class PriorityLine<Entry extends Placed> {
     return true;
   }
 
-  /** Removes and returns up to `count` entries from the front. */
+  /** Removes and returns up to `count` entries: those whose turn it is. */
   take(count: number): Entry[] {
-    return this.#entries.splice(0, count);
+    if (this.#entries.every(({ flow }) => flow === undefined)) return this.#entries.splice(0, count);
+    const taken = this.#inTurns().slice(0, count);
+    for (const entry of taken) this.remove(entry);
+    return taken;
   }
+
+  /** All entries in the order of their turns. */
+  #inTurns(): Entry[] {
+    const rounds = new Map<string, number>();
+    const turns = this.#entries.map(entry => ({
+      entry,
+      round: entry.flow === undefined ? 0 : nextRound(rounds, entry),
+    }));
+    // Stable: within a round the order is that of the line.
+    turns.sort((one, other) => one.entry.priority - other.entry.priority || one.round - other.round);
+    return turns.map(({ entry }) => entry);
+  }
+}
+
+function nextRound(rounds: Map<string, number>, { flow = '', priority }: Placed): number {
+  const key = `${priority} ${flow}`;
+  const round = rounds.get(key) ?? 0;
+  rounds.set(key, round + 1);
+  return round;
 }
 
 const goesBefore = (one: Placed, other: Placed): boolean =>

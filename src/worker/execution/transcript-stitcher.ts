@@ -5,7 +5,12 @@ import {
   type TranscriptSegment as AnsweredSegment,
 } from '../../contracts/formats/transcript.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
-import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../engines/engine.js';
+import {
+  type TranscribeItem,
+  type Transcript,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from '../engines/engine.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
 import { answeredSegment } from './transcript-segments.js';
 
@@ -16,7 +21,7 @@ export type SegmentSink = (
   logprobs: readonly TokenLogprob[],
 ) => void;
 
-type WindowPlace = Pick<AudioWindow, 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'>;
+type WindowPlace = Pick<AudioWindow, 'index' | 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'>;
 
 interface Held extends WindowText {
   readonly logprobs: readonly TokenLogprob[];
@@ -40,13 +45,33 @@ export class TranscriptStitcher {
   /** A window that shares its end with the next one: not final before that is known. */
   #held: Held | undefined;
   #endS = 0;
+  /** The window that comes next, and how many of its segments are told already. */
+  #next = 0;
+  #told = 0;
 
   constructor(private readonly options: StitcherOptions) {}
+
+  /**
+   * For the engine's own `onSegment`: while all windows before are in, its segments are final at once. Only for windows that share
+   * nothing with others.
+   */
+  early(index: number, startS: number): NonNullable<TranscribeItem['onSegment']> {
+    let ordinal = 0;
+    return (segment, words, logprobs = []) => {
+      // A window whose turn came in the middle is told as a whole: order before speed.
+      const inOrder = index === this.#next && ordinal === this.#told;
+      ordinal += 1;
+      if (!inOrder) return;
+      this.#told = ordinal;
+      this.#emit(moved(segment, startS), this.options.words ? words.map(word => moved(word, startS)) : [], logprobs);
+    };
+  }
 
   add(window: WindowPlace, transcript: Transcript): void {
     const text = placed(window, transcript);
     const { startS, durationS, sharedBeforeS, sharedAfterS } = window;
     this.#endS = startS + durationS;
+    this.#next = window.index + 1;
     this.#languages.set(transcript.language, (this.#languages.get(transcript.language) ?? 0) + durationS);
     if (this.#held) {
       if (sharedBeforeS > 0) joinOverlap(this.#held, text, { from: startS, to: startS + sharedBeforeS });
@@ -71,10 +96,13 @@ export class TranscriptStitcher {
   }
 
   #settle({ segments, words, logprobs }: Held): void {
+    const told = this.#told;
+    this.#told = 0;
     segments.forEach((segment, index) => {
+      if (index < told) return;
       const last = index === segments.length - 1;
       const own = words.filter(word => belongs(word, segments, index));
-      this.#emit(segment, this.options.words ? own : [], last ? logprobs : []);
+      this.#emit(segment, this.options.words ? own : [], last && told === 0 ? logprobs : []);
     });
   }
 
@@ -103,15 +131,22 @@ function belongs(word: TranscriptWord, segments: readonly TranscriptSegment[], i
 
 function placed({ startS, durationS }: WindowPlace, transcript: Transcript): Held {
   const { text, words, logprobs = [] } = transcript;
-  const moved = <T extends { readonly start: number; readonly end: number }>(timed: T): T => ({
-    ...timed,
-    start: rounded(startS + timed.start),
-    end: rounded(startS + Math.min(timed.end, durationS)),
-  });
   const whole = { start: 0, end: durationS, text, avgLogprob: 0, noSpeechProb: 0 };
   const segments = transcript.segments.length === 0 && text.trim() !== '' ? [whole] : transcript.segments;
-  return { segments: segments.map(moved), words: words.map(moved), logprobs };
+  return {
+    segments: segments.map(segment => moved(segment, startS)),
+    words: words.map(word => moved(word, startS)),
+    logprobs,
+  };
 }
+
+interface Timed {
+  readonly start: number;
+  readonly end: number;
+}
+
+const moved = <T extends Timed>(timed: T, byS: number): T =>
+  byS === 0 ? timed : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };
 
 /** Milliseconds: more digits would be those of adding floats. */
 const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;

@@ -8,6 +8,8 @@ export interface WorkItem<Input> {
   /** Calls that were dispatched together (D-24); size 1: alone. */
   readonly group: WorkGroup;
   readonly input: Input;
+  /** Parts of one long request share it, and take turns with other requests. */
+  readonly flow?: string;
   /** Aborted by the Cancel RPC, by the caller's disconnect or by shutdown. */
   readonly signal: AbortSignal;
 }

@@ -11,12 +11,15 @@ import {
   type TranscribeFileResponse,
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
+  type TranscribeUploadRequest,
+  type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { TranscriptionService } from '../execution/transcription.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from './health-reporter.js';
 import { InFlightCalls } from './in-flight-calls.js';
 import { StreamService } from './stream.service.js';
+import { UploadService } from './upload.service.js';
 
 /** `switchyard.v1.SpeechToText`. */
 @Controller()
@@ -25,6 +28,7 @@ export class SttController {
   constructor(
     private readonly calls: InFlightCalls,
     private readonly transcription: TranscriptionService,
+    private readonly uploads: UploadService,
     private readonly streams: StreamService,
     private readonly health: HealthReporter,
   ) {}
@@ -39,6 +43,16 @@ export class SttController {
       const { transcript, execution } = await this.transcription.transcribe(decodeTranscribeCall(message), signal);
       return encodeTranscript(transcript, execution);
     });
+  }
+
+  @GrpcStreamCall('SpeechToText', 'TranscribeUpload')
+  async transcribeUpload(call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>): Promise<void> {
+    try {
+      await this.uploads.serve(call);
+      call.end();
+    } catch (error) {
+      call.emit('error', encodeFailure(error));
+    }
   }
 
   @GrpcStreamCall('SpeechToText', 'TranscribeStream')

@@ -1,0 +1,85 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
+import { RECOGNIZER } from '../engine.tokens.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
+import { BatchJournal } from './batch-journal.js';
+import { MicroBatcher } from './micro-batcher.js';
+import { type Computed, type WorkGroup, type WorkItem } from './work-item.js';
+
+/** What is asked of the engine, whatever way the audio came. */
+export type RecognitionOptions = Omit<TranscribeCall, 'audio' | 'group'>;
+
+/** A file, or a window of a long one. */
+export interface RecognitionJob {
+  readonly options: RecognitionOptions;
+  readonly group: WorkGroup;
+  /** Windows of one request share it. */
+  readonly flow?: string;
+  /** Runs in the preparation stage. */
+  readonly audio: (signal: AbortSignal) => Promise<PreparedAudio>;
+  readonly onSegment?: TranscribeItem['onSegment'];
+}
+
+export interface Recognised {
+  readonly transcript: Transcript;
+  /** Seconds. */
+  readonly durationS: number;
+}
+
+/** The engine's line: files and windows of all requests are prepared side by side and recognised in groups. */
+@Injectable()
+export class RecognitionLane {
+  readonly #batcher: MicroBatcher<RecognitionJob, TranscribeItem, Recognised>;
+
+  constructor(
+    @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    clock: ProcessClock,
+    journal: BatchJournal,
+    state: WorkerState,
+  ) {
+    this.#batcher = new MicroBatcher({
+      prepare: item => this.#prepare(item),
+      compute: group => this.#recognise(group),
+      limits: () => engine.info,
+      prepParallel: spec.prepParallel,
+      clock,
+      journal,
+      draining: () => state.phase === 'draining',
+    });
+  }
+
+  /** Rejects with the job's own failure, or the abort's error once the work is let go. */
+  submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
+    const { requestId: id, priority } = job.options;
+    return this.#batcher.submit({ id, priority, group: job.group, flow: job.flow, input: job, signal });
+  }
+
+  async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
+    const audio = await input.audio(signal);
+    await this.engine.prepare?.(audio, signal);
+    const { requestId, task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords } =
+      input.options;
+    const options = { task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords };
+    return { requestId, audio, ...options, onSegment: input.onSegment, signal };
+  }
+
+  async #recognise(group: readonly TranscribeItem[]) {
+    const outcomes = await this.engine.transcribe(group);
+    return outcomes.map((outcome, index) =>
+      outcome.ok
+        ? {
+            ok: true as const,
+            value: { transcript: outcome.value, durationS: durationOf(group[index]!, outcome.value) },
+          }
+        : outcome,
+    );
+  }
+}
+
+/** An engine that decodes by itself tells the length, at the least by its last segment. */
+const durationOf = ({ audio }: TranscribeItem, { durationS, segments }: Transcript): number =>
+  audio.kind === 'pcm' ? audio.durationS : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);
