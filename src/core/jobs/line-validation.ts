@@ -1,0 +1,93 @@
+import { type BatchEndpoint, type JobProblem } from './batch-job.js';
+import { prefixHash } from './prefix-hash.js';
+
+export const LONGEST_CUSTOM_ID = 512;
+/** How many problems a job reports (COMPAT "Batches", D-17). */
+export const MOST_PROBLEMS = 100;
+
+/** A line that can be sent. */
+export interface ValidLine {
+  readonly ok: true;
+  readonly customId: string;
+  readonly model: string;
+  readonly prefixHash: number;
+}
+
+export interface InvalidLine {
+  readonly ok: false;
+  readonly problem: JobProblem;
+  /** Present when the line has a usable one, for its entry in the error file under lenient validation. */
+  readonly customId?: string;
+}
+
+export interface LineContext {
+  /** From 1. */
+  readonly line: number;
+  readonly endpoint: BatchEndpoint;
+  /** `custom_id` seen before in this file. */
+  readonly seen: (customId: string) => boolean;
+}
+
+/** Text of one line → whether it can be sent, and under which name. Every check is per line and names the line (D-17). */
+export function validateLine(text: string, context: LineContext): ValidLine | InvalidLine {
+  const parsed = parse(text);
+  const { line } = context;
+  const problem = (code: string, message: string, param: string | null): InvalidLine => ({
+    ok: false,
+    problem: { code, message, param, line },
+  });
+  if (text.trim() === '') return problem('empty_line', 'The line is blank.', null);
+  if (parsed === undefined) return problem('invalid_json_line', 'The line is not valid JSON.', null);
+  if (!isObject(parsed)) return problem('invalid_json_line', 'The line must be a JSON object.', null);
+  const found = firstProblem(parsed, context);
+  const customId = usableId(parsed.custom_id);
+  if (found) return { ...problem(...found), ...(customId === undefined ? {} : { customId }) };
+  const body = parsed.body as { readonly model: string };
+  return { ok: true, customId: customId!, model: body.model, prefixHash: prefixHash(body) };
+}
+
+type Found = readonly [code: string, message: string, param: string];
+type Fields = Readonly<Record<string, unknown>>;
+
+function firstProblem({ custom_id, method, url, body }: Fields, { endpoint, seen }: LineContext): Found | undefined {
+  if (typeof custom_id !== 'string' || custom_id === '')
+    return ['missing_required_parameter', '`custom_id` must be a string that is not empty.', 'custom_id'];
+  if (custom_id.length > LONGEST_CUSTOM_ID)
+    return [
+      'invalid_value',
+      `\`custom_id\` has ${custom_id.length} characters; at most ${LONGEST_CUSTOM_ID}.`,
+      'custom_id',
+    ];
+  if (seen(custom_id))
+    return ['duplicate_custom_id', `\`custom_id\` ${JSON.stringify(custom_id)} is used by a line before.`, 'custom_id'];
+  if (method !== 'POST') return ['invalid_method', `\`method\` must be POST; got ${shown(method)}.`, 'method'];
+  if (url !== endpoint)
+    return ['mismatched_url', `\`url\` must be the endpoint of the batch, ${endpoint}; got ${shown(url)}.`, 'url'];
+  return bodyProblem(body);
+}
+
+function bodyProblem(body: unknown): Found | undefined {
+  if (!isObject(body)) return ['missing_required_parameter', '`body` must be a JSON object.', 'body'];
+  if (typeof body.model !== 'string' || body.model === '')
+    return ['missing_required_parameter', '`body.model` must be a string that is not empty.', 'body.model'];
+  if (body.stream === true)
+    return ['unsupported_parameter', '`body.stream` must not be true: a batch has nobody to stream to.', 'body.stream'];
+  return undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const usableId = (id: unknown): string | undefined =>
+  typeof id === 'string' && id !== '' && id.length <= LONGEST_CUSTOM_ID ? id : undefined;
+
+/** A value in a message, cut to what a person wants to read. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
