@@ -1,6 +1,6 @@
 import { didYouMean } from './nearest-name.js';
 import { SettingSource } from './setting-source.js';
-import { environmentName, SETTING_PATHS } from './settings.js';
+import { environmentName, SETTING_PATHS, type SettingPath } from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
 
 /** Names the settings file, when it is not `config/switchyard.yaml`. */
@@ -8,9 +8,15 @@ export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
 
 const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE];
 
+/** Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name of it wins. */
+const BORROWED: Readonly<Record<string, SettingPath>> = { HF_ENDPOINT: 'hub.endpoint' };
+
 /** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
 export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): SettingSource {
   const source = new SettingSource();
+  for (const [name, path] of Object.entries(BORROWED)) {
+    if (environment[name] && !environment[environmentName(path)]) source.take(path, environment[name], name);
+  }
   const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
   for (const [name, raw] of Object.entries(environment)) {
     if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
-import { REAL_TIMING } from '../../../src/worker/engines/openai-http/retry-policy.js';
+import { REAL_TIMING } from '../../../src/platform/http/retry-timing.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
 const refused = (status: number, headers = {}, body = '') => ({ kind: 'status', status, headers, body }) as const;

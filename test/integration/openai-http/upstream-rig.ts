@@ -6,7 +6,7 @@ import {
 } from '../../../src/worker/engines/openai-http/openai-http-options.js';
 import { OpenAiHttpRecognizer } from '../../../src/worker/engines/openai-http/openai-http-recognizer.js';
 import { OpenAiHttpSynthesizer } from '../../../src/worker/engines/openai-http/openai-http-synthesizer.js';
-import { type RetryTiming } from '../../../src/worker/engines/openai-http/retry-policy.js';
+import { type RetryTiming } from '../../../src/platform/http/retry-timing.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { OpenAiUpstream, type UpstreamOptions } from '../../support/openai-upstream.js';
 

@@ -9,7 +9,7 @@ import {
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
 import { multipartBody } from './multipart-body.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { type RetryTiming } from './retry-policy.js';
+import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { transcriptIn } from './transcript-answer.js';
 import { Upstream } from './upstream.js';
 import { textOf } from './upstream-answer.js';

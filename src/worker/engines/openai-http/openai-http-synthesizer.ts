@@ -9,7 +9,7 @@ import {
 } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
 import { type OpenAiHttpSpeechOptions } from './openai-http-options.js';
-import { type RetryTiming } from './retry-policy.js';
+import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { otherContentIn, SpeechSamples } from './speech-samples.js';
 import { Upstream } from './upstream.js';
 import { type RequestBody } from './upstream-exchange.js';

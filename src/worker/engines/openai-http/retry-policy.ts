@@ -1,6 +1,5 @@
-import { type IncomingHttpHeaders } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { UpstreamFailure } from './upstream-failure.js';
 
 /** OpenAI's own clients: 0.5 s, doubled up to 8 s (COMPAT "Errors"). */
@@ -13,19 +12,6 @@ export interface RetryPolicy {
   /** Cap of every wait, also of one that the upstream asks for. */
   readonly maxRetryWaitMs: number;
 }
-
-/** Time and chance, replaced in tests. */
-export interface RetryTiming {
-  /** Rejects when `signal` aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** 0 to 1. */
-  random(): number;
-}
-
-export const REAL_TIMING: RetryTiming = {
-  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-  random: () => Math.random(),
-};
 
 export interface RetriedWork<T> {
   readonly attempt: () => Promise<T>;
@@ -71,21 +57,4 @@ function afterTries(error: DomainError, tries: number): DomainError {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     cause,
   });
-}
-
-/** What an answer asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as a date. `nowMs` is wall-clock time. */
-export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
-  const ms = numberIn(headers['retry-after-ms']);
-  if (ms !== undefined) return ms;
-  const after = headers['retry-after'];
-  const seconds = numberIn(after);
-  if (seconds !== undefined) return seconds * 1000;
-  // `Date.parse` makes a date of "-5", too.
-  const dateMs = /^[A-Z][a-z]{2},/.test(after ?? '') ? Date.parse(after!) : NaN;
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
-}
-
-function numberIn(header: string | readonly string[] | undefined): number | undefined {
-  if (typeof header !== 'string' || !/^\d+(\.\d+)?$/.test(header.trim())) return undefined;
-  return Number(header);
 }

@@ -1,9 +1,11 @@
 import { type IncomingMessage } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { retryAfterMs } from '../../../platform/http/retry-after.js';
+import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { readApiKey } from './api-key-file.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { REAL_TIMING, type RetryTiming, retryAfterMs, withRetries } from './retry-policy.js';
+import { withRetries } from './retry-policy.js';
 import { bodyOf, failureOfNetwork, textOf } from './upstream-answer.js';
 import { type RequestBody, UpstreamExchange } from './upstream-exchange.js';
 import { failureOfStatus } from './upstream-failure.js';

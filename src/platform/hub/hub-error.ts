@@ -1,0 +1,38 @@
+export type HubErrorKind =
+  /** The host could not be reached, or stopped answering. */
+  | 'unreachable'
+  /** The hub wants a token, or the token has no access. */
+  | 'gated'
+  | 'not_found'
+  /** The host answered, but not with the file: a 429 or 5xx that stayed, or another status. */
+  | 'refused'
+  /** The bytes are not those that were announced. */
+  | 'checksum'
+  | 'disk_full'
+  /** The order itself cannot be carried out as it is. */
+  | 'order';
+
+export interface HubErrorDetails {
+  /** Worth another attempt. */
+  readonly transient?: boolean;
+  /** What the host asked to wait before it. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Why model files did not come, in a sentence for the person who asked for them. */
+export class HubError extends Error {
+  readonly transient: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly kind: HubErrorKind,
+    message: string,
+    { transient = false, retryAfterMs, cause }: HubErrorDetails = {},
+  ) {
+    super(message, { cause });
+    this.name = 'HubError';
+    this.transient = transient;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

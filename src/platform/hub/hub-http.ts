@@ -1,0 +1,82 @@
+import { retryAfterMs } from '../http/retry-after.js';
+import { HubError } from './hub-error.js';
+
+export interface HubHttpOptions {
+  /** Such as `https://huggingface.co`; the token goes there and nowhere else. */
+  readonly endpoint: string;
+  /** Bearer token for gated and private repositories. */
+  readonly token?: string | undefined;
+}
+
+export interface HubRequest {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Codes after which the connection itself was impossible: nobody listens, no such name, no way there. */
+const NO_WAY = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+
+/** GET with failures told as HubError. Redirects are followed; the token does not go along to another host (Fetch standard). */
+export class HubHttp {
+  constructor(private readonly options: HubHttpOptions) {}
+
+  get endpoint(): string {
+    return this.options.endpoint.replace(/\/+$/, '');
+  }
+
+  /** @returns an answer of 200 or 206, its body not read. 416 passes, too: it says that a range is not there. */
+  async get(url: string, { headers = {}, signal }: HubRequest): Promise<Response> {
+    const authorization = this.tokenFor(url);
+    const response = await this.send(url, { headers: { ...headers, ...authorization }, signal });
+    if (response.url.startsWith('http:') && url.startsWith('https:')) {
+      await response.body?.cancel();
+      throw new HubError(
+        'refused',
+        `${new URL(url).host} leads to an unencrypted address, ${new URL(response.url).host}`,
+      );
+    }
+    if ([200, 206, 416].includes(response.status)) return response;
+    await response.body?.cancel();
+    throw this.statusError(url, response);
+  }
+
+  private async send(url: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      init.signal?.throwIfAborted();
+      const { cause } = error as { cause?: NodeJS.ErrnoException };
+      const code = cause?.code ?? cause?.message ?? (error as Error).message;
+      throw new HubError('unreachable', `${new URL(url).host} cannot be reached (${code})`, {
+        transient: !NO_WAY.includes(code),
+        cause: error,
+      });
+    }
+  }
+
+  private tokenFor(url: string): Record<string, string> {
+    const { token } = this.options;
+    if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin) return {};
+    return { authorization: `Bearer ${token}` };
+  }
+
+  private statusError(url: string, { status, headers }: Response): HubError {
+    const { host, pathname } = new URL(url);
+    const what = `${host} answered ${status} to ${decodeURI(pathname)}`;
+    if (status === 401 || status === 403) return this.refusedAccess(what, headers.get('x-error-code'));
+    if (status === 404) return new HubError('not_found', `${what}: no such repository, revision or file`);
+    const transient = status === 408 || status === 429 || status >= 500;
+    const asked = retryAfterMs(Object.fromEntries(headers), Date.now());
+    return new HubError('refused', what, { transient, retryAfterMs: asked });
+  }
+
+  private refusedAccess(what: string, code: string | null): HubError {
+    const known = this.options.token === undefined ? 'no token was sent' : 'the token that was sent has no access';
+    const missing = code === 'RepoNotFound' ? 'it does not exist, or is private' : 'it is gated or private';
+    return new HubError(
+      'gated',
+      `${what}: ${missing}, and ${known}. Accept its terms on its page, make an access token at ${this.endpoint}/settings/tokens, ` +
+        'put it alone into a file, and name that file: --token-file FILE, or hub.token_file in config/switchyard.yaml',
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HubHttp } from '../../../src/platform/hub/hub-http.js';
+import { pullModel, type PullContext, type PullOrder } from '../../../src/platform/hub/model-pull.js';
+import { parseSource } from '../../../src/platform/hub/model-source.js';
+import { type PullEvent } from '../../../src/platform/hub/pull-event.js';
+import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+export const MODEL: Readonly<Record<string, Buffer>> = {
+  'config.json': Buffer.from('{"d_model":8}'),
+  'onnx/encoder.onnx': randomBytes(300_000),
+  'onnx/decoder.onnx': randomBytes(200_000),
+};
+
+export interface PullSettings extends Partial<Omit<PullOrder, 'source'>>, Partial<PullContext> {
+  readonly from?: string;
+  readonly token?: string;
+}
+
+/** A hub, a folder, and pulls from one into the other. Waits between attempts take no time, and are noted. */
+export class PullRig implements AsyncDisposable {
+  readonly waits: number[] = [];
+  readonly events: PullEvent[] = [];
+  /** Whether stalled answers are cut once something of them has arrived. */
+  cutting = true;
+  readonly abort = new AbortController();
+
+  private constructor(
+    readonly hub: HubServer,
+    readonly root: string,
+  ) {}
+
+  static async start(options: Partial<HubServerOptions> = {}): Promise<PullRig> {
+    const hub = await HubServer.start({ files: MODEL, ...options });
+    return new PullRig(hub, await mkdtemp(join(tmpdir(), 'pull-')));
+  }
+
+  get folder(): string {
+    return join(this.root, 'model');
+  }
+
+  pull({ from = `hf:${this.hub.repository}`, token, ...settings }: PullSettings = {}) {
+    const order = { source: parseSource(from), folder: this.folder, include: [], ...settings };
+    return pullModel(order, {
+      http: new HubHttp({ endpoint: this.hub.url, token }),
+      signal: this.abort.signal,
+      observe: event => {
+        this.events.push(event);
+        if (this.cutting && event.type === 'received') this.hub.cut();
+      },
+      stallMs: 10_000,
+      timing: { sleep: ms => Promise.resolve(void this.waits.push(ms)), random: () => 1 },
+      ...settings,
+    });
+  }
+
+  /** Files below the model's folder, with slashes. */
+  async names(): Promise<string[]> {
+    const entries = await readdir(this.folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter(entry => entry.isFile());
+    return files.map(({ parentPath, name }) => join(parentPath, name).slice(this.folder.length + 1)).sort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.hub[Symbol.asyncDispose]();
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
