@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
-import { readWorkerSpec } from './platform/config/worker-spec.js';
+import { WORKER_USAGE, workerSpecOf } from './platform/config/worker-arguments.js';
 import { createEngine } from './worker/engines/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { SupervisorLink } from './worker/lifecycle/supervisor-link.js';
@@ -14,7 +14,8 @@ const supervisor = new SupervisorLink(process);
 
 /** Listening comes before loading: a supervisor can connect and watch the health turn to SERVING. */
 async function bootstrap(): Promise<void> {
-  const spec = readWorkerSpec();
+  const spec = workerSpecOf(process.argv.slice(2));
+  if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
   const engine = createEngine(spec.model);
   const server = new WorkerGrpcServer(spec);

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError } from '../platform/config/config-problem.js';
 import { configRows, configTable } from '../platform/config/config-rows.js';
 import { loadConfig } from '../platform/config/load-config.js';
+import { replicaSpecs } from '../platform/config/model-spec.js';
 
 const HELP = `npm run config:print [-- --json]
 
@@ -16,7 +17,7 @@ function main(): void {
   if (values.json) return console.log(JSON.stringify({ settings, models: config.models }, null, 2));
   console.log(configTable(settings));
   const models = config.models.map(
-    ({ id, kind, engine, replicas }) => `  ${id}  ${kind}, ${engine}, ${replicas} local`,
+    model => `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
   );
   console.log(`\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n')}`);
 }

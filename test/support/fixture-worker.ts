@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
 import {
   encodeHealth,
   healthDefinition,
@@ -11,10 +11,14 @@ import {
 import { encodeFailure } from '../../src/contracts/grpc/status.codec.js';
 import {
   decodeTranscribeCall,
+  encodeFinalSegment,
   encodeTranscript,
+  encodeUploadDone,
   speechToTextDefinition,
   type SpeechToTextServer,
   type TranscribeCall,
+  type TranscribeUploadRequest,
+  type TranscribeUploadResponse,
 } from '../../src/contracts/grpc/stt.codec.js';
 import {
   encodeSpeechChunk,
@@ -36,6 +40,8 @@ export const script = {
   flood: (lines: number) => `flood:${lines}`,
   /** Recognition only: these segments, one second each, and their words. */
   say: (...segments: readonly string[]) => `say:${segments.join('|')}`,
+  /** An upload's segments are told at once, the whole when released. */
+  sayAndHold: (...segments: readonly string[]) => `sayAndHold:${segments.join('|')}`,
   /** Speech only: so many chunks of 64 KiB. */
   chunks: (count: number) => `chunks:${count}`,
 };
@@ -48,6 +54,8 @@ const CHUNK = Buffer.alloc(65_536, 1);
  * `received` and `cancelled` with the request id, so that tests wait for facts.
  */
 export class FixtureWorker extends EventEmitter {
+  /** All of this process that have not been stopped. */
+  static readonly started = new Set<FixtureWorker>();
   readonly received: string[] = [];
   readonly cancelled: string[] = [];
   health: WorkerHealthReport;
@@ -81,6 +89,7 @@ export class FixtureWorker extends EventEmitter {
     };
     server.addService(healthDefinition, health);
     this.#server = server;
+    FixtureWorker.started.add(this);
     return new Promise((resolve, reject) => {
       server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
@@ -91,6 +100,7 @@ export class FixtureWorker extends EventEmitter {
   /** Tears every connection down, as a dying process does. */
   stop(): void {
     this.#server?.forceShutdown();
+    FixtureWorker.started.delete(this);
   }
 
   release(requestId: string): void {
@@ -119,7 +129,7 @@ export class FixtureWorker extends EventEmitter {
           (error: unknown) => answer(encodeFailure(error)),
         );
       },
-      transcribeUpload: call => call.end(),
+      transcribeUpload: call => void this.#takeUpload(call),
       transcribeStream: call => call.end(),
       ...this.#control(),
     };
@@ -147,6 +157,27 @@ export class FixtureWorker extends EventEmitter {
     };
   }
 
+  /** As a file, but each segment is told before the whole, and again by a worker that begins anew. */
+  async #takeUpload(call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>): Promise<void> {
+    const sent: TranscribeUploadRequest['message'][] = [];
+    try {
+      for await (const { message } of call as AsyncIterable<TranscribeUploadRequest>) sent.push(message);
+      const [start, ...pieces] = sent;
+      if (start?.$case !== 'start') throw new DomainError('invalid_value', 'no start');
+      const audio = Buffer.concat(pieces.flatMap(piece => (piece?.$case === 'audio' ? [piece.value] : [])));
+      const request = decodeTranscribeCall({ ...start.value, ...(start.value.audioUrl === '' && { audio }) });
+      const transcript = transcriptOf(request);
+      for (const segment of transcript.segments) {
+        const words = transcript.words.filter(({ start: at }) => at === segment.start);
+        call.write(encodeFinalSegment({ segment, words, logprobs: [] }));
+      }
+      await this.#perform(request.requestId, request.prompt);
+      call.end(encodeUploadDone(transcript, EXECUTION));
+    } catch (error) {
+      call.emit('error', encodeFailure(error));
+    }
+  }
+
   async #speak(call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>): Promise<void> {
     const { requestId, text } = call.request;
     try {
@@ -167,7 +198,8 @@ export class FixtureWorker extends EventEmitter {
   async #perform(requestId: string, text: string): Promise<void> {
     const [verb, argument = ''] = text.split(':');
     this.received.push(requestId);
-    const held = verb === 'hold' || verb === 'deaf' ? this.#hold(requestId, verb === 'deaf') : undefined;
+    const held =
+      verb === 'hold' || verb === 'deaf' || verb === 'sayAndHold' ? this.#hold(requestId, verb === 'deaf') : undefined;
     this.emit('received', requestId);
     await held;
     for (let line = 0; verb === 'flood' && line < Number(argument); line += 1) {
@@ -187,7 +219,7 @@ export class FixtureWorker extends EventEmitter {
 }
 
 const transcriptOf = (request: TranscribeCall) => {
-  const said = request.prompt.startsWith('say:') ? request.prompt.slice(4).split('|') : undefined;
+  const said = /^say(?:AndHold)?:(.*)$/s.exec(request.prompt)?.[1]?.split('|');
   return {
     text: said?.join(' ') ?? `${sizeOf(request)} of ${request.filename}`,
     language: request.language,

@@ -3,6 +3,7 @@ import { PassThrough, type Writable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { type AddressResolver, systemResolver } from '../../src/gateway/worker-pool/address-resolver.js';
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-launch.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import {
@@ -16,6 +17,7 @@ import { ProcessClock } from '../../src/platform/clock/monotonic-clock.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
+import { leftover } from './leftovers.js';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -23,7 +25,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 export const fixtureLaunch: WorkerLaunch = {
   command: process.execPath,
   args: ['--no-warnings', '--import', path('./typescript-loader.mjs'), path('./fixture-worker-process.ts')],
-  environment: spec => ({ ...workerEnvironment(spec), NODE_OPTIONS: '' }),
+  environment: (spec, added) => workerEnvironment(spec, undefined, added),
   stopGraceMs: 5000,
 };
 
@@ -45,6 +47,8 @@ export interface PoolOptions {
   readonly models: readonly ModelSpec[];
   readonly settings?: Partial<Record<SettingPath, number | string>>;
   readonly launch?: Partial<WorkerLaunch>;
+  /** In place of the system's name resolution. */
+  readonly resolve?: AddressResolver;
 }
 
 /** Short waits so that tests need few seconds; nothing asserts how long they took. */
@@ -55,26 +59,33 @@ const QUICK = {
   'server.upload_limit_bytes': 4 * 1024 * 1024,
 } as const;
 
-export function makePool({ models, settings, launch }: PoolOptions): WorkerPoolService {
+export function makePool({ models, settings, launch, resolve = systemResolver }: PoolOptions): WorkerPoolService {
   Logger.overrideLogger(false);
-  return new WorkerPoolService(
+  const pool = new WorkerPoolService(
     settingsFrom({ ...QUICK, ...settings }),
     models,
     { ...fixtureLaunch, ...launch },
     new ProcessClock(),
+    resolve,
   );
+  leftover(() => pool.close());
+  return pool;
 }
 
-/** Resolves with the worker's view as soon as it satisfies `condition`; jest's own timeout is the limit. */
+/** Below jest's own limit of a test: a wait that outlived its test would keep jest from ending. */
+const WAIT_MS = 25_000;
+
+/** Resolves with the worker's view as soon as it satisfies `condition`. Rejects, and tells what there is, after 25 s. */
 export async function workerThat(
   pool: WorkerPoolService,
   condition: (worker: WorkerView) => boolean,
 ): Promise<WorkerView> {
-  for (;;) {
+  for (const endMs = performance.now() + WAIT_MS; performance.now() < endMs;) {
     const found = pool.workers().find(condition);
     if (found) return found;
     await new Promise(resolve => setTimeout(resolve, 5));
   }
+  throw new Error(`waited ${WAIT_MS} ms for ${condition.toString()} in ${JSON.stringify(pool.workers())}`);
 }
 
 export const isReady = ({ state }: WorkerView): boolean => state === 'ready' || state === 'busy';

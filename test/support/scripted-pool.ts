@@ -7,6 +7,7 @@ import { DomainError, type ErrorCode } from '../../src/core/shared/domain-error.
 import { type Lease } from '../../src/core/shared/lease.js';
 import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
 import { type CallGroup, type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
+import { type ModelView } from '../../src/gateway/worker-pool/model-view.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
@@ -82,6 +83,8 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   /** Makes `execute` throw. */
   executeError: Error | undefined;
   closed = false;
+  /** Models that an operator has unloaded. */
+  readonly held = new Set<string>();
 
   addWorker(id: string, model: string, { slots = 16, maxBatch = 8 } = {}): void {
     const worker = { model, maxBatch, slots: new SlotLedger(() => this.#capacity.next(model)) };
@@ -139,6 +142,30 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
 
   hasReady(model: string): boolean {
     return [...this.#workers.values()].some(worker => worker.model === model);
+  }
+
+  models(): ModelView[] {
+    return [];
+  }
+
+  model(): undefined {
+    return undefined;
+  }
+
+  load(): void {
+    throw new Error('scripted workers are always there');
+  }
+
+  unload(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  isHeld(model: string): boolean {
+    return this.held.has(model);
+  }
+
+  openStream(): never {
+    throw new Error('scripted workers have no streams');
   }
 
   isServed(): boolean {

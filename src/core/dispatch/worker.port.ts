@@ -23,8 +23,9 @@ export type SlotCredit = 'free' | 'urgent';
 /** Capacity as the dispatcher sees it: ask first, choose work second (D-01). */
 export interface WorkerPort {
   /**
-   * The worker of `model` to use next: most free, then most urgent. Undefined while none is ready with either, so the overdraft
-   * is offered only when no worker of the model has a free slot. O(workers of the model).
+   * The worker of `model` to use next: the largest free share of its slots, then the largest urgent one. Undefined while none is
+   * ready with either, so the overdraft is offered only when no worker of the model has a free slot. Asked only while something
+   * waits for the model: it may start its workers. O(workers of the model).
    */
   offer(model: string): SlotOffer | undefined;
   /** Takes `count` slots of a worker just offered. Throws when it has fewer of that credit: a plan never exceeds its offer. */

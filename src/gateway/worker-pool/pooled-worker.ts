@@ -3,13 +3,16 @@ import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
+import { type ChannelSecurity } from './channel-security.js';
+import { RecentLatency } from './recent-latency.js';
 import { slotCredits, SlotLedger } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type WorkerLog } from './supervisor/worker-log.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits } from './worker-channel.js';
+import { type WorkerOffer } from './worker-choice.js';
 import { WorkerHealth } from './worker-health.js';
-import { type WorkerHome } from './worker-home.js';
+import { RemoteHome, type WorkerHome } from './worker-home.js';
 import { WorkerLink } from './worker-link.js';
 import { type WorkerState, type WorkerView } from './worker-view.js';
 
@@ -17,10 +20,16 @@ export interface PooledWorkerOptions {
   readonly id: string;
   readonly model: string;
   readonly kind: 'stt' | 'tts';
+  /** Configured for its engine; what a worker reports may say more. */
+  readonly device?: string;
   readonly home: WorkerHome;
   readonly limits: ChannelLimits;
   readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
   readonly log: WorkerLog;
+  /** Asked for each new connection. */
+  security(): ChannelSecurity;
+  /** Monotonic milliseconds. */
+  nowMs(): number;
   /** Slots of this worker became more, free or urgent. Synchronous. */
   onCapacity(): void;
 }
@@ -40,10 +49,14 @@ interface Tenancy {
  * One configured worker through all its processes. What the states mean and how they follow each other: README "States".
  */
 export class PooledWorker {
-  #phase: Phase = 'lost';
+  #phase: Phase = 'stopped';
   #tenancy: Tenancy | undefined;
   #report: WorkerHealthReport | undefined;
+  #problem: string | undefined;
   #closing = false;
+  #drained: Promise<void> | undefined;
+  #onDrained: () => void = () => undefined;
+  readonly #latency = new RecentLatency();
 
   constructor(private readonly options: PooledWorkerOptions) {}
 
@@ -53,6 +66,11 @@ export class PooledWorker {
 
   get model(): string {
     return this.options.model;
+  }
+
+  /** Run by somebody else, at an address. */
+  get isRemote(): boolean {
+    return this.options.home instanceof RemoteHome;
   }
 
   get state(): WorkerState {
@@ -72,11 +90,13 @@ export class PooledWorker {
   }
 
   /** Undefined unless ready with a slot, be it for REALTIME only. */
-  offer(): SlotOffer | undefined {
+  offer(): WorkerOffer | undefined {
     const slots = this.#tenancy?.slots;
     if (this.#phase !== 'ready' || !slots || slots.urgent === 0) return undefined;
     const { free, urgent, inUse } = slots;
-    return { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
+    const maxBatch = this.#report?.maxBatch ?? 1;
+    const offer: SlotOffer = { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch };
+    return { offer, total: slots.total, latencyMs: this.#latency.ms };
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
@@ -87,7 +107,13 @@ export class PooledWorker {
   }
 
   execute(call: CallRequest): WorkerCall {
-    return this.#tenancy?.link.execute(call) ?? lostCall(this.id);
+    const startedAtMs = this.options.nowMs();
+    const started = this.#tenancy?.link.execute(call) ?? lostCall(this.id);
+    started.reply.then(
+      () => this.#latency.add(this.options.nowMs() - startedAtMs),
+      () => undefined,
+    );
+    return started;
   }
 
   /** Places for live streams that are free now. */
@@ -115,18 +141,32 @@ export class PooledWorker {
     return (await this.#tenancy?.link.cancel(requestId, reason, timeoutMs)) ?? false;
   }
 
-  /** No further offers. */
+  /** Leases out and live streams. */
+  get running(): number {
+    return this.#inUse + (this.#tenancy?.streams.inUse ?? 0);
+  }
+
+  /** No further offers; probed on, so that one which hangs with its last requests is found out. */
   drain(): void {
     this.#suspend('draining');
     this.#closing = true;
-    this.#tenancy?.health.stop();
+  }
+
+  /** Drains; resolves when nothing runs here any more, or the process is gone with what ran. */
+  drained(): Promise<void> {
+    this.drain();
+    this.#drained ??= new Promise(resolve => {
+      this.#onDrained = resolve;
+      this.#checkDrained();
+    });
+    return this.#drained;
   }
 
   /** Ends calls that are left, then the worker if it is ours, then the channel. */
   async close(): Promise<void> {
     this.drain();
-    const link = this.#tenancy?.link;
-    link?.abort();
+    this.#tenancy?.health.stop();
+    this.#tenancy?.link.abort();
     await this.options.home.stop();
     this.#disconnect();
   }
@@ -144,13 +184,19 @@ export class PooledWorker {
       restarts: home.restarts,
       ...(this.#tenancy && { address: this.#tenancy.link.address }),
       ...(home.pid !== undefined && { pid: home.pid }),
+      ...(this.#device !== undefined && { device: this.#device }),
       ...(home.lastExit && { lastExit: home.lastExit }),
+      ...(this.#problem !== undefined && { problem: this.#problem }),
       ...(this.#report && { health: this.#report }),
     };
   }
 
   get #inUse(): number {
     return this.#tenancy?.slots.inUse ?? 0;
+  }
+
+  get #device(): string | undefined {
+    return this.#report?.device || this.options.device;
   }
 
   #connect(address: string): void {
@@ -162,23 +208,29 @@ export class PooledWorker {
 
   #moveIn(address: string): Tenancy {
     const { kind, limits, health, home } = this.options;
-    const link = new WorkerLink({ address, kind, limits, onConnectionLost: () => this.#onConnectionLost(link) });
+    const security = this.options.security();
+    const onConnectionLost = () => this.#onConnectionLost(link);
+    const link = new WorkerLink({ address, kind, limits, security, onConnectionLost });
     const probes = new WorkerHealth({
       intervalMs: health.intervalMs,
       failures: health.failures,
       probe: () => link.probe(health.timeoutMs),
       onReport: report => this.#onReport(report),
-      onUnhealthy: () => {
+      onUnhealthy: error => {
+        this.#problem = error instanceof Error ? error.message : String(error);
         this.#suspend('lost');
         home.onHung(`${health.failures} health probes failed in a row`);
       },
     });
-    const slots = new SlotLedger(() => this.options.onCapacity());
-    return { link, slots, streams: new SlotLedger(() => undefined), health: probes };
+    const onReturn = () => this.#checkDrained();
+    const slots = new SlotLedger(() => this.options.onCapacity(), onReturn);
+    return { link, slots, streams: new SlotLedger(() => undefined, onReturn), health: probes };
   }
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
+    this.#problem = undefined;
+    if (this.#closing) return;
     if (report.state !== 'ready') return this.#suspend(report.state);
     this.#enter('ready');
     this.#tenancy?.streams.resize(report.streams);
@@ -197,6 +249,11 @@ export class PooledWorker {
     this.#tenancy?.slots.resize(0);
     this.#tenancy?.link.retire();
     this.#tenancy = undefined;
+    this.#checkDrained();
+  }
+
+  #checkDrained(): void {
+    if (this.#closing && this.running === 0) this.#onDrained();
   }
 
   /** No offers from now on; leases that are out come back one by one, and are still counted if the worker recovers. */

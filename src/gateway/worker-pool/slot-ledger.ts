@@ -19,8 +19,14 @@ export class SlotLedger {
   #overdraft = 0;
   #inUse = 0;
 
-  /** @param onGrowth called after the slots of either credit became more; synchronous. */
-  constructor(private readonly onGrowth: () => void) {}
+  /**
+   * @param onGrowth called after the slots of either credit became more; synchronous
+   * @param onReturn called after a lease came back, whether or not that frees a slot; synchronous
+   */
+  constructor(
+    private readonly onGrowth: () => void,
+    private readonly onReturn: () => void = () => undefined,
+  ) {}
 
   get total(): number {
     return this.#total;
@@ -49,7 +55,13 @@ export class SlotLedger {
     if (count > left)
       throw new Error(`${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`);
     this.#inUse += count;
-    return Array.from({ length: count }, () => new Lease(() => this.#change(() => this.#inUse--)));
+    return Array.from({ length: count }, () => new Lease(() => this.#take()));
+  }
+
+  /** A lease back. */
+  #take(): void {
+    this.#change(() => this.#inUse--);
+    this.onReturn();
   }
 
   #change(apply: () => void): void {

@@ -1,9 +1,17 @@
-import { Channel, type ChannelOptions, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import { Channel, type ChannelOptions, type ServiceError, type StatusObject } from '@grpc/grpc-js';
 import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
 import { isConnectionLost } from '../../contracts/grpc/status.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
 import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
+import { type ChannelSecurity } from './channel-security.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+
+export interface ChannelTarget {
+  /** host:port */
+  readonly address: string;
+  readonly limits: ChannelLimits;
+  readonly security: ChannelSecurity;
+}
 
 export interface ChannelLimits {
   /** Largest message, both ways: the upload limit plus room for the other fields. */
@@ -32,13 +40,12 @@ export class WorkerChannel {
 
   /** @param onLost the connection broke under a call; called before that call's answer is delivered. */
   constructor(
-    address: string,
-    limits: ChannelLimits,
+    { address, limits, security }: ChannelTarget,
     private readonly onLost: () => void,
   ) {
-    const secrets = credentials.createInsecure();
-    this.#channel = new Channel(address, secrets, channelOptions(limits));
-    const shared = { channelOverride: this.#channel };
+    const secrets = security.credentials;
+    this.#channel = new Channel(address, secrets, { ...channelOptions(limits), ...nameOptions(security) });
+    const shared = { channelOverride: this.#channel, interceptors: security.interceptors };
     this.stt = new SpeechToTextStub(address, secrets, shared);
     this.tts = new TextToSpeechStub(address, secrets, shared);
     this.health = new HealthStub(address, secrets, shared);
@@ -84,6 +91,12 @@ export class WorkerChannel {
     if (this.#retired && this.#calls.size === 0) this.#channel.close();
   }
 }
+
+/** What the certificate is checked against: an address that came from DNS stands for the name that was asked for. */
+const nameOptions = ({ usesTls, serverName }: ChannelSecurity): ChannelOptions =>
+  usesTls && serverName !== undefined
+    ? { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName }
+    : {};
 
 const channelOptions = (limits: ChannelLimits): ChannelOptions => ({
   'grpc.keepalive_time_ms': limits.keepaliveTimeMs,

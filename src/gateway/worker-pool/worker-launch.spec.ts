@@ -9,7 +9,15 @@ const spec: WorkerSpec = {
     ...{ id: 'm', kind: 'stt', engine: 'synthetic', aliases: [], capabilities: ['transcribe'], languages: [] },
     ...{ replicas: 1, addresses: [], voices: {}, options: {} },
   },
-  ...{ host: '127.0.0.1', port: 0, maxMessageBytes: 1, uploadLimitBytes: 1, prepParallel: 4, shutdownGraceMs: 0, logLevel: 'info' },
+  ...{
+    host: '127.0.0.1',
+    port: 0,
+    maxMessageBytes: 1,
+    uploadLimitBytes: 1,
+    prepParallel: 4,
+    shutdownGraceMs: 0,
+    logLevel: 'info',
+  },
   ...{ keepaliveTimeMs: 1, keepaliveTimeoutMs: 1 },
 };
 

@@ -6,7 +6,8 @@ import { fetchRules, type WorkerSpec, workerEnvironment } from '../../platform/c
 export interface WorkerLaunch {
   readonly command: string;
   readonly args: readonly string[];
-  environment(spec: WorkerSpec): NodeJS.ProcessEnv;
+  /** @param added what the replica's configuration puts into the environment of its process */
+  environment(spec: WorkerSpec, added?: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
   /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
   readonly stopGraceMs: number;
 }
@@ -18,6 +19,6 @@ export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 export const builtWorkerLaunch = (settings: Settings): WorkerLaunch => ({
   command: process.execPath,
   args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
-  environment: spec => workerEnvironment({ ...spec, fetch: fetchRules(settings) }),
+  environment: (spec, added) => workerEnvironment({ ...spec, fetch: fetchRules(settings) }, undefined, added),
   stopGraceMs: 2000,
 });

@@ -11,9 +11,11 @@ import {
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { type ChannelSecurity } from './channel-security.js';
 import { StreamHandle } from './stream-handle.js';
 import { SynthesizeCall } from './synthesize-call.js';
 import { TranscribeCall } from './transcribe-call.js';
+import { goesInPieces, UploadCall } from './upload-call.js';
 import { type CallRequest, lostCall, type StartedCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
 
@@ -22,6 +24,7 @@ export interface LinkOptions {
   readonly address: string;
   readonly kind: 'stt' | 'tts';
   readonly limits: ChannelLimits;
+  readonly security: ChannelSecurity;
   /** A call or a probe found the connection broken; it has been replaced already. */
   onConnectionLost(): void;
 }
@@ -49,11 +52,8 @@ export class WorkerLink {
   /** Starts the RPC now. Never throws: on a retired link the reply rejects with worker_lost. */
   execute(call: CallRequest): WorkerCall {
     if (this.#retired) return lostCall(this.address);
-    const { id, payload } = call.request;
-    const started =
-      payload.kind === 'transcribe'
-        ? new TranscribeCall(() => this.#channel, call, payload)
-        : new SynthesizeCall(this.#channel, call, payload);
+    const { id } = call.request;
+    const started = this.#start(call);
     this.#calls.set(id, started);
     void started.finished.then(() => {
       if (this.#calls.get(id) === started) this.#calls.delete(id);
@@ -111,8 +111,15 @@ export class WorkerLink {
     this.#channel.abort();
   }
 
+  #start(call: CallRequest): StartedCall {
+    const { payload } = call.request;
+    if (payload.kind === 'synthesize') return new SynthesizeCall(this.#channel, call, payload);
+    if (goesInPieces(payload, this.options.limits.maxMessageBytes)) return new UploadCall(this.#channel, call, payload);
+    return new TranscribeCall(() => this.#channel, call, payload);
+  }
+
   #connect(): WorkerChannel {
-    const channel = new WorkerChannel(this.options.address, this.options.limits, () => this.#onLost(channel));
+    const channel = new WorkerChannel(this.options, () => this.#onLost(channel));
     return channel;
   }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.js';
+import { ADDRESS_RESOLVER, systemResolver } from './address-resolver.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-launch.js';
 import { workerPoolMetricProviders, WorkerPoolMetrics } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
@@ -8,6 +9,7 @@ import { WorkerPoolService } from './worker-pool.service.js';
 @Module({
   providers: [
     { provide: WORKER_LAUNCH, useFactory: builtWorkerLaunch, inject: [SETTINGS] },
+    { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,
     WorkerPoolMetrics,
     ...workerPoolMetricProviders,

@@ -8,12 +8,14 @@ import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { ADDRESS_RESOLVER, type AddressResolver } from './address-resolver.js';
+import { type ModelView } from './model-view.js';
+import { ModelWorkers } from './model-workers.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { streamHost } from './stream-host.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-launch.js';
-import { workerRoster } from './worker-roster.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type WorkerView } from './worker-view.js';
 
@@ -34,8 +36,7 @@ export interface WorkerCallRequest extends CallRequest {
  */
 @Injectable()
 export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
-  readonly #workers: ReadonlyMap<string, PooledWorker>;
-  readonly #byModel: ReadonlyMap<string, readonly PooledWorker[]>;
+  readonly #models: ReadonlyMap<string, ModelWorkers>;
   readonly #capacity = new Subject<string>();
   readonly #activity = new Subject<PoolActivity>();
   #started = false;
@@ -50,52 +51,52 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     @Inject(MODELS) models: readonly ModelSpec[],
     @Inject(WORKER_LAUNCH) launch: WorkerLaunch,
     clock: ProcessClock,
+    @Inject(ADDRESS_RESOLVER) resolve: AddressResolver,
   ) {
-    const workers = workerRoster({
+    const shared = {
       settings,
-      models,
       launch,
+      resolve,
       nowMs: () => clock.nowMs(),
-      onCapacity: model => this.#capacity.next(model),
-      onRestart: ({ id, model }) => this.#activity.next({ type: 'restarted', worker: id, model }),
-    });
-    this.#workers = new Map(workers.map(worker => [worker.id, worker]));
-    this.#byModel = new Map(models.map(({ id }) => [id, workers.filter(worker => worker.model === id)]));
+      onCapacity: (model: string) => this.#capacity.next(model),
+      onRestart: ({ id, model }: { readonly id: string; readonly model: string }) =>
+        this.#activity.next({ type: 'restarted', worker: id, model }),
+    };
+    this.#models = new Map(models.map(model => [model.id, new ModelWorkers({ ...shared, model })]));
   }
 
   onApplicationBootstrap(): Promise<void> {
     return this.start();
   }
 
-  /** Starts supervisors and probes; does not wait for workers to be ready. Idempotent. */
+  /** Loads the models that wait for no request; does not wait for their workers to be ready. Idempotent. */
   start(): Promise<void> {
-    if (!this.#started) for (const worker of this.#workers.values()) worker.start();
+    if (!this.#started) for (const model of this.#models.values()) model.boot();
     this.#started = true;
     return Promise.resolve();
   }
 
+  /** Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`). */
   offer(model: string): SlotOffer | undefined {
-    let best: SlotOffer | undefined;
-    for (const worker of this.#byModel.get(model) ?? []) {
-      const offer = worker.offer();
-      if (offer && (!best || isRoomier(offer, best))) best = offer;
-    }
-    return best;
+    const workers = this.#models.get(model);
+    if (this.#started) workers?.demand();
+    return workers?.offer();
   }
 
   lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
-    const worker = this.#workers.get(workerId);
+    const worker = this.#worker(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
     return worker.lease(count, credit);
   }
 
   /** Starts the RPC now. Never throws: a worker that is gone makes the reply reject with `worker_lost`. */
   execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
-    const call = this.#workers.get(workerId)?.execute({ request, group }) ?? lostCall(workerId);
+    const call = this.#worker(workerId)?.execute({ request, group }) ?? lostCall(workerId);
     call.reply.then(
       ({ execution }) => this.#activity.next({ type: 'executed', model: request.model, execution }),
       () => undefined,
     );
+    void call.finished.then(() => this.#models.get(request.model)?.used());
     return call;
   }
 
@@ -105,7 +106,11 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    *   model has no live streams.
    */
   openStream(model: string, config: StreamConfig): StreamHandle {
-    return streamHost(model, this.#byModel.get(model) ?? []).openStream(config);
+    const workers = this.#models.get(model);
+    if (this.#started) workers?.demand();
+    const stream = streamHost(model, workers?.workers ?? []).openStream(config);
+    void stream.finished.then(() => workers?.used());
+    return stream;
   }
 
   /**
@@ -113,22 +118,48 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * got it. False: no answer, or it has ended already. Never rejects; the slot comes back when the call has `finished`.
    */
   async cancel(workerId: string, requestId: string, reason: CancelReason): Promise<boolean> {
-    const worker = this.#workers.get(workerId);
-    return (await worker?.cancel(requestId, reason, this.settings.cancellation.rpcTimeoutMs)) ?? false;
+    return (await this.#worker(workerId)?.cancel(requestId, reason, this.settings.cancellation.rpcTimeoutMs)) ?? false;
   }
 
   workers(): WorkerView[] {
-    return [...this.#workers.values()].map(worker => worker.view());
+    return [...this.#models.values()].flatMap(({ workers }) => workers.map(worker => worker.view()));
+  }
+
+  models(): ModelView[] {
+    return [...this.#models.values()].map(model => model.view());
+  }
+
+  /** Undefined: no such model is configured. */
+  model(id: string): ModelView | undefined {
+    return this.#models.get(id)?.view();
+  }
+
+  /** Starts the workers of a model; does not wait for them. Idempotent. */
+  load(model: string): void {
+    this.#models.get(model)?.load();
+  }
+
+  /**
+   * Stops the workers of a model when what they have has ended; resolves then.
+   * @param hold requests do not bring it back: `load` does
+   */
+  async unload(model: string, hold: boolean): Promise<void> {
+    await this.#models.get(model)?.unload(hold);
+  }
+
+  /** Taken away by an operator: requests for it cannot be served until it is loaded. */
+  isHeld(model: string): boolean {
+    return this.#models.get(model)?.isHeld ?? false;
   }
 
   /** Some worker is configured for the model, up or not. */
   isServed(model: string): boolean {
-    return (this.#byModel.get(model)?.length ?? 0) > 0;
+    return this.#models.get(model)?.isServed ?? false;
   }
 
   /** Some worker of the model takes work now. */
   hasReady(model: string): boolean {
-    return (this.#byModel.get(model) ?? []).some(({ state }) => state === 'ready' || state === 'busy');
+    return this.#models.get(model)?.hasReady() ?? false;
   }
 
   /**
@@ -140,14 +171,18 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return this.#closed;
   }
 
+  #worker(id: string): PooledWorker | undefined {
+    for (const model of this.#models.values()) {
+      const worker = model.worker(id);
+      if (worker) return worker;
+    }
+    return undefined;
+  }
+
   async #close(): Promise<void> {
     this.#started = true;
-    await Promise.all([...this.#workers.values()].map(worker => worker.close()));
+    await Promise.all([...this.#models.values()].map(model => model.close()));
     this.#capacity.complete();
     this.#activity.complete();
   }
 }
-
-/** REALTIME overdraws a worker only when no other has a free slot. */
-const isRoomier = (a: SlotOffer, b: SlotOffer): boolean =>
-  a.free > b.free || (a.free === b.free && a.urgent > b.urgent);

@@ -1,7 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { modelOn, type ModelSpec, type ReplicaSpec, replicaSpecs } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { maxMessageBytes, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { maxMessageBytes, workerSpec } from '../../platform/config/worker-spec.js';
+import { type RemoteEndpoint } from './address-watch.js';
+import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
 import { RestartBackoff } from './supervisor/restart-backoff.js';
 import { WorkerLog } from './supervisor/worker-log.js';
@@ -11,7 +13,6 @@ import { type WorkerLaunch } from './worker-launch.js';
 
 export interface RosterOptions {
   readonly settings: Settings;
-  readonly models: readonly ModelSpec[];
   readonly launch: WorkerLaunch;
   /** Monotonic milliseconds. */
   nowMs(): number;
@@ -19,52 +20,75 @@ export interface RosterOptions {
   onRestart(worker: { readonly id: string; readonly model: string }): void;
 }
 
-const LOOPBACK = '127.0.0.1';
+interface Placement {
+  readonly id: string;
+  readonly device?: string;
+  readonly home: (log: WorkerLog) => WorkerHome;
+  security(): ChannelSecurity;
+}
 
 /**
- * Every worker of `config/models.yaml`: `replicas` local ones per model, and one per address.
- * Ids are stable across restarts: they are metric labels.
+ * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as `replicas` says. Ids are stable across
+ * restarts and loads: they are metric labels.
  */
-export function workerRoster(options: RosterOptions): readonly PooledWorker[] {
-  return options.models.flatMap(model => [
-    ...Array.from({ length: model.replicas }, (_, index) => localWorker(model, `${model.id}-${index}`, options)),
-    ...model.addresses.map(address =>
-      pooledWorker(model, `${model.id}@${address}`, { ...options, home: () => new RemoteHome(address) }),
-    ),
-  ]);
+export function localWorkers(model: ModelSpec, options: RosterOptions): PooledWorker[] {
+  return replicaSpecs(model).map((replica, index) => {
+    const id = `${model.id}-${index}`;
+    const { device = optionDevice(model) } = replica;
+    const home = (log: WorkerLog) => supervisor({ model, id, replica, log }, options);
+    return pooledWorker(model, { id, home, security: () => UNPROTECTED, ...(device && { device }) }, options);
+  });
 }
 
-function localWorker(model: ModelSpec, id: string, options: RosterOptions): PooledWorker {
+/** The worker behind an address, not started: `MODEL@host:port`. */
+export function remoteWorker(
+  model: ModelSpec,
+  { address, host }: RemoteEndpoint,
+  options: RosterOptions & { security(): ChannelSecurity },
+): PooledWorker {
+  const security = () => ({ serverName: host, ...options.security() });
+  const id = remoteWorkerId(model, address);
+  return pooledWorker(model, { id, home: () => new RemoteHome(address), security }, options);
+}
+
+export const remoteWorkerId = (model: ModelSpec, address: string): string => `${model.id}@${address}`;
+
+const LOOPBACK = '127.0.0.1';
+
+interface Seat {
+  readonly model: ModelSpec;
+  readonly id: string;
+  readonly replica: ReplicaSpec;
+  readonly log: WorkerLog;
+}
+
+function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): WorkerSupervisor {
   const { settings, launch } = options;
   const { restartMinMs, restartMaxMs, startTimeoutMs } = settings.workers;
-  const home = (log: WorkerLog) =>
-    new WorkerSupervisor({
-      command: launch.command,
-      args: launch.args,
-      env: launch.environment(workerSpec(model, id, settings)),
-      host: LOOPBACK,
-      startTimeoutMs,
-      stopGraceMs: launch.stopGraceMs,
-      backoff: new RestartBackoff({ minMs: restartMinMs, maxMs: restartMaxMs }),
-      log,
-      nowMs: () => options.nowMs(),
-      onRestart: () => options.onRestart({ id, model: model.id }),
-    });
-  return pooledWorker(model, id, { ...options, home });
+  const spec = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
+  return new WorkerSupervisor({
+    command: launch.command,
+    args: launch.args,
+    env: launch.environment(spec, replica.env),
+    host: LOOPBACK,
+    startTimeoutMs,
+    stopGraceMs: launch.stopGraceMs,
+    backoff: new RestartBackoff({ minMs: restartMinMs, maxMs: restartMaxMs }),
+    log,
+    nowMs: () => options.nowMs(),
+    onRestart: () => options.onRestart({ id, model: model.id }),
+  });
 }
 
-function pooledWorker(
-  model: ModelSpec,
-  id: string,
-  options: RosterOptions & { home(log: WorkerLog): WorkerHome },
-): PooledWorker {
+function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOptions): PooledWorker {
   const { workers, server } = options.settings;
-  const log = new WorkerLog(new Logger('Worker'), id);
+  const { home, ...place } = placement;
+  const log = new WorkerLog(new Logger('Worker'), place.id);
   return new PooledWorker({
-    id,
+    ...place,
     model: model.id,
     kind: model.kind,
-    home: options.home(log),
+    home: home(log),
     limits: {
       maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
       keepaliveTimeMs: workers.keepaliveTimeMs,
@@ -76,20 +100,11 @@ function pooledWorker(
       failures: workers.healthFailures,
     },
     log,
+    nowMs: () => options.nowMs(),
     onCapacity: () => options.onCapacity(model.id),
   });
 }
 
-const workerSpec = (model: ModelSpec, workerId: string, { server, workers, logging }: Settings): WorkerSpec => ({
-  workerId,
-  model,
-  host: LOOPBACK,
-  port: 0,
-  maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
-  uploadLimitBytes: server.uploadLimitBytes,
-  prepParallel: workers.prepParallel,
-  keepaliveTimeMs: workers.keepaliveTimeMs,
-  keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
-  shutdownGraceMs: server.shutdownGraceMs,
-  logLevel: logging.level,
-});
+/** A device that all local workers of the model share. */
+const optionDevice = ({ options: { device } }: ModelSpec): string | undefined =>
+  typeof device === 'string' ? device : undefined;

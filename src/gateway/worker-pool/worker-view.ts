@@ -1,7 +1,7 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 
 /** README "States". `busy` is derived: ready with at least one slot leased. */
-export type WorkerState = 'starting' | 'ready' | 'busy' | 'draining' | 'lost';
+export type WorkerState = 'stopped' | 'starting' | 'ready' | 'busy' | 'draining' | 'lost';
 
 /** How the last process of a local worker ended. */
 export interface WorkerExit {
@@ -28,6 +28,10 @@ export interface WorkerView {
   readonly streams: number;
   /** Of these, taken now; counted through a loss like `slots.inUse`. */
   readonly streamsInUse?: number;
+  /** Such as `cuda:1`: as configured, then as the engine reports it. */
+  readonly device?: string;
+  /** Why it does not answer its probes; absent while it does. */
+  readonly problem?: string;
   /** Processes started after the first. */
   readonly restarts: number;
   readonly lastExit?: WorkerExit;

@@ -56,7 +56,7 @@ const compileReplica = ({ device, env }: ReplicaSpec): ReplicaSpec => ({
   ...(env && { env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) }),
 });
 
-export const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']) as RemoteSpec;
+export const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
 
 /** Files that cannot be read, by their field: better told at boot than at the first connection. */
 export function unreadableFiles({ tls, tokenFile }: RemoteSpec): { field: string[]; file: string }[] {

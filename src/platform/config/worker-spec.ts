@@ -1,8 +1,9 @@
 import { type ModelSpec } from './model-spec.js';
 import { type Settings } from './settings.js';
 import { type FetchRules } from '../storage/safe-fetch.js';
+import { inheritedEnvironment } from './worker-environment.js';
 
-/** All that one worker process is told. It reads no file: the gateway decides, the worker computes. */
+/** All that one worker process is told: the gateway, or who starts it by hand, decides; the worker computes. */
 export interface WorkerSpec {
   readonly workerId: string;
   readonly model: ModelSpec;
@@ -22,6 +23,37 @@ export interface WorkerSpec {
   readonly logLevel: Settings['logging']['level'];
   /** How audio by URL is fetched; without it every URL is refused. */
   readonly fetch?: FetchRules;
+  /** It speaks TLS; absent: in clear. */
+  readonly tls?: WorkerTls;
+  /** Holds the bearer token that every call must carry; absent: none is asked for. */
+  readonly tokenFile?: string;
+}
+
+/** PEM files, read when the worker starts to listen. */
+export interface WorkerTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Only clients with a certificate that one of these authorities signed are let in. */
+  readonly clientCaFile?: string;
+}
+
+/** What is particular to one worker; the rest follows from the settings. */
+export type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
+
+/** A worker is told its own part of the model only: where its siblings are, with which secrets, is not its business. */
+export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, logging }: Settings): WorkerSpec {
+  const { remote: _, ...own } = model;
+  return {
+    ...place,
+    model: { ...own, replicas: 1, addresses: [] },
+    maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
+    uploadLimitBytes: server.uploadLimitBytes,
+    prepParallel: workers.prepParallel,
+    keepaliveTimeMs: workers.keepaliveTimeMs,
+    keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
+    shutdownGraceMs: server.shutdownGraceMs,
+    logLevel: logging.level,
+  };
 }
 
 export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
@@ -49,9 +81,13 @@ export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
   allowHosts: fetch.allowHosts,
 });
 
-/** The environment a supervised worker is started with: this process's own plus the spec. */
-export function workerEnvironment(spec: WorkerSpec, base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return { ...base, [WORKER_SPEC_VARIABLE]: JSON.stringify(spec) };
+/** The environment a supervised worker is started with: the part of `base` it may see, what is `added` to it, the spec. */
+export function workerEnvironment(
+  spec: WorkerSpec,
+  base: NodeJS.ProcessEnv = process.env,
+  added: NodeJS.ProcessEnv = {},
+): NodeJS.ProcessEnv {
+  return { ...inheritedEnvironment(base), ...added, [WORKER_SPEC_VARIABLE]: JSON.stringify(spec) };
 }
 
 /** @throws Error naming the variable when it is missing or damaged: a worker cannot run without its spec. */
@@ -77,7 +113,7 @@ const FIELDS = {
   keepaliveTimeoutMs: 'number',
   shutdownGraceMs: 'number',
   logLevel: 'string',
-} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch'>, string>;
+} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch' | 'tls' | 'tokenFile'>, string>;
 
 function complete(spec: Partial<WorkerSpec>): WorkerSpec {
   const wrong = Object.entries(FIELDS)

@@ -1,14 +1,15 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import { ServerGrpc } from '@nestjs/microservices';
 import { WORKER_PACKAGES, workerPackageDefinition } from '../../contracts/grpc/worker-package.codec.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { serverCredentials, serverInterceptors } from './server-protection.js';
 
 /** How long answers already given may take to leave after the last call ended. */
 const FLUSH_MS = 1000;
 
 /**
- * Nest's gRPC transport with three differences: the port that was bound is known (port 0 works), all limits come from the spec,
- * and closing lets answers leave before it cuts connections.
+ * Nest's gRPC transport with four differences: the port that was bound is known (port 0 works), limits, TLS and token come from
+ * the spec, and closing lets answers leave before it cuts connections.
  */
 export class WorkerGrpcServer extends ServerGrpc {
   readonly #spec: WorkerSpec;
@@ -26,10 +27,10 @@ export class WorkerGrpcServer extends ServerGrpc {
   }
 
   override async createClient(): Promise<Server> {
-    const server = new Server(this.#channelOptions());
+    const server = new Server({ ...this.#channelOptions(), interceptors: serverInterceptors(this.#spec) });
     const address = `${this.#spec.host}:${this.#spec.port}`;
     this.#port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
+      server.bindAsync(address, serverCredentials(this.#spec.tls), (error, port) =>
         error ? reject(error) : resolve(port),
       );
     });

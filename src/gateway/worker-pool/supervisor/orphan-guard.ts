@@ -6,16 +6,17 @@ import { type ChildProcess } from 'node:child_process';
  */
 const living = new Set<ChildProcess>();
 
-const killAll = (): void => {
+/** Ends every worker process of this gateway at once. Their supervisors start successors unless they are closing. */
+export function killGuarded(): void {
   for (const child of living) child.kill('SIGKILL');
-};
+}
 
 export function guard(child: ChildProcess): void {
-  if (living.size === 0) process.on('exit', killAll);
+  if (living.size === 0) process.on('exit', killGuarded);
   living.add(child);
 }
 
 export function unguard(child: ChildProcess): void {
   living.delete(child);
-  if (living.size === 0) process.off('exit', killAll);
+  if (living.size === 0) process.off('exit', killGuarded);
 }

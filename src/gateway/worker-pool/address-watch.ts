@@ -1,0 +1,89 @@
+import { isIP } from 'node:net';
+import { type AddressResolver } from './address-resolver.js';
+
+/** Where one remote worker is. */
+export interface RemoteEndpoint {
+  /** ip:port, or host:port for a host that is written as a number. */
+  readonly address: string;
+  /** The host as configured: the name that its certificate carries. */
+  readonly host: string;
+}
+
+export interface AddressWatchOptions {
+  /** host:port, as configured. */
+  readonly addresses: readonly string[];
+  readonly resolve: AddressResolver;
+  /** Between two looks at the names. */
+  readonly refreshMs: number;
+  /** All endpoints there are now; also called when nothing changed. */
+  onEndpoints(endpoints: readonly RemoteEndpoint[]): void;
+  /** A name could not be resolved: what it stood for before still holds. */
+  onProblem(host: string, error: unknown): void;
+}
+
+/**
+ * Follows host names: an address record that appears is a new worker, one that is gone a worker less. Numeric addresses are told
+ * at once and need no timer. A name server that is down takes no worker away.
+ */
+export class AddressWatch {
+  readonly #fixed: readonly RemoteEndpoint[];
+  readonly #named: readonly { readonly host: string; readonly port: string }[];
+  readonly #known = new Map<string, readonly RemoteEndpoint[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+
+  constructor(private readonly options: AddressWatchOptions) {
+    this.#fixed = fixedEndpoints(options.addresses);
+    this.#named = options.addresses.map(splitAddress).filter(endpoint => !isNumeric(endpoint));
+  }
+
+  start(): void {
+    this.#running = true;
+    this.#tell();
+    if (this.#named.length > 0) void this.#refresh();
+  }
+
+  /** An answer under way is ignored. */
+  stop(): void {
+    this.#running = false;
+    clearTimeout(this.#timer);
+  }
+
+  async #refresh(): Promise<void> {
+    await Promise.all(this.#named.map(name => this.#resolve(name)));
+    if (!this.#running) return;
+    this.#tell();
+    this.#timer = setTimeout(() => void this.#refresh(), this.options.refreshMs);
+  }
+
+  async #resolve({ host, port }: { readonly host: string; readonly port: string }): Promise<void> {
+    try {
+      const found = await this.options.resolve(host);
+      if (found.length === 0) throw new Error(`${host} has no address`);
+      const endpoints = found.map(ip => ({ address: `${isIP(ip) === 6 ? `[${ip}]` : ip}:${port}`, host }));
+      this.#known.set(`${host}:${port}`, endpoints);
+    } catch (error) {
+      if (this.#running) this.options.onProblem(host, error);
+    }
+  }
+
+  #tell(): void {
+    const all = [...this.#fixed, ...[...this.#known.values()].flat()];
+    this.options.onEndpoints([...new Map(all.map(endpoint => [endpoint.address, endpoint])).values()]);
+  }
+}
+
+/** Those that need no name server. */
+export const fixedEndpoints = (addresses: readonly string[]): readonly RemoteEndpoint[] =>
+  addresses
+    .map(splitAddress)
+    .filter(isNumeric)
+    .map(({ host, port }) => ({ address: `${host}:${port}`, host: bare(host) }));
+
+function splitAddress(address: string): { host: string; port: string } {
+  const colon = address.lastIndexOf(':');
+  return { host: address.slice(0, colon), port: address.slice(colon + 1) };
+}
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
+const isNumeric = ({ host }: { readonly host: string }): boolean => isIP(bare(host)) !== 0;

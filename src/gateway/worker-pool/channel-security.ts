@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { type ChannelCredentials, credentials, InterceptingCall, type Interceptor } from '@grpc/grpc-js';
+import { type RemoteSpec, type RemoteTls } from '../../platform/config/model-spec.js';
+
+/** How the connections to a model's workers are protected; made anew each time the model is loaded. */
+export interface ChannelSecurity {
+  readonly credentials: ChannelCredentials;
+  /** Puts the bearer token on every call; empty without one. */
+  readonly interceptors: Interceptor[];
+  readonly usesTls: boolean;
+  /** The name that the certificate must carry, when it is not the host of the address. */
+  readonly serverName?: string;
+}
+
+/** Local workers listen on the loopback interface of this machine only. */
+export const UNPROTECTED: ChannelSecurity = {
+  credentials: credentials.createInsecure(),
+  interceptors: [],
+  usesTls: false,
+};
+
+/** @throws Error when a file cannot be read or holds no certificate. */
+export function channelSecurity({ tls, tokenFile }: RemoteSpec = {}): ChannelSecurity {
+  return {
+    credentials: tls ? tlsCredentials(tls) : UNPROTECTED.credentials,
+    interceptors: tokenFile === undefined ? [] : [bearer(readSecret(tokenFile))],
+    usesTls: tls !== undefined,
+    ...(tls?.serverName !== undefined && { serverName: tls.serverName }),
+  };
+}
+
+function tlsCredentials({ caFile, certFile, keyFile }: RemoteTls): ChannelCredentials {
+  const read = (file: string | undefined): Buffer | null => (file === undefined ? null : readFileSync(file));
+  return credentials.createSsl(read(caFile), read(keyFile), read(certFile));
+}
+
+/** Editors end files with a newline; no token does. */
+function readSecret(file: string): string {
+  const token = readFileSync(file, 'utf8').trim();
+  if (token === '') throw new Error(`${file} holds no token`);
+  return token;
+}
+
+const bearer =
+  (token: string): Interceptor =>
+  (options, nextCall) =>
+    new InterceptingCall(nextCall(options), {
+      start(metadata, listener, next) {
+        metadata.set('authorization', `Bearer ${token}`);
+        next(metadata, listener);
+      },
+    });

@@ -1,0 +1,202 @@
+import { Logger } from '@nestjs/common';
+import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type AddressResolver } from './address-resolver.js';
+import { AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
+import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
+import { modelState, type ModelView } from './model-view.js';
+import { type PooledWorker } from './pooled-worker.js';
+import { leastLoaded } from './worker-choice.js';
+import { localWorkers, remoteWorker, remoteWorkerId, type RosterOptions } from './worker-roster.js';
+
+export interface ModelWorkersOptions extends RosterOptions {
+  readonly model: ModelSpec;
+  readonly resolve: AddressResolver;
+}
+
+type Life = 'unloaded' | 'loaded' | 'unloading';
+
+/**
+ * The workers of one model: none of them started while it is unloaded, all of them while it is loaded; remote ones come and
+ * go with their addresses. README "Models".
+ */
+export class ModelWorkers {
+  readonly #logger = new Logger('Models');
+  readonly #members = new Map<string, PooledWorker>();
+  readonly #watch: AddressWatch;
+  #endpoints: readonly RemoteEndpoint[] = [];
+  #security: ChannelSecurity = UNPROTECTED;
+  #life: Life = 'unloaded';
+  #unloading: Promise<void> | undefined;
+  /** An operator took it away: requests do not bring it back. */
+  #held = false;
+  #closed = false;
+  #problem: string | undefined;
+  #usedAtMs: number;
+
+  constructor(private readonly options: ModelWorkersOptions) {
+    this.#usedAtMs = options.nowMs();
+    this.#watch = new AddressWatch({
+      addresses: options.model.addresses,
+      resolve: options.resolve,
+      refreshMs: options.settings.workers.dnsRefreshMs,
+      onEndpoints: endpoints => this.#follow(endpoints),
+      onProblem: (host, error) => this.#logger.warn({ model: this.id, host, err: error }, 'cannot resolve'),
+    });
+    this.#populate();
+  }
+
+  get id(): string {
+    return this.options.model.id;
+  }
+
+  get workers(): readonly PooledWorker[] {
+    return [...this.#members.values()];
+  }
+
+  /** It is unloaded, or about to be, and only an operator brings it back. */
+  get isHeld(): boolean {
+    return this.#held;
+  }
+
+  worker(id: string): PooledWorker | undefined {
+    return this.#members.get(id);
+  }
+
+  /** At boot: unless it waits for its first request. */
+  boot(): void {
+    if (this.options.model.autostart !== 'on_request') this.load();
+  }
+
+  /** Starts its workers, or will when the unload under way has ended. Does not wait for them to be ready. Idempotent. */
+  load(): void {
+    this.#held = false;
+    this.#usedAtMs = this.options.nowMs();
+    if (this.#life === 'unloaded' && !this.#closed) this.#start();
+    else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
+  }
+
+  /** Something waits for it. */
+  demand(): void {
+    this.#usedAtMs = this.options.nowMs();
+    if (this.#life === 'unloaded' && !this.#held && this.#problem === undefined) this.load();
+  }
+
+  /**
+   * No further offers at once; what runs may end; then its workers are stopped. Resolves when nothing is left.
+   * @param hold requests do not bring it back
+   */
+  unload(hold: boolean): Promise<void> {
+    this.#held = hold;
+    this.#problem = undefined;
+    if (this.#life === 'unloaded') return Promise.resolve();
+    return (this.#unloading ??= this.#stop().finally(() => (this.#unloading = undefined)));
+  }
+
+  offer(): SlotOffer | undefined {
+    return leastLoaded(this.workers.flatMap(worker => worker.offer() ?? []));
+  }
+
+  /** Some worker is configured, up or not. */
+  get isServed(): boolean {
+    return this.options.model.addresses.length > 0 || this.#members.size > 0;
+  }
+
+  hasReady(): boolean {
+    return this.workers.some(({ state }) => state === 'ready' || state === 'busy');
+  }
+
+  view(): ModelView {
+    const { autostart = 'always', idleUnloadS } = this.options.model;
+    const workers = this.workers.map(worker => worker.view());
+    const running = this.workers.reduce((sum, worker) => sum + worker.running, 0);
+    return {
+      id: this.id,
+      ...modelState({ life: this.#life, workers, problem: this.#problem }),
+      autostart,
+      startsOnRequest: !this.#held,
+      ...(idleUnloadS !== undefined && { idleUnloadS }),
+      running,
+      idleMs: running > 0 ? 0 : this.options.nowMs() - this.#usedAtMs,
+      workers,
+    };
+  }
+
+  /** Remembers that it was needed now. */
+  used(): void {
+    this.#usedAtMs = this.options.nowMs();
+  }
+
+  /** For good: calls that are left are cancelled. Idempotent in effect. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#watch.stop();
+    await Promise.all(this.workers.map(worker => worker.close()));
+  }
+
+  #start(): void {
+    try {
+      this.#security = channelSecurity(this.options.model.remote);
+    } catch (error) {
+      this.#problem = (error as Error).message;
+      return this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
+    }
+    this.#problem = undefined;
+    this.#life = 'loaded';
+    this.#logger.log({ model: this.id }, 'loading model');
+    for (const worker of this.workers) worker.start();
+    this.#watch.start();
+  }
+
+  async #stop(): Promise<void> {
+    this.#life = 'unloading';
+    this.#watch.stop();
+    this.#logger.log({ model: this.id }, 'unloading model');
+    await Promise.all(this.workers.map(worker => leave(worker)));
+    if (this.#closed) return;
+    this.#life = 'unloaded';
+    this.#populate();
+    // Whatever waits may want it back.
+    this.options.onCapacity(this.id);
+  }
+
+  /** Those that are known without asking a name server, not started. */
+  #populate(): void {
+    const { model } = this.options;
+    this.#members.clear();
+    for (const worker of localWorkers(model, this.options)) this.#members.set(worker.id, worker);
+    for (const endpoint of fixedEndpoints(model.addresses)) this.#join(endpoint);
+  }
+
+  #join(endpoint: RemoteEndpoint): PooledWorker {
+    const worker = remoteWorker(this.options.model, endpoint, { ...this.options, security: () => this.#security });
+    this.#members.set(worker.id, worker);
+    return worker;
+  }
+
+  #follow(endpoints: readonly RemoteEndpoint[]): void {
+    const { model } = this.options;
+    this.#endpoints = endpoints;
+    const wanted = new Set(endpoints.map(({ address }) => remoteWorkerId(model, address)));
+    for (const endpoint of endpoints) {
+      if (!this.#members.has(remoteWorkerId(model, endpoint.address))) this.#join(endpoint).start();
+    }
+    for (const worker of this.workers) {
+      if (worker.isRemote && !wanted.has(worker.id)) void this.#dismiss(worker);
+    }
+  }
+
+  /** Its address record is gone: what runs there may end. Should the record be back by then, the worker is as well. */
+  async #dismiss(worker: PooledWorker): Promise<void> {
+    if (worker.state === 'draining') return;
+    await leave(worker);
+    if (this.#members.get(worker.id) !== worker) return;
+    this.#members.delete(worker.id);
+    if (this.#life === 'loaded' && !this.#closed) this.#follow(this.#endpoints);
+  }
+}
+
+async function leave(worker: PooledWorker): Promise<void> {
+  await worker.drained();
+  await worker.close();
+}

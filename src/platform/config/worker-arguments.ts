@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util';
+import { loadConfig } from './load-config.js';
+import { modelOn } from './model-spec.js';
+import { fetchRules, readWorkerSpec, WORKER_SPEC_VARIABLE, type WorkerSpec, workerSpec } from './worker-spec.js';
+
+export const WORKER_USAGE = `node dist/main.worker.js --model ID [options]
+
+Runs one worker by hand, for a gateway elsewhere: its config/models.yaml names this one under \`addresses\`.
+The model's engine and options come from config/models.yaml here, limits from config/switchyard.yaml here.
+
+  --model ID            which model of config/models.yaml to compute
+  --listen HOST:PORT    where to listen; default 127.0.0.1:9000, port 0 takes any free one
+  --device NAME         handed to the engine as its option \`device\`, such as cuda:1
+  --id NAME             its name in logs; default ID@HOST:PORT
+  --tls-cert FILE       certificate chain (PEM): the worker speaks TLS
+  --tls-key FILE        its key
+  --tls-client-ca FILE  take only clients whose certificate one of these signed
+  --token-file FILE     take only calls with this bearer token`;
+
+const OPTIONS = {
+  model: { type: 'string' },
+  listen: { type: 'string', default: '127.0.0.1:9000' },
+  device: { type: 'string' },
+  id: { type: 'string' },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  'tls-client-ca': { type: 'string' },
+  'token-file': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+/**
+ * What this worker process is to be: what its supervisor says, or what was written on the command line. Undefined: help was
+ * asked for. @throws Error, ConfigError saying what is missing.
+ */
+export function workerSpecOf(args: readonly string[], environment = process.env): WorkerSpec | undefined {
+  if (environment[WORKER_SPEC_VARIABLE] !== undefined) return readWorkerSpec(environment);
+  const { values } = parseArgs({ args: [...args], options: OPTIONS });
+  return values.help ? undefined : specOf(values, environment);
+}
+
+function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
+  const { settings, models } = loadConfig({ environment });
+  const model = models.find(({ id }) => id === values.model);
+  if (!model) throw new Error(`--model must be one of ${models.map(({ id }) => id).join(', ')}\n\n${WORKER_USAGE}`);
+  const { host, port } = listenAddress(values.listen);
+  const place = {
+    workerId: values.id ?? `${model.id}@${values.listen}`,
+    model: modelOn(model, values.device === undefined ? {} : { device: values.device }),
+    host,
+    port,
+  };
+  return { ...workerSpec(place, settings), fetch: fetchRules(settings), ...protection(values) };
+}
+
+function listenAddress(listen: string): { host: string; port: number } {
+  const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(listen) ?? [];
+  if (host === undefined || Number(port) > 65_535) throw new Error(`--listen must be HOST:PORT, not ${listen}`);
+  return { host, port: Number(port) };
+}
+
+function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
+  const { 'tls-cert': certFile, 'tls-key': keyFile, 'tls-client-ca': clientCaFile, 'token-file': tokenFile } = values;
+  if ((certFile === undefined) !== (keyFile === undefined)) throw new Error('--tls-cert and --tls-key go together');
+  if (clientCaFile !== undefined && certFile === undefined) throw new Error('--tls-client-ca needs --tls-cert');
+  return {
+    ...(certFile !== undefined &&
+      keyFile !== undefined && { tls: { certFile, keyFile, ...(clientCaFile && { clientCaFile }) } }),
+    ...(tokenFile !== undefined && { tokenFile }),
+  };
+}
