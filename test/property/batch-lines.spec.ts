@@ -50,7 +50,7 @@ describe('FairShare over any lanes', () => {
       fc.property(lanes, fc.integer({ min: 1, max: 200 }), (chosen, turns) => {
         const share = new FairShare();
         for (const { tenant, name } of chosen) share.put({ key: `${tenant}/${name}`, tenant, weight: 1 + (name % 3) });
-        const counts = new Map(chosen.map(({ tenant }) => [tenant, 0]));
+        const counts = new Map<string, number>(chosen.map(({ tenant }) => [tenant, 0]));
         for (let turn = 0; turn < turns; turn++) {
           const key = share.next(() => true);
           expect(key).toBeDefined();
