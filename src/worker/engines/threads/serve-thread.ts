@@ -1,4 +1,4 @@
-import { parentPort, type Transferable } from 'node:worker_threads';
+import { type MessagePort, parentPort, type Transferable } from 'node:worker_threads';
 import { type FromThread, type Operation, type ThreadProtocol, type ToThread } from './thread-protocol.js';
 
 type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]) => void;
@@ -7,38 +7,59 @@ export interface ThreadService<P extends ThreadProtocol<P>, Info> {
   /** Told to the serving side once native code and models are loaded. */
   readonly info: Info;
   readonly operations: {
-    readonly [K in Operation<P>]: (request: P[K]['request'], notify: Notify<P[K]['notice']>) => P[K]['reply'];
+    readonly [K in Operation<P>]: (
+      request: P[K]['request'],
+      notify: Notify<P[K]['notice']>,
+    ) => P[K]['reply'] | Promise<P[K]['reply']>;
   };
   /** Frees native memory; the last call. */
-  close(): void;
+  close(): void | Promise<void>;
 }
 
+type Open<P extends ThreadProtocol<P>, Info> = () => ThreadService<P, Info> | Promise<ThreadService<P, Info>>;
+
 /**
- * The thread's half: opens the service, then answers calls one after another. The work is synchronous native code,
- * so order is the order of the messages and a close is heard only between calls: nothing is freed while in use.
+ * The thread's half: opens the service, then answers calls one after another. Where the work is synchronous native code,
+ * order is the order of the messages; operations that answer later run side by side. A close waits for all of them:
+ * nothing is freed while in use.
  */
-export function serveThread<P extends ThreadProtocol<P>, Info>(open: () => ThreadService<P, Info>): void {
-  const port = parentPort;
-  if (port === null) throw new Error('This module is the entry of an engine thread; it cannot run on its own.');
+export function serveThread<P extends ThreadProtocol<P>, Info>(open: Open<P, Info>): void {
+  if (parentPort === null) throw new Error('This module is the entry of an engine thread; it cannot run on its own.');
+  void serve(parentPort, open);
+}
+
+async function serve<P extends ThreadProtocol<P>, Info>(port: MessagePort, open: Open<P, Info>): Promise<void> {
   const send = (message: FromThread<Info>, transfer: readonly Transferable[] = []): void =>
     port.postMessage(message, transfer);
   let service: ThreadService<P, Info>;
   try {
-    service = open();
+    service = await open();
   } catch (error) {
     send({ type: 'unavailable', message: messageOf(error) });
     return;
   }
-  port.on('message', (message: ToThread<P>) => {
-    if (message.type === 'close') {
-      service.close();
-      port.close();
-      return;
+  const running = new Set<Promise<void>>();
+  const answer = async (id: number, reply: unknown): Promise<void> => {
+    try {
+      send({ type: 'reply', id, reply: await reply });
+    } catch (error) {
+      send({ type: 'failed', id, message: messageOf(error) });
     }
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(running);
+    await service.close();
+    port.close();
+  };
+  port.on('message', (message: ToThread<P>) => {
+    if (message.type === 'close') return void close();
     const { id, operation, request } = message;
     try {
       const notify: Notify<unknown> = (notice, transfer) => send({ type: 'notice', id, notice }, transfer);
-      send({ type: 'reply', id, reply: service.operations[operation](request, notify) });
+      const reply = service.operations[operation](request, notify);
+      if (!(reply instanceof Promise)) return send({ type: 'reply', id, reply });
+      const answered = answer(id, reply).finally(() => running.delete(answered));
+      running.add(answered);
     } catch (error) {
       send({ type: 'failed', id, message: messageOf(error) });
     }
