@@ -172,7 +172,8 @@ export class FixtureWorker extends EventEmitter {
         call.write(encodeFinalSegment({ segment, words, logprobs: [] }));
       }
       await this.#perform(request.requestId, request.prompt);
-      call.end(encodeUploadDone(transcript, EXECUTION));
+      call.write(encodeUploadDone(transcript, EXECUTION));
+      call.end();
     } catch (error) {
       call.emit('error', encodeFailure(error));
     }

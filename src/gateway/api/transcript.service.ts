@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { transcriptBody } from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { type SettledRequest } from '../scheduler/submitted-request.js';
+import { type SettledRequest, type SubmittedRequest } from '../scheduler/submitted-request.js';
 import { WrittenForm } from '../text/written-form.js';
 import { type Transcript } from '../../contracts/formats/transcript.js';
 import { watchDisconnect } from './disconnect-watch.js';
@@ -14,12 +15,21 @@ import { ModelCatalog } from './model-catalog.js';
 import { requestPriority } from './request-priority.js';
 import { timingHeaders } from './request-timings.js';
 import { type TranscriptOrder, transcriptionOrder, translationOrder } from './transcript-order.js';
+import { TranscriptStream } from './transcript-stream.js';
 import { type Upload, UploadReader } from './upload-reader.js';
+import { type TranscribeTask } from '../worker-pool/worker-task.js';
 
 const ORDERS = { transcriptions: transcriptionOrder, translations: translationOrder } as const;
 
 /** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to do with the time this allows. */
 const USUAL_BYTES_PER_S = 16_000;
+
+interface TranscriptCall {
+  readonly order: TranscriptOrder;
+  readonly upload: Upload;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 /** One transcription or translation: upload → order → scheduler → answer. */
 @Injectable()
@@ -38,14 +48,9 @@ export class TranscriptService {
     try {
       const order = ORDERS[route](upload.fields, this.catalog);
       this.writtenForm.demand(order.itn);
-      const settled = await this.settle(order, upload, { request, reply });
-      const transcript = this.writtenForm.apply(transcriptOf(settled), order.itn);
-      const { contentType, body } = transcriptBody(transcript, order.answer);
-      void reply
-        .headers(timingHeaders(settled))
-        .header('x-switchyard-model', order.model.id)
-        .type(contentType)
-        .send(body);
+      const call = { order, upload, request, reply };
+      const write = order.answer.stream ? this.writtenForm.ahead(order.itn) : undefined;
+      await (write ? this.answerInPieces(call, write) : this.answerAsAWhole(call));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
     }
@@ -56,23 +61,59 @@ export class TranscriptService {
     if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
   }
 
-  private async settle(
-    { model, options, tier }: TranscriptOrder,
-    upload: Upload,
-    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  ): Promise<SettledRequest> {
+  private async answerAsAWhole(call: TranscriptCall): Promise<void> {
+    const { order, reply } = call;
+    const settled = await (await this.submit(call)).settled;
+    const { contentType, body } = transcriptBody(this.written(settled, order), order.answer);
+    void reply
+      .headers(timingHeaders(settled))
+      .header('x-switchyard-model', order.model.id)
+      .type(contentType)
+      .send(body);
+  }
+
+  /** Until the first event a failure is a normal error; then it is the last event. Only what is known by then is in the headers. */
+  private async answerInPieces(call: TranscriptCall, write: (spoken: string) => string): Promise<void> {
+    const { order, request, reply } = call;
+    const stream = new TranscriptStream({ diarized: order.answer.format === 'diarized_json', write });
+    const { settled } = await this.submit(call, stream.segment);
+    const ended = settled.then(end => {
+      if (end.settlement.status === 'completed') stream.finish(this.written(end, order));
+      else stream.fail(end.settlement.error);
+      return end;
+    });
+    const first = await Promise.race([stream.started, ended]);
+    if (first && first.settlement.status !== 'completed') throw first.settlement.error;
+    void reply
+      .headers(timingHeaders(first ?? { phases: this.scheduler.find(request.id)?.phases ?? {} }))
+      .headers({ 'x-switchyard-model': order.model.id, 'cache-control': 'no-cache' })
+      .type(SSE_CONTENT_TYPE)
+      .send(stream.body);
+    // The upload is needed until then: a worker that dies is replaced by one that begins anew.
+    await ended;
+  }
+
+  private written(settled: SettledRequest, { itn }: TranscriptOrder): Transcript {
+    return this.writtenForm.apply(transcriptOf(settled), itn);
+  }
+
+  private async submit(
+    { order, upload, request, reply }: TranscriptCall,
+    onSegment?: TranscribeTask['onSegment'],
+  ): Promise<SubmittedRequest> {
     const { audio, filename } = upload;
+    const durationS = await this.seconds(upload);
     const submitted = this.scheduler.submit({
       id: request.id,
-      model: model.id,
+      model: order.model.id,
       tenant: principalOf(request).tenant,
-      priority: requestPriority(request.headers['x-priority'], tier),
+      priority: requestPriority(request.headers['x-priority'], order.tier),
       bytes: 'size' in audio ? audio.size : 0,
-      audioDurationS: await this.seconds(upload),
-      payload: { kind: 'transcribe', audio, filename, ...options },
+      audioDurationS: durationS,
+      payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...order.options },
     });
     const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
-    return submitted.settled.finally(unwatch);
+    return { ...submitted, settled: submitted.settled.finally(unwatch) };
   }
 
   /** Of audio by URL nothing is known but the largest that is taken, and how long its download may last. */

@@ -30,6 +30,26 @@ export class WrittenForm {
     throw new DomainError('unsupported_parameter', message, { param: 'itn' });
   }
 
+  /**
+   * How each segment will be written, where that is known before the engine has heard the language: for answers that are sent piece by
+   * piece. Undefined: wait for the whole. What it gives never throws.
+   */
+  ahead({ wanted, languages }: WrittenFormOrder): ((spoken: string) => string) | undefined {
+    if (!wanted) return spoken => spoken;
+    const [normalizer, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
+    if (languages.length === 0 || others.length > 0) return undefined;
+    return spoken => (normalizer ? this.written(normalizer, spoken) : spoken);
+  }
+
+  private written(normalizer: InverseTextNormalizer, spoken: string): string {
+    try {
+      return normalizer.normalize(spoken);
+    } catch (error) {
+      this.report(normalizer.language, error);
+      return spoken;
+    }
+  }
+
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
   apply<T extends Transcript>(transcript: T, order: WrittenFormOrder): T {
     const normalizer = order.wanted ? this.choose(order, transcript.language) : undefined;
