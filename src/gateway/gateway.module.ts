@@ -8,7 +8,9 @@ import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { AdminModule } from './admin/admin.module.js';
+import { RealtimeModule } from './realtime/realtime.module.js';
 import { ApiModule } from './api/api.module.js';
+import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
 
 /** The gateway: schedules, never computes. */
 @Module({})
@@ -25,6 +27,8 @@ export class GatewayModule {
         MetricsModule,
         ApiModule,
         AdminModule,
+        RealtimeModule,
+        LiveFeedModule,
       ],
     };
   }

@@ -58,6 +58,10 @@ export const ERROR_REGISTRY = {
   voice_not_found: invalid(400, 'No such voice; the message lists the voices.'),
   invalid_api_key: invalid(401, 'No API key, or one that is unknown, withdrawn or expired.'),
   missing_scope: invalid(403, 'The API key is valid but may not do this.'),
+  origin_not_allowed: invalid(
+    403,
+    'A web page of that origin may not open a socket here; `server.cors_origins` names who may.',
+  ),
   model_not_found: invalid(404, 'No model or alias of that name; `GET /v1/models` lists them.'),
   session_not_found: invalid(404, 'Realtime: no such session to resume, it ended, or its secret is another.'),
   request_not_found: invalid(404, 'No such request, or it ended too long ago.'),
@@ -84,6 +88,11 @@ export const ERROR_REGISTRY = {
   worker_lost: server(503, 'later', 'The worker died twice while it had the request.'),
   queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
   no_worker: server(503, 'later', 'No worker of the model came up within `queue.timeout_ms`.'),
+  model_unloaded: server(
+    503,
+    'later',
+    'An operator unloaded the model; `POST /admin/v1/models/{id}/load` brings it back.',
+  ),
   shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
   storage_full: server(507, 'never', 'The data folder has no room for the upload.'),
   inference_timeout: server(504, 'never', 'The worker had the request longer than max(30 s, 2 x audio duration).'),

@@ -1,0 +1,102 @@
+import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type CancelReason, type SettlementStatus } from '../../core/request/settlement.js';
+import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { type ErrorBody } from '../openai/error-envelope.js';
+
+/** Where Socket.IO listens, and the one namespace there. WebSocket transport only. */
+export const LIVE_PATH = '/events/';
+export const LIVE_NAMESPACE = '/events';
+
+export type LiveRoomName = 'queue' | 'workers' | `request:${string}` | `batch:${string}`;
+
+/** Undefined for what is no room. Ids are request ids as `X-Request-Id` takes them. */
+export function liveRoomName(value: unknown): LiveRoomName | undefined {
+  const isRoom = typeof value === 'string' && /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
+  return isRoom ? (value as LiveRoomName) : undefined;
+}
+
+/** Room `queue`, keyed by model. The last five count since the gateway started. */
+export interface LiveQueueLine {
+  readonly model: string;
+  readonly realtime: number;
+  readonly batch: number;
+  readonly running: number;
+  readonly rejected: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
+
+/** Room `workers`, keyed by worker id. */
+export interface LiveWorker {
+  readonly id: string;
+  readonly model: string;
+  readonly state: string;
+  readonly slots: number;
+  readonly in_use: number;
+  readonly streams: number;
+  readonly restarts: number;
+}
+
+/** Room `request:<id>`, keyed by the request id. Milliseconds. */
+export interface LiveRequest {
+  readonly request_id: string;
+  readonly model: string;
+  readonly priority: PriorityLabel;
+  readonly state: 'queued' | 'running' | SettlementStatus;
+  readonly attempts: number;
+  /** BATCH that counts as realtime because of its age. */
+  readonly aged: boolean;
+  readonly worker?: string;
+  readonly group?: { readonly id: string; readonly size: number; readonly reason: string };
+  readonly cancel_reason?: CancelReason;
+  readonly code?: ErrorCode;
+  readonly batch_size?: number;
+  readonly phases?: LatencyPhases;
+}
+
+export type LiveEntry = LiveQueueLine | LiveWorker | LiveRequest;
+export type LiveState = Readonly<Record<string, LiveEntry>>;
+
+/** One gateway's part of a room. `source` names the gateway; each numbers its own changes. */
+export interface LiveSnapshot {
+  readonly room: LiveRoomName;
+  readonly source: string;
+  readonly seq: number;
+  readonly state: LiveState;
+}
+
+/** A change: `seq` is one more than before; anything else is a gap, and `sync` mends it. */
+export interface LiveDelta {
+  readonly room: LiveRoomName;
+  readonly source: string;
+  readonly seq: number;
+  readonly set: LiveState;
+  readonly removed?: readonly string[];
+}
+
+/** That gateway is gone, and its part with it. */
+export interface LiveGone {
+  readonly room: LiveRoomName;
+  readonly source: string;
+}
+
+export type LiveAnswer =
+  /** `found` is false while nothing is known of the request or batch; a later delta may tell of it. */
+  | { readonly ok: true; readonly room: LiveRoomName; readonly found: boolean; readonly snapshots: LiveSnapshot[] }
+  | { readonly ok: false; readonly error: ErrorBody };
+
+export interface ServerToClientEvents {
+  snapshot: (snapshot: LiveSnapshot) => void;
+  delta: (delta: LiveDelta) => void;
+  gone: (gone: LiveGone) => void;
+}
+
+export interface ClientToServerEvents {
+  /** Snapshots now, deltas from then on. */
+  join: (room: string, answer: (answer: LiveAnswer) => void) => void;
+  leave: (room: string, answer: (answer: LiveAnswer) => void) => void;
+  /** Fresh snapshots of a room that was joined. */
+  sync: (room: string, answer: (answer: LiveAnswer) => void) => void;
+}
