@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   /** The heading it stands under in Swagger UI and the README. */
-  readonly area: 'audio' | 'models' | 'requests' | 'admin' | 'health';
+  readonly area: 'audio' | 'realtime' | 'models' | 'requests' | 'admin' | 'health';
 }
 
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
@@ -19,6 +19,18 @@ export const ENDPOINTS = [
   { method: 'POST', path: '/v1/audio/speech/{id}/cancel', summary: 'Cancel a synthesis', area: 'requests' },
   { method: 'POST', path: '/v1/requests/{id}/cancel', summary: 'Cancel any request', area: 'requests' },
   { method: 'GET', path: '/v1/requests/{id}', summary: 'Where a request is and why it waits', area: 'requests' },
+  {
+    method: 'POST',
+    path: '/v1/realtime/client_secrets',
+    summary: 'Short-lived token for a browser',
+    area: 'realtime',
+  },
+  {
+    method: 'POST',
+    path: '/v1/realtime/transcription_sessions',
+    summary: 'The same in the older dialect',
+    area: 'realtime',
+  },
   { method: 'GET', path: '/v1/models', summary: 'Models and their aliases', area: 'models' },
   { method: 'GET', path: '/v1/models/{id}', summary: 'One model, by id or alias', area: 'models' },
   {
@@ -27,6 +39,14 @@ export const ENDPOINTS = [
     summary: 'Depth by model and priority, bounds, oldest wait',
     area: 'admin',
   },
+  {
+    method: 'GET',
+    path: '/admin/v1/models',
+    summary: 'Models: loaded or not, their workers, when last used',
+    area: 'admin',
+  },
+  { method: 'POST', path: '/admin/v1/models/{id}/load', summary: 'Start the workers of a model', area: 'admin' },
+  { method: 'POST', path: '/admin/v1/models/{id}/unload', summary: 'Stop the workers of a model', area: 'admin' },
   { method: 'GET', path: '/admin/v1/requests', summary: 'List requests', area: 'admin' },
   { method: 'GET', path: '/admin/v1/requests/{id}', summary: 'One request, and why it waits', area: 'admin' },
   { method: 'POST', path: '/admin/v1/requests/cancel', summary: 'Cancel many requests', area: 'admin' },

@@ -44,6 +44,6 @@ import { UploadReader } from './upload-reader.js';
     ...speechMetricProviders,
     { provide: APP_FILTER, useClass: OpenAiExceptionFilter },
   ],
-  exports: [IntakeGate],
+  exports: [IntakeGate, ModelCatalog, SpeechSessions],
 })
 export class ApiModule {}

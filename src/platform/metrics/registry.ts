@@ -47,6 +47,16 @@ export const METRICS = {
   tts_requests_total: counter('Settled speech requests.', 'status', 'model'),
   tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
 
+  stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
+  stt_ttfb_seconds: histogram(WAIT_S, 'From the first audio of an utterance until its first text.', 'model'),
+  stt_final_delay_seconds: histogram(WAIT_S, 'From the end of speech, or the commit, until the final text.', 'model'),
+  stt_vad_events_total: counter('Voice activity in live sessions: speech_started, speech_stopped.', 'event', 'model'),
+  stt_worker_recoveries_total: counter(
+    'Workers that died under a live session, by outcome: recovered, failed.',
+    'outcome',
+    'model',
+  ),
+
   switchyard_requests_accepted_total: counter(
     'Requests taken into the queue; always equals waiting + running + settled.',
     'priority',

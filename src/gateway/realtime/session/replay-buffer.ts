@@ -50,6 +50,11 @@ export class ReplayBuffer {
     this.#bytes = this.#entries.reduce((sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0), 0);
   }
 
+  clear(): void {
+    this.#entries = [];
+    this.#bytes = 0;
+  }
+
   #tailOf(entry: Extract<Utterance, { kind: 'audio' }>, from: number): Utterance[] {
     const { pcm, start } = entry;
     if (start >= from) return [entry];

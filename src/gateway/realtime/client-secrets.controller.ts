@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type FastifyRequest } from 'fastify';
+import { sessionView } from '../../contracts/realtime/session-view.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
+import { ClientSecrets } from './client-secrets.js';
+
+const GA_EXAMPLE = {
+  expires_after: { anchor: 'created_at', seconds: 600 },
+  session: { type: 'transcription', audio: { input: { transcription: { model: 'whisper-1', language: 'en' } } } },
+};
+const OLDER_EXAMPLE = { input_audio_format: 'pcm16', input_audio_transcription: { model: 'whisper-1' } };
+
+@ApiTags('realtime')
+@Controller('v1/realtime')
+export class ClientSecretsController {
+  constructor(private readonly secrets: ClientSecrets) {}
+
+  @Post('client_secrets')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Short-lived token for a browser' })
+  @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
+  @ApiOkResponse({ description: '`value` is the token, `session` what its sessions begin with.' })
+  create(@Req() request: FastifyRequest): Record<string, unknown> {
+    const { value, expiresAt, config } = this.secrets.create(request.body, principalOf(request));
+    return { value, expires_at: expiresAt, session: sessionView(config, { id: newId(), expiresAt }, 'ga') };
+  }
+
+  @Post('transcription_sessions')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'The same in the older dialect' })
+  @ApiBody({ schema: { type: 'object', example: OLDER_EXAMPLE } })
+  @ApiOkResponse({ description: '`client_secret.value` is the token.' })
+  createOlder(@Req() request: FastifyRequest): Record<string, unknown> {
+    const { value, expiresAt, config } = this.secrets.createOlder(request.body, principalOf(request));
+    const view = sessionView(config, { id: newId(), expiresAt }, 'older');
+    return { ...view, client_secret: { value, expires_at: expiresAt } };
+  }
+}
+
+const newId = (): string => `sess_${randomBytes(12).toString('hex')}`;

@@ -1,0 +1,98 @@
+import { type RawData, type WebSocket } from 'ws';
+import { type CloseCode } from '../../contracts/realtime/close-code.js';
+
+export interface SocketListener {
+  text(message: string): void;
+  binary(data: Buffer): void;
+  /** @param clean the peer said goodbye with 1000: it will not come back */
+  gone(clean: boolean): void;
+}
+
+/** A peer that does not answer a close frame is cut after this. */
+const CLOSE_MS = 2000;
+
+/** One WebSocket: bounded writing, pings for life, and a close that ends. */
+export class RealtimeSocket {
+  readonly #pings: NodeJS.Timeout;
+  #cut: NodeJS.Timeout | undefined;
+  #alive = true;
+  #listener: SocketListener | undefined;
+  #waiters: (() => void)[] = [];
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly limits: { readonly pingIntervalMs: number; readonly maxBufferedBytes: number },
+  ) {
+    this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
+    socket.on('pong', () => (this.#alive = true));
+    socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data, isBinary));
+    // 1007 and 1009 are answered by the library; whatever it is, `close` follows.
+    socket.on('error', () => undefined);
+    socket.on('close', code => this.#closed(code));
+  }
+
+  get open(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  /** True when more than the bound waits for the peer to read. */
+  get overfull(): boolean {
+    return this.socket.bufferedAmount > this.limits.maxBufferedBytes;
+  }
+
+  listen(listener: SocketListener): void {
+    this.#listener = listener;
+  }
+
+  send(json: string): void {
+    if (this.open) this.socket.send(json, () => this.#wake());
+  }
+
+  /** Resolves when a quarter of the bound or less waits for the peer, or it is gone. */
+  async drained(): Promise<void> {
+    while (this.open && this.socket.bufferedAmount > this.limits.maxBufferedBytes / 4)
+      await new Promise<void>(resolve => this.#waiters.push(resolve));
+  }
+
+  /** Stops reading: the peer's own writes then stall. */
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  /** @param reason at most 123 bytes of UTF-8 */
+  close(code: CloseCode, reason: string): void {
+    // A paused socket would never see the peer's answer.
+    this.socket.resume();
+    this.socket.close(code, Buffer.from(reason).subarray(0, 123).toString());
+    this.#cut ??= setTimeout(() => this.socket.terminate(), CLOSE_MS);
+  }
+
+  #ping(): void {
+    if (!this.#alive) return this.socket.terminate();
+    this.#alive = this.socket.isPaused;
+    if (this.open) this.socket.ping();
+  }
+
+  #message(data: RawData, isBinary: boolean): void {
+    const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]);
+    if (isBinary) this.#listener?.binary(bytes);
+    else this.#listener?.text(bytes.toString());
+  }
+
+  #closed(code: number): void {
+    clearInterval(this.#pings);
+    clearTimeout(this.#cut);
+    this.#wake();
+    this.#listener?.gone(code === 1000);
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}

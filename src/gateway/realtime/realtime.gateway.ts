@@ -1,0 +1,82 @@
+import { type IncomingMessage } from 'node:http';
+import { type Duplex } from 'node:stream';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { CLOSE } from '../../contracts/realtime/close-code.js';
+import { errorEvent } from '../../contracts/realtime/server-event.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { Authenticator } from '../../platform/auth/authenticator.js';
+import { CrossOrigins } from '../../platform/auth/cross-origin.js';
+import { demandScope, type Principal } from '../../platform/auth/principal.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { RealtimeSessions } from './realtime-sessions.js';
+import { RealtimeSocket } from './realtime-socket.js';
+import { SessionDoor } from './session-door.js';
+import { refuseUpgrade, UpgradeRouter } from './upgrade-router.js';
+
+const PATH = /^\/v1\/realtime\/?$/;
+
+/** The door of live sessions: `GET /v1/realtime` as a WebSocket. */
+@Injectable()
+export class RealtimeGateway implements OnModuleInit {
+  readonly #server: WebSocketServer;
+
+  constructor(
+    private readonly router: UpgradeRouter,
+    private readonly authenticator: Authenticator,
+    private readonly origins: CrossOrigins,
+    private readonly sessions: RealtimeSessions,
+    private readonly door: SessionDoor,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: settings.realtime.maxMessageBytes,
+      perMessageDeflate: false,
+      // The key that browsers pass as a subprotocol is never echoed.
+      handleProtocols: offered => (offered.has('realtime') ? 'realtime' : false),
+    });
+  }
+
+  onModuleInit(): void {
+    this.router.route(
+      path => PATH.test(path),
+      (request, socket, head) => this.#upgrade(request, socket, head),
+    );
+  }
+
+  /** What can be refused without a session is refused in HTTP, where every client understands it. */
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    let principal: Principal;
+    try {
+      this.#demandOrigin(request);
+      principal = this.authenticator.authenticateUpgrade(request);
+      demandScope(principal, 'realtime');
+      this.sessions.demandRoom();
+    } catch (error) {
+      const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');
+      return refuseUpgrade(socket, known);
+    }
+    this.#server.handleUpgrade(request, socket, head, webSocket => this.#accept(webSocket, request, principal));
+  }
+
+  #demandOrigin({ headers }: IncomingMessage): void {
+    if (!this.origins.admits(headers))
+      throw new DomainError(
+        'missing_scope',
+        'Pages of this origin may not connect; `server.cors_origins` names those.',
+      );
+  }
+
+  #accept(webSocket: WebSocket, request: IncomingMessage, principal: Principal): void {
+    const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
+    const socket = new RealtimeSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
+    try {
+      this.door.enter(socket, request, principal);
+    } catch (error) {
+      const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');
+      socket.send(JSON.stringify({ ...errorEvent(known), event_id: 'event_0' }));
+      socket.close(known.code === 'internal_error' ? CLOSE.internalError : CLOSE.policyViolation, known.code);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { ApiModule } from '../api/api.module.js';
+import { SchedulerModule } from '../scheduler/scheduler.module.js';
+import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { ClientSecrets } from './client-secrets.js';
+import { ClientSecretsController } from './client-secrets.controller.js';
+import { RealtimeGateway } from './realtime.gateway.js';
+import { realtimeMetricProviders } from './realtime.metrics.js';
+import { RealtimeJournal } from './realtime-journal.js';
+import { RealtimeSessions } from './realtime-sessions.js';
+import { SessionDoor } from './session-door.js';
+import { Speaker } from './speaker.js';
+import { UpgradeModule } from './upgrade.module.js';
+
+/** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
+@Module({
+  imports: [ApiModule, SchedulerModule, WorkerPoolModule, UpgradeModule],
+  controllers: [ClientSecretsController],
+  providers: [
+    RealtimeGateway,
+    SessionDoor,
+    RealtimeSessions,
+    RealtimeJournal,
+    ClientSecrets,
+    Speaker,
+    ...realtimeMetricProviders,
+  ],
+})
+export class RealtimeModule {}

@@ -1,0 +1,65 @@
+import { type IncomingMessage } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../contracts/realtime/session-view.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { bearerToken, subprotocolToken } from '../../platform/auth/credentials.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { ModelCatalog } from '../api/model-catalog.js';
+import { ClientSecrets } from './client-secrets.js';
+import { RealtimeSessions } from './realtime-sessions.js';
+import { type RealtimeSocket } from './realtime-socket.js';
+import { demandTranscribing } from './session/session-settings.js';
+
+/** What the opening request of a WebSocket asks for: a new session, in which dialect and with which model, or an old one. */
+@Injectable()
+export class SessionDoor {
+  constructor(
+    private readonly sessions: RealtimeSessions,
+    private readonly secrets: ClientSecrets,
+    private readonly catalog: ModelCatalog,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @throws DomainError about the query; the socket has no session then. */
+  enter(socket: RealtimeSocket, request: IncomingMessage, { tenant }: Principal): void {
+    const query = new URL(request.url ?? '', 'http://localhost').searchParams;
+    const id = query.get('session_id');
+    if (id !== null) {
+      const session = this.sessions.find(id, query.get('session_secret') ?? '');
+      return session.resume(socket, query.get('last_event_id') ?? '');
+    }
+    const dialect = dialectOf(request);
+    const config = this.#config(query, request);
+    const created =
+      dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
+    this.sessions.create({ config, dialect, tenant }).begin(socket, `${created}.created`);
+  }
+
+  #config(query: URLSearchParams, { headers }: IncomingMessage): SessionConfig {
+    const prepared = this.secrets.sessionOf(bearerToken(headers) ?? subprotocolToken(headers) ?? '');
+    const base = prepared ?? defaultSession(this.settings.realtime.transcriptionModel);
+    refuseOthers(query);
+    const model = query.get('model');
+    if (model === null) return base;
+    const config = { ...base, model };
+    demandTranscribing(config, this.catalog, 'query');
+    return config;
+  }
+}
+
+function refuseOthers(query: URLSearchParams): void {
+  const intent = query.get('intent');
+  if (intent !== null && intent !== 'transcription')
+    throw new DomainError('invalid_value', '`intent` must be transcription.', { param: 'intent' });
+  if (query.has('call_id'))
+    throw new DomainError('unsupported_parameter', 'There are no calls to attach to.', { param: 'call_id' });
+}
+
+/** `OpenAI-Beta: realtime=v1`, or the subprotocol by which browsers say the same. */
+function dialectOf({ headers }: IncomingMessage): Dialect {
+  const beta = String(headers['openai-beta'] ?? '');
+  const protocols = headers['sec-websocket-protocol'] ?? '';
+  return beta.includes('realtime=v1') || protocols.includes('openai-beta.realtime-v1') ? 'older' : 'ga';
+}

@@ -1,0 +1,75 @@
+import { CLOSE } from '../../../contracts/realtime/close-code.js';
+import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-event.js';
+import { type Dialect } from '../../../contracts/realtime/session-view.js';
+import { type RealtimeSocket } from '../realtime-socket.js';
+import { EventRing } from './event-ring.js';
+
+/** Events kept for a client that comes back. */
+const KEPT_EVENTS = 2000;
+
+/** Events on their way to the client: numbered, kept for a while, and sent whenever it is connected. */
+export class Outbox {
+  readonly #ring: EventRing;
+  readonly #prefix: string;
+  #socket: RealtimeSocket | undefined;
+  #sent = 0;
+  #attached: (() => void)[] = [];
+  #ended = false;
+
+  constructor(
+    sessionId: string,
+    maxBufferedBytes: number,
+    private dialect: Dialect,
+  ) {
+    this.#prefix = `event_${sessionId.slice(5, 17)}`;
+    this.#ring = new EventRing({ events: KEPT_EVENTS, bytes: maxBufferedBytes });
+  }
+
+  speak(dialect: Dialect): void {
+    this.dialect = dialect;
+  }
+
+  get spoken(): Dialect {
+    return this.dialect;
+  }
+
+  /** Sends, or keeps for later. A client that does not read is closed with 1013 instead of being buffered for. */
+  send(event: ServerEvent): void {
+    const spelled = inDialect(event, this.dialect);
+    if (!spelled) return;
+    const id = `${this.#prefix}_${++this.#sent}`;
+    const json = JSON.stringify({ ...spelled, event_id: id });
+    this.#ring.add({ id, json });
+    this.#socket?.send(json);
+    if (this.#socket?.overfull) this.#socket.close(CLOSE.tryAgainLater, 'events are not being read');
+  }
+
+  attach(socket: RealtimeSocket): void {
+    this.#socket = socket;
+    for (const resolve of this.#attached.splice(0)) resolve();
+  }
+
+  detach(socket: RealtimeSocket): void {
+    if (this.#socket === socket) this.#socket = undefined;
+  }
+
+  /** @returns what the client missed, as JSON; undefined when some of it is gone. */
+  missedSince(lastEventId: string): readonly string[] | undefined {
+    return this.#ring.after(lastEventId)?.map(({ json }) => json);
+  }
+
+  /** Resolves when the client is connected and reads, so that long answers wait instead of piling up; or at the end. */
+  async room(): Promise<void> {
+    while (!this.#ended) {
+      const socket = this.#socket;
+      await socket?.drained();
+      if (socket?.open && socket === this.#socket) return;
+      await new Promise<void>(resolve => this.#attached.push(resolve));
+    }
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const resolve of this.#attached.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,171 @@
+import { bytesPerSecond } from '../../../contracts/realtime/audio-format.js';
+import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js';
+import { type ServerEvent, warningEvent } from '../../../contracts/realtime/server-event.js';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { type Settings } from '../../../platform/config/settings.js';
+import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { decodeG711 } from '../audio/g711.js';
+import { type RealtimeFact } from '../realtime-journal.js';
+import { InputPace } from './input-pace.js';
+import { Transcriber } from './transcriber.js';
+import { type TranscriptItems } from './transcript-items.js';
+import { UtteranceTimes } from './utterance-times.js';
+
+export interface SessionInputOptions {
+  readonly limits: Settings['realtime'];
+  readonly items: TranscriptItems;
+  config(): SessionConfig;
+  /** Leases a streaming slot for the session as it is set now. @throws DomainError when there is none. */
+  open(): StreamHandle;
+  send(event: ServerEvent): void;
+  note(type: RealtimeFact['type'], ms: number): void;
+  /** Speech began: a response may have to stop. */
+  onSpeech(): void;
+  /** Stop reading the socket for so long. */
+  onTooFast(pauseMs: number): void;
+  /** The session cannot go on. */
+  onFatal(error: DomainError, code: CloseCode): void;
+  nowMs(): number;
+}
+
+/** What the client says: audio in its format → PCM → the recogniser; and what the recogniser hears → events. */
+export class SessionInput {
+  readonly #pace: InputPace;
+  readonly #times = new UtteranceTimes();
+  #transcriber: Transcriber | undefined;
+  #receivedBytes = 0;
+  #uncommittedBytes = 0;
+  #toldTooFast = false;
+
+  constructor(private readonly options: SessionInputOptions) {
+    this.#pace = new InputPace(options.limits.maxAheadMs);
+  }
+
+  /** Audio has come in: the format is settled for the session. */
+  get begun(): boolean {
+    return this.#receivedBytes > 0;
+  }
+
+  /** Milliseconds of audio received so far; a client that comes back goes on from there. */
+  get receivedMs(): number {
+    return (1000 * this.#receivedBytes) / bytesPerSecond(this.options.config().format);
+  }
+
+  /** True while a streaming slot is leased. */
+  get live(): boolean {
+    return this.#transcriber?.live ?? false;
+  }
+
+  /** @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the first audio. */
+  append(audio: Buffer): void {
+    if (audio.length === 0) return;
+    const { encoding } = this.options.config().format;
+    const transcriber = (this.#transcriber ??= this.#begin());
+    this.#receivedBytes += audio.length;
+    this.#uncommittedBytes += audio.length;
+    this.#times.arrived(this.receivedMs / 1000, this.options.nowMs());
+    transcriber.audio(encoding === 'pcm16' ? audio : decodeG711(audio, encoding));
+    this.#throttle((1000 * audio.length) / bytesPerSecond(this.options.config().format));
+  }
+
+  /** @throws DomainError `input_audio_buffer_commit_empty` */
+  commit(): void {
+    this.#demandAudio();
+    const manual = this.options.config().turnDetection === null;
+    this.#times.committed(this.options.nowMs());
+    this.#transcriber?.commit();
+    // With voice activity only speech is an item; speech that is not detected yet is announced when it is.
+    if (manual || this.options.items.speaking)
+      for (const event of this.options.items.commit()) this.options.send(event);
+  }
+
+  /** Forgets the utterance under way. */
+  clear(): void {
+    const { items } = this.options;
+    const manual = this.options.config().turnDetection === null;
+    if (this.#uncommittedBytes > 0 && (manual || items.speaking)) {
+      items.clear();
+      this.#transcriber?.commit();
+    }
+    this.#uncommittedBytes = 0;
+    this.options.send({ type: 'input_audio_buffer.cleared' });
+  }
+
+  /** The session was set anew: what follows is for a new stream. */
+  reopen(): void {
+    this.#transcriber?.reopen();
+  }
+
+  /** Finishes the last utterance. Never rejects. */
+  async flush(limitMs: number): Promise<void> {
+    await this.#transcriber?.flush(limitMs);
+  }
+
+  async cancel(): Promise<void> {
+    await this.#transcriber?.cancel();
+  }
+
+  #demandAudio(): void {
+    if (this.#uncommittedBytes === 0)
+      throw new DomainError('input_audio_buffer_commit_empty', 'There is no audio since the last commit.');
+    this.#uncommittedBytes = 0;
+  }
+
+  #begin(): Transcriber {
+    const { limits } = this.options;
+    const transcriber = new Transcriber({
+      open: () => this.options.open(),
+      bytesPerSecond: 2 * this.options.config().format.sampleRate,
+      replayS: limits.replayMs / 1000,
+      recoveryMs: limits.recoveryMs,
+      onEvent: event => this.#heard(event),
+      onRecovered: () => this.#recovered(),
+      onFailed: (error, final) => this.#failed(error, final),
+    });
+    transcriber.start();
+    return transcriber;
+  }
+
+  #heard(event: StreamEvent): void {
+    if (event.type === 'speech_started' || event.type === 'speech_stopped') this.options.note(event.type, 0);
+    for (const { kind, ms } of this.#times.heard(event, this.options.nowMs())) this.options.note(kind, ms);
+    for (const told of this.options.items.heard(event)) this.options.send(told);
+    if (event.type === 'speech_started') this.options.onSpeech();
+  }
+
+  #recovered(): void {
+    this.options.note('recovered', 0);
+    const message = 'A recogniser died and was replaced; it hears again what came since the last completed segment.';
+    this.options.send(warningEvent('worker_replaced', message));
+  }
+
+  #failed(error: DomainError, final: boolean): number {
+    for (const event of this.options.items.fail(error)) this.options.send(event);
+    if (final) {
+      this.options.note('failed', 0);
+      const code = error.definition.retry === 'later' ? CLOSE.tryAgainLater : CLOSE.internalError;
+      this.options.onFatal(error, code);
+    }
+    return this.options.items.next;
+  }
+
+  /** Faster than real time, or than the recogniser: slowed, then told, then closed. */
+  #throttle(audioMs: number): void {
+    const { limits } = this.options;
+    const backlogMs = 1000 * (this.#transcriber?.backlogS ?? 0);
+    const aheadMs = this.#pace.received(audioMs, this.options.nowMs());
+    const pauseMs = Math.max(aheadMs, backlogMs - limits.maxAheadMs);
+    if (pauseMs <= 0) return;
+    if (this.#pace.excessive)
+      return this.options.onFatal(tooFast('Audio kept coming after reading was slowed.'), CLOSE.policyViolation);
+    this.options.onTooFast(pauseMs);
+    if (this.#toldTooFast) return;
+    this.#toldTooFast = true;
+    const message = `More than ${limits.maxAheadMs / 1000} s ahead of real time: reading is slowed to its pace.`;
+    this.options.send(warningEvent('input_too_fast', message));
+  }
+}
+
+const tooFast = (message: string): DomainError => new DomainError('queue_full', message, { retryAfterMs: 1000 });

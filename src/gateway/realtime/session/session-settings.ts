@@ -1,0 +1,65 @@
+import { readOlderSession, readSession, type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../../contracts/realtime/session-view.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { demandLanguage } from '../../api/model-abilities.js';
+import { type ModelCatalog } from '../../api/model-catalog.js';
+
+const PATHS = {
+  ga: { transcription: 'session.audio.input.transcription', format: 'session.audio.input.format' },
+  older: { transcription: 'session.input_audio_transcription', format: 'session.input_audio_format' },
+} as const;
+
+/**
+ * The session with an update applied, which this server can honour in full.
+ * @throws DomainError naming the field; nothing is applied then.
+ */
+export function updatedSession(
+  value: unknown,
+  { current, dialect, catalog }: { current: SessionConfig; dialect: Dialect; catalog: ModelCatalog },
+): SessionConfig {
+  const next = dialect === 'ga' ? readSession(value, current) : readOlderSession(value, current);
+  demandTranscribing(next, catalog, PATHS[dialect].transcription);
+  return next;
+}
+
+/** The model of the session, if it can transcribe what the session wants. @throws DomainError */
+export function demandTranscribing(config: SessionConfig, catalog: ModelCatalog, path = 'session'): ModelSpec {
+  const spec = at(`${path}.model`, () => streamingModel(config.model, catalog));
+  at(`${path}.language`, () => demandLanguage(spec, config.language));
+  if (config.prompt === '') return spec;
+  const param = `${path}.prompt`;
+  throw new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: live streams take no prompt.`, {
+    param,
+  });
+}
+
+/** @throws DomainError `invalid_value` when audio has come in under another format. */
+export function demandSameFormat(next: SessionConfig, current: SessionConfig, dialect: Dialect): void {
+  if (JSON.stringify(next.format) === JSON.stringify(current.format)) return;
+  const param = PATHS[dialect].format;
+  throw new DomainError('invalid_value', `\`${param}\` cannot change once audio was sent.`, { param });
+}
+
+/** What a stream on a worker depends on. */
+export const needsNewStream = (a: SessionConfig, b: SessionConfig): boolean =>
+  [a, b]
+    .map(({ model, language, turnDetection }) => JSON.stringify([model, language, turnDetection]))
+    .some((text, _, [first]) => text !== first);
+
+function streamingModel(name: string, catalog: ModelCatalog): ModelSpec {
+  const spec = catalog.getOfKind(name, 'stt');
+  if (spec.capabilities.includes('stream')) return spec;
+  const able = catalog.namesAble('stt', 'stream');
+  throw new DomainError('unsupported_task', `The model \`${name}\` has no live streams; models that do: ${able}.`);
+}
+
+/** Whatever the check calls its field, the client knows it by `param`. */
+function at<T>(param: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    throw new DomainError(error.code, error.message, { param, cause: error });
+  }
+}

@@ -1,0 +1,264 @@
+import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { type DomainError } from '../../../core/shared/domain-error.js';
+import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { ReplayBuffer, type Utterance } from './replay-buffer.js';
+
+export interface TranscriberOptions {
+  /** Leases a place and begins a stream as the session is set now. @throws DomainError when there is none. */
+  open(): StreamHandle;
+  /** PCM s16le. */
+  readonly bytesPerSecond: number;
+  readonly replayS: number;
+  readonly recoveryMs: number;
+  /** Utterances count through the whole session, times are seconds from its start. */
+  onEvent(event: StreamEvent): void;
+  /** A worker died; another one goes on from the last completed segment. Told once per death. */
+  onRecovered(): void;
+  /**
+   * What was said since the last completed segment has no answer; `final`: nor will anything that follows.
+   * @returns the number of the next utterance
+   */
+  onFailed(error: DomainError, final: boolean): number;
+}
+
+type Order = Utterance | { readonly kind: 'reopen' | 'end' };
+
+/** Streams that may die without a completed segment in between: then the audio itself is what kills. */
+const MAX_ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1000;
+
+/**
+ * The recognition of one session, over as many streams as it takes. Audio and commits go up in order, at the worker's pace; a
+ * stream that dies is replaced, and hears again what came since the last completed segment.
+ */
+export class Transcriber {
+  readonly #orders: Order[] = [];
+  readonly #heard: ReplayBuffer;
+  #handle: StreamHandle | undefined;
+  /** Bytes of audio accepted so far. */
+  #position = 0;
+  #waitingBytes = 0;
+  #finals = 0;
+  #attempts = 0;
+  #pumping = false;
+  #recovering = false;
+  #ended = false;
+  #stopWaiting: () => void = () => undefined;
+  #flushed: () => void = () => undefined;
+  /** Resolves when all events of the current stream have been told. */
+  #listening: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: TranscriberOptions) {
+    this.#heard = new ReplayBuffer(options.bytesPerSecond, options.replayS);
+  }
+
+  /** True while a place is leased. */
+  get live(): boolean {
+    return this.#handle !== undefined;
+  }
+
+  /** Seconds of audio that no worker has taken yet. */
+  get backlogS(): number {
+    return this.#waitingBytes / this.options.bytesPerSecond;
+  }
+
+  /** Opens the first stream. @throws DomainError when there is no place. */
+  start(): void {
+    this.#connect();
+  }
+
+  audio(pcm: Buffer): void {
+    this.#waitingBytes += pcm.length;
+    this.#order({ kind: 'audio', pcm, start: this.#position });
+    this.#position += pcm.length;
+  }
+
+  commit(): void {
+    this.#order({ kind: 'commit', start: this.#position });
+  }
+
+  /** Settings changed: what was said so far is finished by the old stream, the rest is for a new one. */
+  reopen(): void {
+    this.#order({ kind: 'reopen' });
+  }
+
+  /** Finishes the last utterance. Resolves when its events have been told, or `limitMs` passed. Never rejects. */
+  async flush(limitMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>(done => {
+      timer = setTimeout(done, limitMs);
+      this.#flushed = done;
+      if (this.live || this.#recovering) this.#order({ kind: 'end' });
+      else done();
+    });
+    clearTimeout(timer);
+    await this.cancel();
+  }
+
+  /** Ends without an answer, within 50 ms. Idempotent. */
+  async cancel(): Promise<void> {
+    this.#ended = true;
+    this.#orders.length = 0;
+    this.#stopWaiting();
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.cancel();
+  }
+
+  #order(order: Order): void {
+    if (this.#ended) return;
+    this.#orders.push(order);
+    void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#handle && this.#orders.length > 0) await this.#say(this.#handle, this.#orders.shift()!);
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  async #say(handle: StreamHandle, order: Order): Promise<void> {
+    switch (order.kind) {
+      case 'audio':
+        this.#heard.audio(order.pcm, order.start);
+        this.#waitingBytes -= order.pcm.length;
+        await handle.sendFrame(order.pcm);
+        return;
+      case 'commit':
+        this.#heard.commit(order.start);
+        return handle.commit();
+      case 'reopen':
+      case 'end':
+        return this.#finish(handle, order);
+    }
+  }
+
+  /** A stream that dies while it finishes has its own way back: then the new one is asked to end, or is set anew already. */
+  async #finish(handle: StreamHandle, order: Order): Promise<void> {
+    await handle.close();
+    await this.#listening;
+    const died = this.#handle !== handle;
+    if (order.kind === 'reopen') return died ? undefined : this.#replace();
+    if (died && !this.#ended) this.#orders.push(order);
+    else this.#flushed();
+  }
+
+  #replace(): void {
+    try {
+      this.#connect();
+    } catch (error) {
+      this.#handle = undefined;
+      this.#lost(error as DomainError);
+    }
+  }
+
+  #connect(): void {
+    const first = this.#orders.find(order => order.kind === 'audio');
+    const startS = (first?.kind === 'audio' ? first.start : this.#position) / this.options.bytesPerSecond;
+    const handle = this.options.open();
+    this.#handle = handle;
+    this.#listening = this.#listen(handle, { startS, utterance: this.#finals });
+    void this.#pump();
+  }
+
+  async #listen(handle: StreamHandle, base: { startS: number; utterance: number }): Promise<void> {
+    try {
+      for await (const event of handle.receiveEvents()) this.#tell(event, base);
+    } catch (error) {
+      if (this.#handle !== handle || this.#ended) return;
+      this.#handle = undefined;
+      this.#lost(error as DomainError);
+    }
+  }
+
+  #tell(event: StreamEvent, { startS, utterance }: { startS: number; utterance: number }): void {
+    const told = inSession(event, utterance, startS);
+    if (told.type === 'final') {
+      this.#finals = told.utterance + 1;
+      this.#attempts = 0;
+      this.#heard.completed(told.end);
+    }
+    this.options.onEvent(told);
+  }
+
+  #lost(error: DomainError): void {
+    const retriable = error.definition.retry === 'later';
+    this.#attempts += 1;
+    if (!retriable) this.#forget(error);
+    if (this.#attempts > MAX_ATTEMPTS) return this.#giveUp(error);
+    void this.#recover(retriable);
+  }
+
+  /** The engine failed on this audio: it is not said again. */
+  #forget(error: DomainError): void {
+    this.#heard.completed(Number.MAX_SAFE_INTEGER / this.options.bytesPerSecond);
+    this.#finals = this.options.onFailed(error, false);
+  }
+
+  async #recover(retold: boolean): Promise<void> {
+    this.#recovering = true;
+    this.#sayAgain();
+    const failure = await this.#reconnect();
+    this.#recovering = false;
+    if (this.#ended) return;
+    if (failure) this.#giveUp(failure);
+    else if (retold) this.options.onRecovered();
+  }
+
+  #sayAgain(): void {
+    const again = this.#heard.entries();
+    this.#waitingBytes += again.reduce((sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0), 0);
+    this.#orders.unshift(...again);
+    this.#heard.clear();
+  }
+
+  /** @returns why not, when the time is up. */
+  async #reconnect(): Promise<DomainError | undefined> {
+    const endMs = performance.now() + this.options.recoveryMs;
+    for (let pauseMs = FIRST_PAUSE_MS; !this.#ended; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        this.#connect();
+        return undefined;
+      } catch (error) {
+        if (performance.now() + pauseMs > endMs) return error as DomainError;
+      }
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, pauseMs);
+        this.#stopWaiting = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    return undefined;
+  }
+
+  #giveUp(error: DomainError): void {
+    this.#ended = true;
+    this.#orders.length = 0;
+    this.#waitingBytes = 0;
+    this.options.onFailed(error, true);
+    this.#flushed();
+  }
+}
+
+function inSession(event: StreamEvent, utterances: number, startS: number): StreamEvent {
+  const utterance = event.utterance + utterances;
+  const at = (seconds: number): number => Math.round((seconds + startS) * 1000) / 1000;
+  switch (event.type) {
+    case 'partial':
+      return { ...event, utterance };
+    case 'final': {
+      const words = event.words.map(word => ({ ...word, start: at(word.start), end: at(word.end) }));
+      return { ...event, utterance, start: at(event.start), end: at(event.end), words };
+    }
+    case 'speech_started':
+    case 'speech_stopped':
+      return { ...event, utterance, at: at(event.at) };
+  }
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { errorEvent, type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
+import { type DomainError } from '../../../core/shared/domain-error.js';
+import { StableText } from './stable-text.js';
+
+const PREFIX = 'conversation.item.input_audio_transcription';
+
+/** One utterance of the session, as an item of the conversation. */
+interface TranscriptItem {
+  readonly id: string;
+  readonly text: StableText;
+  started: boolean;
+  stopped: boolean;
+  committed: boolean;
+  /** Cleared by the client: nothing more is told about it. */
+  discarded: boolean;
+}
+
+/** Utterances (numbered from 0 through the whole session) → items and the events about them, in OpenAI's order. */
+export class TranscriptItems {
+  readonly #open = new Map<number, TranscriptItem>();
+  /** The utterance that the next commit ends. */
+  #next = 0;
+  #finals = 0;
+  #segments = 0;
+  #lastItemId: string | null = null;
+
+  /** An utterance is being spoken, or was and is not answered yet. */
+  get pending(): boolean {
+    return [...this.#open.values()].some(({ discarded }) => !discarded);
+  }
+
+  /** Voice activity has begun and not ended. */
+  get speaking(): boolean {
+    return [...this.#open.values()].some(({ started, stopped }) => started && !stopped);
+  }
+
+  /** The client committed: the item is announced at once. */
+  commit(): ServerEvent[] {
+    return this.#commit(this.#next);
+  }
+
+  /** The client cleared: the utterance under way ends unheard. */
+  clear(): void {
+    this.#item(this.#next++).discarded = true;
+  }
+
+  /** An item that was not spoken, such as a response, takes its place in the conversation. */
+  follow(itemId: string): string | null {
+    const previous = this.#lastItemId;
+    this.#lastItemId = itemId;
+    return previous;
+  }
+
+  heard(event: StreamEvent): ServerEvent[] {
+    const item = this.#item(event.utterance);
+    switch (event.type) {
+      case 'speech_started':
+        return this.#started(item, event.at);
+      case 'speech_stopped':
+        return this.#stopped(item, event);
+      case 'partial':
+        return item.discarded ? [] : this.#delta(item, item.text.partial(event.text));
+      case 'final':
+        return this.#final(item, event);
+    }
+  }
+
+  /** Number of the utterance that comes next, once those under way have failed. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Nothing more will be heard of the utterances under way. */
+  fail(error: DomainError): ServerEvent[] {
+    const failed = [...this.#open].filter(([, { discarded }]) => !discarded);
+    this.#finals = Math.max(this.#finals, ...[...this.#open.keys()].map(utterance => utterance + 1));
+    this.#next = Math.max(this.#next, this.#finals);
+    const events = failed.flatMap(([utterance, item]) => [
+      ...this.#commitOnce(utterance, item),
+      { type: `${PREFIX}.failed`, item_id: item.id, content_index: 0, error: errorEvent(error).error },
+    ]);
+    this.#open.clear();
+    return events;
+  }
+
+  #started(item: TranscriptItem, at: number): ServerEvent[] {
+    // A replacement worker hears the same speech start again.
+    if (item.started || item.discarded) return [];
+    item.started = true;
+    return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: milliseconds(at), item_id: item.id }];
+  }
+
+  #stopped(item: TranscriptItem, { utterance, at }: { utterance: number; at: number }): ServerEvent[] {
+    if (item.stopped || item.discarded) return [];
+    item.stopped = true;
+    const event = { type: 'input_audio_buffer.speech_stopped', audio_end_ms: milliseconds(at), item_id: item.id };
+    return [event, ...this.#commitOnce(utterance, item)];
+  }
+
+  #final(item: TranscriptItem, event: Extract<StreamEvent, { type: 'final' }>): ServerEvent[] {
+    const { utterance, text, start, end } = event;
+    this.#open.delete(utterance);
+    this.#finals = utterance + 1;
+    // Of silence that nobody asked about, such as the end of a stream, nothing is told.
+    const unheardOf = !item.started && !item.committed && text === '';
+    const announced = item.discarded || unheardOf ? [] : this.#commitOnce(utterance, item);
+    this.#next = Math.max(this.#next, this.#finals);
+    if (item.discarded || unheardOf) return [];
+    const about = { item_id: item.id, content_index: 0 };
+    const usage = { type: 'duration', seconds: milliseconds(end - start) / 1000 };
+    const segment = { ...about, id: `seg_${this.#segments}`, text, speaker: '', start, end };
+    return [
+      ...announced,
+      ...this.#delta(item, item.text.final(text)),
+      ...(text === '' ? [] : [{ type: `${PREFIX}.segment`, ...segment, number: this.#segments++ }]),
+      { type: `${PREFIX}.completed`, ...about, transcript: text, usage },
+    ];
+  }
+
+  #delta({ id }: TranscriptItem, delta: string): ServerEvent[] {
+    return delta === '' ? [] : [{ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta }];
+  }
+
+  #commit(utterance: number): ServerEvent[] {
+    return this.#commitOnce(utterance, this.#item(utterance));
+  }
+
+  #commitOnce(utterance: number, item: TranscriptItem): ServerEvent[] {
+    if (item.committed) return [];
+    item.committed = true;
+    this.#next = Math.max(this.#next, utterance + 1);
+    const previous = this.follow(item.id);
+    const about = { previous_item_id: previous, item: userItem(item.id, null) };
+    return [
+      { type: 'input_audio_buffer.committed', previous_item_id: previous, item_id: item.id },
+      { type: 'conversation.item.added', ...about },
+      { type: 'conversation.item.done', ...about },
+    ];
+  }
+
+  #item(utterance: number): TranscriptItem {
+    const known = this.#open.get(utterance);
+    if (known) return known;
+    const item = {
+      id: newItemId(),
+      text: new StableText(),
+      ...{ started: false, stopped: false, committed: false, discarded: false },
+    };
+    this.#open.set(utterance, item);
+    return item;
+  }
+}
+
+export const newItemId = (): string => `item_${randomBytes(12).toString('hex')}`;
+
+const milliseconds = (seconds: number): number => Math.max(0, Math.round(seconds * 1000));

@@ -1,0 +1,66 @@
+import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+
+export interface UtteranceTiming {
+  readonly kind: 'first_text' | 'final_delay';
+  readonly ms: number;
+}
+
+/** Marks kept of when audio arrived: five minutes at ten a second. */
+const MARKS = 3000;
+const MARK_EVERY_S = 0.1;
+
+/** When the audio behind an event arrived here, and so how long its text took. Times in milliseconds of one clock. */
+export class UtteranceTimes {
+  readonly #marks: { readonly s: number; readonly ms: number }[] = [];
+  /** Seconds at which the utterance under way began. */
+  #fromS = 0;
+  #endedMs: number | undefined;
+  #spoken = false;
+
+  /** Audio up to second `endS` of the session has arrived. */
+  arrived(endS: number, nowMs: number): void {
+    const last = this.#marks.at(-1);
+    if (last && endS - last.s < MARK_EVERY_S) return;
+    this.#marks.push({ s: endS, ms: nowMs });
+    if (this.#marks.length > MARKS) this.#marks.shift();
+  }
+
+  committed(nowMs: number): void {
+    this.#endedMs ??= nowMs;
+  }
+
+  heard(event: StreamEvent, nowMs: number): UtteranceTiming[] {
+    switch (event.type) {
+      case 'speech_started':
+        this.#fromS = event.at;
+        return [];
+      case 'speech_stopped':
+        this.#endedMs = this.#arrivalOf(event.at, nowMs);
+        return [];
+      case 'partial':
+        return this.#firstText(nowMs);
+      case 'final':
+        return this.#final(event.end, event.text, nowMs);
+    }
+  }
+
+  #firstText(nowMs: number): UtteranceTiming[] {
+    if (this.#spoken) return [];
+    this.#spoken = true;
+    return [{ kind: 'first_text', ms: nowMs - this.#arrivalOf(this.#fromS, nowMs) }];
+  }
+
+  #final(endS: number, text: string, nowMs: number): UtteranceTiming[] {
+    const first = text === '' ? [] : this.#firstText(nowMs);
+    const delay = this.#endedMs === undefined ? [] : [{ kind: 'final_delay', ms: nowMs - this.#endedMs } as const];
+    this.#fromS = endS;
+    this.#spoken = false;
+    this.#endedMs = undefined;
+    return [...first, ...delay];
+  }
+
+  /** The first mark at or after `seconds`. */
+  #arrivalOf(seconds: number, nowMs: number): number {
+    return this.#marks.find(({ s }) => s >= seconds)?.ms ?? nowMs;
+  }
+}
