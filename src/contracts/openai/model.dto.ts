@@ -26,6 +26,12 @@ export class ModelDto {
   @ApiProperty({ type: [String], example: ['en'], description: 'BCP-47; empty: any.' })
   languages!: readonly string[];
 
+  @ApiProperty({
+    enum: ['unloaded', 'loading', 'loaded', 'unloading', 'failed'],
+    description: 'unloaded: its workers are stopped; most often the next request starts them and waits.',
+  })
+  state!: string;
+
   @ApiProperty({ type: [String], example: [], description: 'Voice names of a TTS model.' })
   voices!: readonly string[];
 }

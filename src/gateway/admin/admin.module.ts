@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { ModelSwitch } from './model-switch.js';
+import { AdminModelsController } from './models.controller.js';
 import { AdminQueueController } from './queue.controller.js';
 import { AdminRequestsController } from './requests.controller.js';
 import { AdminWorkersController } from './workers.controller.js';
@@ -8,6 +10,7 @@ import { AdminWorkersController } from './workers.controller.js';
 /** What an operator may see and do, under `/admin/v1`. */
 @Module({
   imports: [SchedulerModule, WorkerPoolModule],
-  controllers: [AdminQueueController, AdminRequestsController, AdminWorkersController],
+  controllers: [AdminModelsController, AdminQueueController, AdminRequestsController, AdminWorkersController],
+  providers: [ModelSwitch],
 })
 export class AdminModule {}

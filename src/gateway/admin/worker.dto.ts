@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type WorkerView } from '../worker-pool/worker-view.js';
 
-const STATES = ['starting', 'ready', 'busy', 'draining', 'lost'] as const;
+const STATES = ['stopped', 'starting', 'ready', 'busy', 'draining', 'lost'] as const;
 
 export class WorkerSlotsDto {
   @ApiProperty() total!: number;
@@ -22,10 +22,13 @@ export class WorkerDto {
   @ApiProperty() model!: string;
   @ApiPropertyOptional({ example: '127.0.0.1:41033' }) address?: string;
   @ApiPropertyOptional() pid?: number;
+  @ApiPropertyOptional({ example: 'cuda:0' }) device?: string;
   @ApiProperty({ enum: STATES }) state!: string;
   @ApiProperty({ type: WorkerSlotsDto }) slots!: WorkerSlotsDto;
   @ApiProperty({ description: 'Live streams it takes besides files.' }) streams!: number;
+  @ApiProperty({ description: 'Of these, taken now.' }) streams_in_use!: number;
   @ApiProperty({ description: 'Processes started after the first.' }) restarts!: number;
+  @ApiPropertyOptional({ description: 'Why it does not answer its probes.' }) problem?: string;
   @ApiPropertyOptional({ type: WorkerExitDto }) last_exit?: WorkerExitDto;
   @ApiPropertyOptional({ type: Object, description: 'What it last said about itself.' }) health?: object;
 }
@@ -34,8 +37,9 @@ export class WorkerListDto {
   @ApiProperty({ type: [WorkerDto] }) data!: WorkerDto[];
 }
 
-export const workerDto = ({ slots, lastExit, health, ...view }: WorkerView): WorkerDto => ({
+export const workerDto = ({ slots, lastExit, health, streamsInUse, ...view }: WorkerView): WorkerDto => ({
   ...view,
+  streams_in_use: streamsInUse ?? 0,
   health: health && healthDto(health),
   slots: { total: slots.total, free: slots.free, in_use: slots.inUse },
   last_exit: lastExit,

@@ -1,19 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type ModelState, type ModelView } from '../worker-pool/model-view.js';
 import { type WorkerState } from '../worker-pool/worker-view.js';
 import { IntakeGate } from './intake-gate.js';
-import { ModelCatalog } from './model-catalog.js';
 
 export interface ModelHealth {
   readonly id: string;
+  /** A worker is up, or the next request starts one. */
   readonly ready: boolean;
+  readonly state: ModelState;
   /** Workers by state. */
   readonly workers: Readonly<Partial<Record<WorkerState, number>>>;
 }
 
 export interface HealthSummary {
-  /** `ok`: every model has a ready worker; `degraded`: some have; `unavailable`: none; `draining`: shutting down. */
+  /** `ok`: every model that no operator unloaded is ready; `degraded`: some are; `unavailable`: none; `draining`: shutting down. */
   readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
   readonly models: readonly ModelHealth[];
 }
@@ -22,15 +24,15 @@ export interface HealthSummary {
 @Injectable()
 export class HealthService {
   constructor(
-    private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
     private readonly scheduler: SchedulerService,
     private readonly gate: IntakeGate,
   ) {}
 
   summary(): HealthSummary {
-    const models = this.catalog.all().map(({ id }) => this.modelHealth(id));
-    return { status: this.status(models), models };
+    const views = this.pool.models();
+    const expected = views.filter(({ state, startsOnRequest }) => startsOnRequest || state === 'loaded');
+    return { status: this.status(expected.map(modelHealth)), models: views.map(modelHealth) };
   }
 
   /** At least one model can be served, and the door is open. */
@@ -44,12 +46,11 @@ export class HealthService {
     if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
     return models.every(({ ready }) => ready) ? 'ok' : 'degraded';
   }
+}
 
-  private modelHealth(id: string): ModelHealth {
-    const workers: Partial<Record<WorkerState, number>> = {};
-    for (const { model, state } of this.pool.workers()) {
-      if (model === id) workers[state] = (workers[state] ?? 0) + 1;
-    }
-    return { id, ready: this.pool.hasReady(id), workers };
-  }
+function modelHealth({ id, state, startsOnRequest, workers }: ModelView): ModelHealth {
+  const counts: Partial<Record<WorkerState, number>> = {};
+  for (const worker of workers) counts[worker.state] = (counts[worker.state] ?? 0) + 1;
+  const startsNow = startsOnRequest && (state === 'unloaded' || state === 'unloading');
+  return { id, ready: state === 'loaded' || startsNow, state, workers: counts };
 }

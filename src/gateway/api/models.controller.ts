@@ -1,5 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
 import { DescribesErrors } from './docs/errors.decorator.js';
 import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
@@ -10,7 +11,10 @@ export class ModelsController {
   /** Models have no birthday here; the moment they were put on offer is the closest there is. */
   private readonly created = Math.floor(Date.now() / 1000);
 
-  constructor(private readonly catalog: ModelCatalog) {}
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly pool: WorkerPoolService,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'Models and their aliases' })
@@ -36,6 +40,7 @@ export class ModelsController {
       owned_by: 'switchyard',
       root: spec.id,
       kind: spec.kind,
+      state: this.pool.model(spec.id)?.state ?? 'unloaded',
       capabilities: spec.capabilities,
       languages: spec.languages,
       voices: Object.keys(spec.voices),

@@ -14,6 +14,9 @@ type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 /** A replica behind a load balancer answers at once, a lone server is back after a restart of a few seconds. */
 const SHUTDOWN_RETRY_MS = 5000;
 
+/** An operator who unloads a model has no date for its return. */
+const UNLOADED_RETRY_MS = 30_000;
+
 /** Every way a request can end without an answer, in words for its caller, with an honest Retry-After where one helps. */
 @Injectable()
 export class RequestFailures {
@@ -57,7 +60,14 @@ export class RequestFailures {
       }
       case 'shutdown':
         return { status: 'failed', error: this.shuttingDown() };
+      case 'unload':
+        return { status: 'failed', error: unloaded(request.model) };
     }
+  }
+
+  /** Undefined: the model is loaded, or a request for it starts it. */
+  unloaded(model: string): DomainError | undefined {
+    return this.pool.isHeld(model) ? unloaded(model) : undefined;
   }
 
   shuttingDown(): DomainError {
@@ -73,6 +83,11 @@ export class RequestFailures {
     const { realtime, batch } = this.queue.depthOf(model);
     return this.admission.retryAfterMs(model, realtime + batch, this.clock.nowMs());
   }
+}
+
+function unloaded(model: string): DomainError {
+  const message = `The model ${model} has been unloaded by an operator.`;
+  return new DomainError('model_unloaded', message, { retryAfterMs: UNLOADED_RETRY_MS });
 }
 
 function failed(

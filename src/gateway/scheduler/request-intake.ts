@@ -38,7 +38,7 @@ export class RequestIntake {
     this.#accepting = false;
   }
 
-  /** Throws `shutting_down`, `duplicate_request_id`, `queue_full`, or `model_not_found` for an id that is not configured. */
+  /** Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `queue_full`, or `model_not_found` for an id that is not configured. */
   submit(spec: RequestSpec): SubmittedRequest {
     // Lanes and metric labels are made from model ids: only those of the configuration may get this far (D-10).
     if (!this.#models.has(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
@@ -58,6 +58,8 @@ export class RequestIntake {
     if (this.book.isTaken(tracked.id)) {
       return new DomainError('duplicate_request_id', `A request with the id ${tracked.id} is still running.`);
     }
+    const unloaded = this.failures.unloaded(tracked.request.model);
+    if (unloaded) return unloaded;
     const submission = this.dispatcher.submit(tracked.request, this.clock.nowMs());
     return submission.accepted ? undefined : submission.error;
   }

@@ -13,6 +13,7 @@ import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
+import { IdleUnload } from './idle-unload.js';
 import { LoopWakes } from './loop-wakes.js';
 import { RequestBook } from './request-book.js';
 import { RequestCanceller } from './request-canceller.js';
@@ -49,6 +50,7 @@ const timersProvider = {
     dispatcherProvider,
     timersProvider,
     DispatchLoop,
+    IdleUnload,
     LoopWakes,
     RequestBook,
     RequestCanceller,

@@ -34,7 +34,7 @@ export class SchedulerService {
     return this.loop.running;
   }
 
-  /** Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`, `model_not_found`. */
+  /** Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_not_found`. */
   submit(spec: RequestSpec): SubmittedRequest {
     return this.intake.submit(spec);
   }

@@ -34,6 +34,7 @@ export const QUEUE_ERRORS = [
   'worker_lost',
   'queue_timeout',
   'no_worker',
+  'model_unloaded',
   'shutting_down',
   'inference_timeout',
 ] as const satisfies readonly ErrorCode[];

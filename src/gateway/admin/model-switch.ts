@@ -1,0 +1,50 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { type ModelView } from '../worker-pool/model-view.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+
+/** Loads and unloads models at run time: the pool's workers and the line in front of them together. */
+@Injectable()
+export class ModelSwitch {
+  readonly #logger = new Logger(ModelSwitch.name);
+
+  constructor(
+    private readonly pool: WorkerPoolService,
+    private readonly scheduler: SchedulerService,
+  ) {}
+
+  /** @throws DomainError `model_not_found` */
+  find(id: string): ModelView {
+    const model = this.pool.model(id);
+    if (!model) throw new DomainError('model_not_found', `There is no model ${id}.`);
+    return model;
+  }
+
+  /** Does not wait for its workers. @throws DomainError `model_not_found` */
+  load(id: string): ModelView {
+    this.find(id);
+    this.pool.load(id);
+    return this.find(id);
+  }
+
+  /**
+   * Running requests finish. Those that wait start an `on_request` model again; of any other they end as `model_unloaded`,
+   * and so do new ones until it is loaded. Does not wait for the end. @throws DomainError `model_not_found`
+   */
+  async unload(id: string): Promise<ModelView> {
+    const hold = this.find(id).autostart === 'always';
+    const unloaded = this.pool.unload(id, hold);
+    unloaded.then(
+      // A worker may have died in the meantime and its requests be waiting again.
+      () => this.#clearLine(id),
+      (error: unknown) => this.#logger.error({ err: error, model: id }, 'unloading failed'),
+    );
+    await this.#clearLine(id);
+    return this.find(id);
+  }
+
+  async #clearLine(id: string): Promise<void> {
+    if (this.pool.isHeld(id)) await this.scheduler.cancelMany({ model: id, state: 'queued' }, 'unload');
+  }
+}
