@@ -52,7 +52,11 @@ function readArguments() {
 /** Asks the product itself, so that file, environment and arguments are judged by the same rules. */
 async function effectiveSettings({ environment }) {
   const env = { ...process.env, ...environment };
-  const { code, output } = await command(nodeBinary(), [inRoot('dist/cli/config-print.js'), '--json'], { env });
+  const { code, output } = await command(
+    nodeBinary(),
+    [inRoot('dist/cli/switchyard.js'), 'config', 'print', '--json'],
+    { env },
+  );
   if (code !== 0) throw new SetupError(output.trim());
   const value = path => JSON.parse(output).settings.find(setting => setting.path === path).value;
   return {

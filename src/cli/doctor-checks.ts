@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { createServer, connect } from 'node:net';
+import { resolve } from 'node:path';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type Settings } from '../platform/config/settings.js';
+import { byteText, freeBytes } from '../platform/hub/disk-space.js';
+import { ModelShelf } from '../platform/hub/model-shelf.js';
+import { EMBEDDED_LIBRARIES } from './engine-libraries.js';
+import { checkModels } from './models-check.js';
+
+/** One line of the doctor. */
+export interface Diagnosis {
+  readonly what: string;
+  /** `warn`: works without; `fail`: something that is configured will not. */
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  /** The command or the change that puts it right. */
+  readonly fix?: string;
+}
+
+const NODE_MIN = [22, 12] as const;
+const LOW_DISK_BYTES = 2 * 1024 ** 3;
+const DIAL_LIMIT_MS = 2000;
+
+const ok = (what: string, detail: string): Diagnosis => ({ what, state: 'ok', detail });
+
+export function checkNode(): Diagnosis {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  if (fits) return ok('Node', `${process.version} (${process.execPath})`);
+  return { what: 'Node', state: 'fail', detail: process.version, fix: `install Node ${NODE_MIN.join('.')} or newer` };
+}
+
+/** The packages that are loaded late: what is absent shows only when an engine starts. */
+export async function checkPackages(): Promise<Diagnosis> {
+  const missing: string[] = [];
+  for (const name of ['koffi', 'onnxruntime-node', 'sherpa-onnx-node']) {
+    await import(name).catch((error: unknown) => missing.push(`${name} (${(error as Error).message.split('\n')[0]})`));
+  }
+  if (missing.length === 0) return ok('packages', 'koffi, onnxruntime-node and sherpa-onnx-node load');
+  return { what: 'packages', state: 'fail', detail: missing.join('; '), fix: 'npm ci' };
+}
+
+export async function checkFfmpeg(): Promise<Diagnosis> {
+  const fix = 'apt-get install -y --no-install-recommends ffmpeg';
+  try {
+    const child = spawn('ffmpeg', ['-version'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await once(child, 'close');
+    return ok('ffmpeg', text.split('\n')[0] ?? '');
+  } catch {
+    const detail = 'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
+    return { what: 'ffmpeg', state: 'fail', detail, fix };
+  }
+}
+
+/** The Debian libraries of the engines that models.yaml uses. */
+export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Diagnosis[] {
+  const local = models.filter(({ replicas }) => replicas !== 0);
+  return Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]): Diagnosis[] => {
+    const users = local.filter(model => model.engine === engine).map(({ id }) => id);
+    if (users.length === 0) return [];
+    try {
+      return [ok(engine, `${load()} loads, for ${users.join(', ')}`)];
+    } catch (error) {
+      return [
+        { what: engine, state: 'fail', detail: `needed by ${users.join(', ')}: ${(error as Error).message}`, fix },
+      ];
+    }
+  });
+}
+
+/** Free, or taken by a Switchyard that runs: both are well. */
+export async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
+  const problem = await new Promise<string | undefined>(settle => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => settle(error.code));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => settle(undefined)));
+  });
+  const what = `port ${port}`;
+  if (problem === undefined) return ok(what, `free on ${host}`);
+  if (problem === 'EADDRINUSE' && (await isSwitchyard(host, port))) return ok(what, `a gateway runs on ${host}`);
+  const fix = `stop what uses it, or set SWITCHYARD_SERVER_PORT=${port + 1}`;
+  return { what, state: 'fail', detail: `cannot listen on ${host}: ${problem}`, fix };
+}
+
+async function isSwitchyard(host: string, port: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://${host}:${port}/health/live`, { signal: AbortSignal.timeout(DIAL_LIMIT_MS) });
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+export async function checkFolder(what: string, path: string): Promise<Diagnosis> {
+  const folder = resolve(path);
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const fix = `sudo install -d -o "$(id -un)" ${folder}, or name another folder`;
+    return { what, state: 'fail', detail: `${folder} may not be written (${code})`, fix };
+  }
+  const free = await freeBytes(folder);
+  const detail = `${folder}, ${byteText(free)} free`;
+  if (free >= LOW_DISK_BYTES) return ok(what, detail);
+  return { what, state: 'warn', detail, fix: 'make room: uploads and models need it' };
+}
+
+export async function checkModelFiles(models: readonly ModelSpec[], settings: Settings): Promise<Diagnosis> {
+  const verdicts = await checkModels(models, new ModelShelf(settings.hub.modelsDir), { checksums: false });
+  const bad = verdicts.filter(({ ok: good }) => !good);
+  if (bad.length === 0) return ok('models', `${models.length} in ${settings.workers.modelsFile}`);
+  const detail = bad.map(({ name, problems }) => `${name}: ${problems[0]}`).join('; ');
+  return { what: 'models', state: 'fail', detail, fix: 'switchyard models check' };
+}
+
+/** Optional servers, by address only: a handshake would need their secrets here. */
+export async function checkServer(what: string, url: string, setting: string): Promise<Diagnosis> {
+  if (url === '') return ok(what, `not used (${setting} is empty)`);
+  const { hostname, port, protocol } = new URL(url);
+  const target = `${hostname}:${port || (protocol.startsWith('redis') ? 6379 : 5432)}`;
+  try {
+    const socket = connect({ host: hostname, port: Number(target.split(':').at(-1)) });
+    socket.setTimeout(DIAL_LIMIT_MS, () => socket.destroy(new Error('no answer')));
+    await once(socket, 'connect');
+    socket.destroy();
+    return ok(what, `${target} accepts connections`);
+  } catch (error) {
+    const detail = `${target}: ${(error as Error).message}`;
+    return { what, state: 'fail', detail, fix: `start it, or change ${setting}` };
+  }
+}

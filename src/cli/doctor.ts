@@ -1,0 +1,63 @@
+import { Command } from 'commander';
+import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
+import { SETTING_PATHS } from '../platform/config/settings.js';
+import { engineObjections } from '../worker/engines/engine-objections.js';
+import { EXIT } from './cli-error.js';
+import {
+  checkEngineLibraries,
+  checkFfmpeg,
+  checkFolder,
+  checkModelFiles,
+  checkNode,
+  checkPackages,
+  checkPort,
+  checkServer,
+  type Diagnosis,
+} from './doctor-checks.js';
+import { dim, MARKS, print, printJson } from './terminal.js';
+
+export const doctorCommand = (): Command =>
+  new Command('doctor')
+    .description('is this machine ready? each line says what to do')
+    .option('--json', 'for programs')
+    .addHelpText('after', '\nEnds with 1 when something that is configured will not work; ! marks what works without.')
+    .action(async ({ json }: { json?: boolean }) => {
+      const lines = await diagnose();
+      const well = lines.every(({ state }) => state !== 'fail');
+      if (json) printJson({ ok: well, checks: lines });
+      else print(lines.map(text).join('\n'));
+      if (!well) process.exitCode = EXIT.failed;
+    });
+
+async function diagnose(): Promise<readonly Diagnosis[]> {
+  const machine = [checkNode(), await checkPackages(), await checkFfmpeg()];
+  let config: LoadedConfig;
+  try {
+    config = loadConfig({ askEngine: engineObjections });
+  } catch (error) {
+    const { message } = error as Error;
+    return [...machine, { what: 'configuration', state: 'fail', detail: message, fix: 'change these lines' }];
+  }
+  const { settings, models } = config;
+  return [
+    ...machine,
+    { what: 'configuration', state: 'ok', detail: `${settings.workers.modelsFile} and every setting are valid` },
+    ...checkEngineLibraries(models),
+    await checkModelFiles(models, settings),
+    await checkPort(settings.server),
+    await checkFolder('data folder', settings.data.dir),
+    await checkFolder('models folder', settings.hub.modelsDir),
+    ...(await checkServers(config)),
+  ];
+}
+
+/** Whatever settings name servers that Switchyard can do without. */
+function checkServers({ sources }: LoadedConfig): Promise<readonly Diagnosis[]> {
+  const paths = SETTING_PATHS.filter(path => /^(redis|postgres|database)\.url$/.test(path));
+  return Promise.all(
+    paths.map(path => checkServer(path.split('.')[0] ?? path, String(sources.get(path)?.value), path)),
+  );
+}
+
+const text = ({ what, state, detail, fix }: Diagnosis): string =>
+  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type ModelShelf } from '../platform/hub/model-shelf.js';
+
+/** A file or folder that the options of a model name. */
+export interface UsedPath {
+  readonly option: string;
+  readonly path: string;
+  readonly exists: boolean;
+  /** The pulled model it lies in. */
+  readonly shelved: string | undefined;
+}
+
+const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
+
+/** Options are the engines' own; that one is a path is told by its name (`modelDir`, `caFile`) or its form. */
+export function usedPaths({ options }: ModelSpec, shelf: ModelShelf): readonly UsedPath[] {
+  return textsIn(options).flatMap(([option, value]) => {
+    const looksLikeOne = isAbsolute(value) || value.startsWith('./') || value.startsWith('../');
+    if (value === '' || value.includes('://') || (!NAMES_A_PLACE.test(option) && !looksLikeOne)) return [];
+    const path = resolve(value);
+    return [{ option, path, exists: existsSync(path), shelved: shelf.nameOf(path) }];
+  });
+}
+
+/** Ids of the configured models whose files lie in the folder of a pulled one. */
+export const usersOf = (name: string, models: readonly ModelSpec[], shelf: ModelShelf): readonly string[] =>
+  models.filter(model => usedPaths(model, shelf).some(({ shelved }) => shelved === name)).map(({ id }) => id);
+
+function textsIn(value: object, prefix = ''): [string, string][] {
+  return Object.entries(value).flatMap(([key, item]): [string, string][] => {
+    if (typeof item === 'string') return [[prefix + key, item]];
+    return typeof item === 'object' && item !== null ? textsIn(item as object, `${prefix}${key}.`) : [];
+  });
+}

@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import { loadConfig } from '../platform/config/load-config.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { findingsOf, ModelShelf, type ShelvedModel } from '../platform/hub/model-shelf.js';
+import { engineObjections } from '../worker/engines/engine-objections.js';
+import { EXIT } from './cli-error.js';
+import { interruptible } from './interruption.js';
+import { usedPaths } from './model-use.js';
+import { MARKS, print, printJson } from './terminal.js';
+
+/** What is said about one model. */
+export interface ModelVerdict {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+}
+
+interface CheckOptions {
+  readonly fast?: boolean;
+  readonly json?: boolean;
+}
+
+export const modelsCheckCommand = (): Command =>
+  new Command('check')
+    .description('models.yaml, the options of every engine, and the files of every pulled model')
+    .option('--fast', 'presence and sizes only, no checksums')
+    .option('--json', 'for programs')
+    .addHelpText(
+      'after',
+      '\nA wrong models.yaml ends with 2 and all its mistakes, each with line and column; wrong files with 1.',
+    )
+    .action((options: CheckOptions) =>
+      interruptible(async signal => {
+        const { settings, models } = loadConfig({ askEngine: engineObjections });
+        const shelf = new ModelShelf(settings.hub.modelsDir);
+        const verdicts = await checkModels(models, shelf, { checksums: !options.fast, signal });
+        if (options.json) printJson({ ok: verdicts.every(({ ok }) => ok), models: verdicts });
+        else print(verdicts.map(text).join('\n'));
+        if (verdicts.some(({ ok }) => !ok)) process.exitCode = EXIT.failed;
+      }),
+    );
+
+/** The configured models by what their options name, then the folders on disk by their manifests. */
+export async function checkModels(
+  models: readonly ModelSpec[],
+  shelf: ModelShelf,
+  options: { readonly checksums: boolean; readonly signal?: AbortSignal },
+): Promise<readonly ModelVerdict[]> {
+  const verdicts = models.map(model => verdict(model.id, missingPaths(model, shelf)));
+  for (const shelved of await shelf.list()) {
+    verdicts.push(verdict(`${shelved.name} (${shelved.folder})`, await folderProblems(shelved, options)));
+  }
+  return verdicts;
+}
+
+const verdict = (name: string, problems: readonly string[]): ModelVerdict => ({
+  name,
+  problems,
+  ok: problems.length === 0,
+});
+
+function missingPaths(model: ModelSpec, shelf: ModelShelf): readonly string[] {
+  return usedPaths(model, shelf)
+    .filter(({ exists }) => !exists)
+    .map(({ option, path, shelved }) => {
+      const fix = shelved === undefined ? '' : `; bring it with: switchyard models pull SOURCE --as ${shelved}`;
+      return `options.${option}: there is no ${path}${fix}`;
+    });
+}
+
+async function folderProblems(
+  { name, folder, manifest, state }: ShelvedModel,
+  options: { readonly checksums: boolean; readonly signal?: AbortSignal },
+): Promise<readonly string[]> {
+  // Files that came by hand have nothing to be compared with.
+  if (!manifest) return [];
+  const found = await findingsOf(folder, manifest, options);
+  const again = `switchyard models pull ${manifest.source} --as ${name}`;
+  const problems = found.map(({ path, problem }) => `${path} ${problem}`);
+  if (state === 'incomplete') problems.unshift('the pull did not end');
+  return problems.length > 0 ? [...problems, `to put it right: ${again}`] : [];
+}
+
+const text = ({ name, ok, problems }: ModelVerdict): string =>
+  [`${ok ? MARKS.ok : MARKS.fail} ${name}`, ...problems.map(problem => `    ${problem}`)].join('\n');

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { Command } from 'commander';
+import { launchDirectory } from '../platform/config/launch-directory.js';
+import { loadConfig } from '../platform/config/load-config.js';
+import { type Settings } from '../platform/config/settings.js';
+import { HubError } from '../platform/hub/hub-error.js';
+import { HubHttp } from '../platform/hub/hub-http.js';
+import { pullModel } from '../platform/hub/model-pull.js';
+import { findingsOf, ModelShelf } from '../platform/hub/model-shelf.js';
+import { type ModelSource, parseSource, sourceText, suggestedName } from '../platform/hub/model-source.js';
+import { readManifest } from '../platform/hub/pull-manifest.js';
+import { CliError, EXIT } from './cli-error.js';
+import { interruptible } from './interruption.js';
+import { pullProgress } from './pull-progress.js';
+import { MARKS, print, printJson, say } from './terminal.js';
+
+interface PullOptions {
+  readonly as?: string;
+  readonly into?: string;
+  readonly sha256?: string;
+  readonly include: readonly string[];
+  readonly tokenFile?: string;
+  readonly offline?: boolean;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+}
+
+/** A server that has begun to send and says nothing for this long is taken for gone. */
+const STALL_MS = 60_000;
+
+const HELP = `
+SOURCE is one of
+  hf:organisation/name[@revision]     a repository of the hub (hub.endpoint, HF_ENDPOINT)
+  https://host/model.onnx             one file
+  https://host/x/switchyard-model.json  a folder that a web server offers, told by the manifest that a pull writes
+
+Examples:
+  switchyard models pull hf:onnx-community/whisper-base.en --include '*.json' --include 'onnx/*_quantized.onnx'
+  switchyard models pull hf:acme/asr@v2 --as asr --token-file ~/.hub-token
+  switchyard models pull https://files.example/vad.onnx --sha256 1a153a22…
+  switchyard models pull hf:acme/asr --offline
+
+--include may be repeated: *.onnx means files of any folder, onnx/* those of one folder, onnx/** all below it.
+An interrupted pull goes on where it ended. Every file is checked before it gets its name. Point a model at the folder
+with the option of its engine (modelDir) in models.yaml, then: switchyard models check`;
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+export const modelsPullCommand = (): Command =>
+  new Command('pull')
+    .description('download the files of a model: resumed, checked, or not at all')
+    .argument('<source>', 'hf:organisation/name[@revision], or an https URL')
+    .option('--as <name>', 'name of the folder (default: last part of the source)')
+    .option('--into <dir>', 'the folder itself, in place of one below hub.models_dir')
+    .option('--sha256 <hex>', 'what the file, or the manifest, must hash to')
+    .option('--include <glob>', 'only these files; may be repeated', collect, [])
+    .option('--token-file <file>', 'file with the access token of the hub (default: hub.token_file)')
+    .option('--offline', 'ask nobody; say what is here and what is missing')
+    .option('-q, --quiet', 'no progress')
+    .option('--json', 'print the manifest')
+    .addHelpText('after', HELP)
+    .action((text: string, options: PullOptions) => interruptible(signal => pull(text, options, signal)));
+
+async function pull(text: string, options: PullOptions, signal: AbortSignal): Promise<void> {
+  if (options.sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(options.sha256)) {
+    throw new CliError('--sha256: must be 64 hexadecimal digits', EXIT.usage);
+  }
+  const source = parseSource(text);
+  const { settings } = loadConfig();
+  const folder = folderFor(source, options, settings);
+  if (options.offline) return tellOffline(source, folder, { options, signal });
+  const progress = pullProgress(options.quiet === true);
+  const http = new HubHttp({ endpoint: settings.hub.endpoint, token: tokenOf(options, settings) });
+  try {
+    const manifest = await pullModel(
+      { source, folder, include: options.include, sha256: options.sha256 },
+      { http, signal, observe: progress.observe, stallMs: STALL_MS },
+    );
+    progress.stop();
+    if (options.json) printJson({ folder, ...manifest });
+    else say(`${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${folder}`);
+  } catch (error) {
+    progress.stop();
+    throw withWayOut(error, source, { folder, endpoint: settings.hub.endpoint });
+  }
+}
+
+function folderFor(source: ModelSource, { as: name, into }: PullOptions, settings: Settings): string {
+  if (into !== undefined) {
+    if (name !== undefined)
+      throw new CliError('--as names a folder below hub.models_dir, --into another one: use one of them', EXIT.usage);
+    return resolve(launchDirectory(), into);
+  }
+  const shelf = new ModelShelf(settings.hub.modelsDir);
+  return shelf.folderOf(name ?? suggestedName(source));
+}
+
+function tokenOf({ tokenFile }: PullOptions, { hub }: Settings): string | undefined {
+  const path =
+    tokenFile === undefined ? hub.tokenFile && resolve(hub.tokenFile) : resolve(launchDirectory(), tokenFile);
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new CliError(`the token file cannot be read: ${(error as Error).message}`, EXIT.usage, { cause: error });
+  }
+}
+
+async function tellOffline(
+  source: ModelSource,
+  folder: string,
+  { options, signal }: { options: PullOptions; signal: AbortSignal },
+): Promise<void> {
+  const manifest = await readManifest(folder);
+  if (!manifest) {
+    throw new CliError(`${folder} holds no pulled model, and --offline asks nobody what belongs into it`);
+  }
+  if (source.kind === 'hub' && manifest.source !== sourceText(source)) {
+    throw new CliError(`${folder} holds ${manifest.source}, not ${sourceText(source)}`);
+  }
+  const missing = await findingsOf(folder, manifest, { checksums: true, signal });
+  if (options.json) printJson({ folder, ...manifest, missing });
+  else {
+    const rows = manifest.files.map(({ path }) => {
+      const problem = missing.find(one => one.path === path)?.problem;
+      return `${problem ? MARKS.fail : MARKS.ok} ${path}${problem ? `  ${problem}` : ''}`;
+    });
+    print(rows.join('\n'));
+  }
+  if (missing.length === 0) return;
+  throw new CliError(
+    `${missing.length} of ${manifest.files.length} files of ${manifest.source} are not here; pull again with a network`,
+  );
+}
+
+/** Without a network the files may still come by hand: say which, from where and to where. */
+function withWayOut(
+  error: unknown,
+  source: ModelSource,
+  { folder, endpoint }: { folder: string; endpoint: string },
+): unknown {
+  if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
+  const page = source.kind === 'hub' ? `${endpoint}/${source.repository}/tree/${source.revision}` : source.url;
+  return new CliError(
+    `${error.message}. Without a way there, download the files on another machine from ${page} and copy them to ` +
+      `${dirname(folder)}/${basename(folder)}, folders included; what came so far stays and is continued by the next pull.`,
+    EXIT.unreachable,
+    { cause: error },
+  );
+}

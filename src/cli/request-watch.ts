@@ -1,0 +1,44 @@
+import { type GatewayClient } from './gateway-client.js';
+import { type ProgressLine } from './terminal.js';
+
+const EVERY_MS = 500;
+
+interface RequestState {
+  readonly state: string;
+  readonly position?: number;
+  readonly model?: string;
+}
+
+/** Shows where a request is while its answer is awaited, by asking the gateway; `stop` ends it. */
+export class RequestWatch {
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopped = new AbortController();
+
+  constructor(
+    private readonly client: GatewayClient,
+    private readonly id: string,
+    private readonly line: ProgressLine,
+  ) {
+    line.show('sending');
+    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#stopped.abort();
+    this.line.clear();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const signal = this.#stopped.signal;
+      const request = await this.client.json<RequestState>(`/v1/requests/${this.id}`, { signal });
+      if (!signal.aborted) this.line.show(wordsFor(request));
+    } catch {
+      // Not there before the upload is in, and after the end; an answer that failed is told by the request itself.
+    }
+  }
+}
+
+const wordsFor = ({ state, position, model }: RequestState): string =>
+  state === 'queued' && position !== undefined ? `queued: number ${position} in the line of ${model}` : state;

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { type Writable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { Command, Option } from 'commander';
+import { SPEECH_FORMATS } from '../contracts/formats/speech-format.js';
+import { launchDirectory } from '../platform/config/launch-directory.js';
+import { byteText } from '../platform/hub/disk-space.js';
+import { CliError, EXIT } from './cli-error.js';
+import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { interruptible } from './interruption.js';
+import { RequestWatch } from './request-watch.js';
+import { ProgressLine, say } from './terminal.js';
+
+interface SpeakOptions extends GatewayOptions {
+  readonly model: string;
+  readonly voice: string;
+  readonly format?: string;
+  readonly output?: string;
+  readonly speed?: string;
+  readonly instructions?: string;
+  readonly priority?: string;
+  readonly timings?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  switchyard speak "Every request has a place in the line." -o hello.mp3
+  switchyard speak "Mind the gap." --voice nova --format wav -o - | aplay
+  switchyard speak - --speed 1.2 -o chapter.opus < chapter.txt
+
+The file grows while speech is made; without -o it is speech.FORMAT in this folder. Ctrl-C cancels the request.`;
+
+export const speakCommand = (): Command =>
+  withGatewayOptions(new Command('speak'))
+    .description('text to speech, by a running gateway')
+    .argument('<text>', 'what to say, or - for stdin')
+    .option('-m, --model <name>', 'model or alias', 'tts-1')
+    .option('-v, --voice <name>', 'voice of the model', 'alloy')
+    .addOption(
+      new Option('-f, --format <format>', 'audio format (default: by the name of the file, else mp3)').choices(
+        SPEECH_FORMATS,
+      ),
+    )
+    .option('-o, --output <file>', 'where to; - is stdout')
+    .option('--speed <number>', '0.25 to 4')
+    .option('--instructions <text>', 'how to say it, for models that can follow')
+    .addOption(new Option('--priority <class>', 'which line to stand in').choices(['realtime', 'batch']))
+    .option('--timings', 'say on stderr where the time went')
+    .addHelpText('after', EXAMPLES)
+    .action((text: string, options: SpeakOptions) => interruptible(signal => speak(text, options, signal)));
+
+async function speak(text: string, options: SpeakOptions, signal: AbortSignal): Promise<void> {
+  const client = new GatewayClient(options);
+  const id = `cli-${randomUUID()}`;
+  const format = options.format ?? formatOf(options.output);
+  const { model, voice, instructions, speed, priority } = options;
+  const body = JSON.stringify({
+    ...{ model, voice, instructions, response_format: format },
+    input: text === '-' ? await textOf(process.stdin) : text,
+    ...(speed !== undefined && { speed: Number(speed) }),
+  });
+  const headers = {
+    'content-type': 'application/json',
+    'x-request-id': id,
+    ...(priority && { 'x-priority': priority }),
+  };
+  const line = new ProgressLine();
+  const watch = new RequestWatch(client, id, line);
+  try {
+    const response = await client.request('/v1/audio/speech', { method: 'POST', body, headers, signal });
+    watch.stop();
+    await save(response, options.output ?? `speech.${format}`, { signal, line });
+    if (options.timings) say(response.headers.get('server-timing') ?? 'the gateway told no timings');
+  } finally {
+    watch.stop();
+  }
+}
+
+function formatOf(output: string | undefined): string {
+  const extension = extname(output ?? '').slice(1);
+  return SPEECH_FORMATS.find(known => known === extension) ?? 'mp3';
+}
+
+async function save(
+  response: Response,
+  output: string,
+  { signal, line }: { signal: AbortSignal; line: ProgressLine },
+): Promise<void> {
+  let bytes = 0;
+  const path = resolve(launchDirectory(), output);
+  const target: Writable = output === '-' ? process.stdout : createWriteStream(path);
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of response.body ?? []) {
+      bytes += (chunk as Uint8Array).length;
+      if (output !== '-') line.show(`${output}: ${byteText(bytes)}`);
+      yield chunk as Uint8Array;
+    }
+  };
+  try {
+    await pipeline(counted, target, { signal, end: output !== '-' });
+  } catch (error) {
+    line.clear();
+    // Half a recording under the name of a whole one would be found next week.
+    if (output !== '-') await rm(path, { force: true });
+    signal.throwIfAborted();
+    const exit = (error as NodeJS.ErrnoException).syscall === 'open' ? EXIT.usage : EXIT.failed;
+    throw new CliError(`the speech did not arrive whole: ${(error as Error).message}`, exit, { cause: error });
+  }
+  line.clear();
+  if (output !== '-') say(`${output}: ${byteText(bytes)}`);
+}
