@@ -10,8 +10,19 @@ export interface TranscriptRequest {
 /** "I heard CONTENT" within one second, in the format that was asked for, as OpenAI writes it. */
 export function transcriptOf(content: string, { form, translated }: TranscriptRequest): Record<string, unknown> {
   const text = `${translated ? 'it means' : 'I heard'} ${content}`;
-  if (form.get('response_format') === 'json') return { text, usage: { type: 'duration', seconds: 2 } };
   const words = text.split(' ');
+  const usage = { type: 'duration', seconds: 2 };
+  if (form.get('response_format') === 'json') {
+    if (!form.getAll('include[]').includes('logprobs')) return { text, usage };
+    const tokens = words.map((word, i) => (i === 0 ? word : ` ${word}`));
+    return { text, logprobs: tokens.map(token => ({ token, logprob: -0.5, bytes: [...Buffer.from(token)] })), usage };
+  }
+  if (form.get('response_format') === 'diarized_json') {
+    const [speaker = 'A'] = form.getAll('known_speaker_names[]');
+    const type = 'transcript.text.segment';
+    const segments = [{ type, id: 'seg_001', start: 0, end: 1, text, speaker }];
+    return { task: 'transcribe', duration: 1.5, text, segments, usage };
+  }
   const each = 1 / words.length;
   return {
     task: translated ? 'translate' : 'transcribe',

@@ -1,5 +1,5 @@
 import { type SnakeCase } from './field-names.js';
-import { AUTOSTARTS, ENGINE_NAMES, type EngineName, type ModelSpec } from './model-spec.js';
+import { AUTOSTARTS, ENGINE_NAMES, type EngineName, LOUDNESS, type ModelSpec } from './model-spec.js';
 import { isRemote, isReplicas, REMOTE_RULE, REPLICAS_RULE } from './worker-fields.js';
 
 /** What an engine can be asked for; mirrors `EngineCapability` of the engine contract (a spec compares them). */
@@ -21,6 +21,8 @@ export const MODEL_CAPABILITIES = [
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelSpec['kind'][]>> = {
   pocketsphinx: ['stt'],
   flite: ['tts'],
+  'whisper-onnx': ['stt'],
+  'sherpa-onnx': ['stt', 'tts'],
   'openai-http': ['stt', 'tts'],
   synthetic: ['stt', 'tts'],
 };
@@ -150,6 +152,12 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     accepts: value => typeof value === 'boolean',
     help: 'stt: write "25%" for "twenty five percent" unless a request says `itn=false`; English only.',
     default: 'false',
+  },
+  loudness: {
+    ...oneOf(LOUDNESS),
+    required: false,
+    help: 'stt: normalise brings quiet speech to the usual loudness, by one gain per file; for recognisers that miss it.',
+    default: 'off',
   },
   voices: {
     required: false,

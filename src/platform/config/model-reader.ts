@@ -95,6 +95,9 @@ export class ModelReader {
     }
     this.checkCapabilities(model);
     if (model.remote) this.checkRemote(model, model.remote);
+    if (model.kind !== 'stt' && model.loudness !== undefined) {
+      this.problems.push(this.problem('loudness', model.loudness, 'only models of kind stt have loudness'));
+    }
     if (model.kind !== 'stt' && model.itn !== undefined) {
       this.problems.push(this.problem('itn', model.itn, 'only models of kind stt have itn'));
     }

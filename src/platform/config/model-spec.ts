@@ -22,6 +22,8 @@ export interface ModelSpec {
   readonly idleUnloadS?: number;
   /** Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false). */
   readonly itn?: boolean;
+  /** `normalise`: one gain per file toward the usual loudness of speech, before the engine hears it (default off). */
+  readonly loudness?: (typeof LOUDNESS)[number];
   /** Client voice name → engine voice id (TTS). */
   readonly voices: Readonly<Record<string, string>>;
   /** Engine settings, checked by the engine. */
@@ -64,5 +66,7 @@ export const replicaSpecs = ({ replicas }: Pick<ModelSpec, 'replicas'>): readonl
 export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
   device === undefined ? model : { ...model, options: { ...model.options, device } };
 
-export const ENGINE_NAMES = ['pocketsphinx', 'flite', 'openai-http', 'synthetic'] as const;
+export const ENGINE_NAMES = ['pocketsphinx', 'flite', 'whisper-onnx', 'sherpa-onnx', 'openai-http', 'synthetic'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
+
+export const LOUDNESS = ['off', 'normalise'] as const;

@@ -1,6 +1,7 @@
 import { type EngineObjection } from '../../platform/config/models-file.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { createEngine } from './engine-factory.js';
+import { type SpeechEngine } from './engine.js';
 import { EngineOptionsError } from './engine-options.js';
 
 /**
@@ -10,13 +11,18 @@ import { EngineOptionsError } from './engine-options.js';
 export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   if (model.replicas === 0) return [];
   try {
-    createEngine(model);
-    return [];
+    return loudnessObjections(model, createEngine(model));
   } catch (error) {
     if (!(error instanceof EngineOptionsError)) throw error;
     return error.problems.map(objection);
   }
 }
+
+/** An engine that takes the untouched file hears it as loud as it is. */
+const loudnessObjections = ({ engine, loudness }: ModelSpec, created: SpeechEngine): readonly EngineObjection[] =>
+  loudness === 'normalise' && !(created.kind === 'stt' && created.input === 'pcm')
+    ? [{ path: 'loudness', message: `is normalise; allowed: off, as ${engine} does not take decoded audio` }]
+    : [];
 
 /** `options.threads is 0; allowed: …` → path and the rest. */
 function objection(problem: string): EngineObjection {

@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { knownVoices } from '../audio/known-voices.js';
+import { normaliseLoudness } from '../audio/loudness.js';
 import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
 import { RECOGNIZER } from '../engine.tokens.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
@@ -36,7 +38,7 @@ export class RecognitionLane {
 
   constructor(
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
-    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
     state: WorkerState,
@@ -59,12 +61,18 @@ export class RecognitionLane {
   }
 
   async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
-    const audio = await input.audio(signal);
+    const audio = await this.#loud(await input.audio(signal), signal);
     await this.engine.prepare?.(audio, signal);
     const { requestId, task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords } =
       input.options;
-    const options = { task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords };
+    const knownSpeakers = await knownVoices(input.options.knownSpeakers ?? [], signal);
+    const options = { task, language, prompt, temperature, wordTimestamps, logprobs, diarize, knownSpeakers, hotWords };
     return { requestId, audio, ...options, onSegment: input.onSegment, signal };
+  }
+
+  async #loud(audio: PreparedAudio, signal: AbortSignal): Promise<PreparedAudio> {
+    if (audio.kind !== 'pcm' || this.spec.model.loudness !== 'normalise') return audio;
+    return { ...audio, samples: await normaliseLoudness(audio.samples, signal) };
   }
 
   async #recognise(group: readonly TranscribeItem[]) {

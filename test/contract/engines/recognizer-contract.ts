@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  type EngineCapability,
   type ItemOutcome,
   type PreparedAudio,
   type RecognizerEvent,
   type SpeechRecognizer,
+  type TranscribeItem,
   type Transcript,
 } from '../../../src/worker/engines/engine.js';
 import { transcribeItem } from './engine-items.js';
@@ -102,6 +104,8 @@ export function describeSpeechRecognizer(
       expect(valuesOf([outcome!])[0]).toEqual({ ...solo[0], words: [] });
     });
 
+    describeAbilities(() => subject);
+
     it('answers an item aborted before the call as cancelled, its neighbour as usual', async () => {
       const aborted = transcribeItem(subject.first, { signal: AbortSignal.abort() });
       const [gone, kept] = await engine.transcribe([aborted, transcribeItem(subject.second)]);
@@ -129,6 +133,50 @@ export function describeSpeechRecognizer(
       await Promise.all([engine.close(), engine.close()]);
       await engine.close();
     });
+  });
+}
+
+/** Rows for engines that claim the capability; the others are never asked. */
+function describeAbilities(of: () => RecognizerSubject): void {
+  const claims = (capability: EngineCapability): boolean => of().engine.info.capabilities.includes(capability);
+  const ask = async (changes: Partial<TranscribeItem>, audio = of().first) =>
+    valuesOf(await of().engine.transcribe([transcribeItem(audio, { wordTimestamps: false, ...changes })]))[0]!;
+
+  it('with logprobs spells the text in tokens whose logarithms are not above 0, and only when asked', async () => {
+    if (!claims('logprobs')) return;
+    const { text, logprobs = [] } = await ask({ logprobs: true });
+    expect(
+      Buffer.concat(logprobs.map(({ bytes }) => bytes))
+        .toString()
+        .trim(),
+    ).toBe(text);
+    expect(
+      logprobs
+        .map(({ token }) => token)
+        .join('')
+        .trim(),
+    ).toBe(text);
+    expect(logprobs.every(({ logprob }) => logprob <= 0)).toBe(true);
+    expect((await ask({})).logprobs ?? []).toEqual([]);
+    expect((await ask({ logprobs: true }, of().empty)).logprobs ?? []).toEqual([]);
+  });
+
+  it('with diarize names a speaker on each segment in order of time, strangers from "A"; else on none', async () => {
+    if (!claims('diarize')) return;
+    const { text, segments } = await ask({ diarize: true });
+    expect(segments.map(segment => segment.text).join(' ')).toBe(text);
+    expect(segments[0]!.speaker).toBe('A');
+    expect(segments.every(({ speaker }) => /^[A-Z]$/.test(speaker ?? ''))).toBe(true);
+    expect(segments.every(({ start, end }, i) => end >= start && start >= (segments[i - 1]?.start ?? 0))).toBe(true);
+    expect((await ask({})).segments.every(({ speaker }) => speaker === undefined)).toBe(true);
+  });
+
+  it('with hot words hears them, and each item its own', async () => {
+    if (!claims('hot_words')) return;
+    const item = (hotWords: readonly string[]) => transcribeItem(of().first, { hotWords });
+    const outcomes = valuesOf(await of().engine.transcribe([item([]), item(['Switchyard']), item([])]));
+    expect(outcomes[0]).toEqual(outcomes[2]);
+    expect(outcomes[1]!.text).not.toBe('');
   });
 }
 

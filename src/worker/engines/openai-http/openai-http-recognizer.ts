@@ -7,6 +7,7 @@ import {
   type Transcript,
 } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { fieldsOf, type ResponseFormat, formatOf } from './transcription-fields.js';
 import { multipartBody } from './multipart-body.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
@@ -17,8 +18,12 @@ import { unusableAnswer } from './upstream-failure.js';
 import { loadedInfo, unloadedInfo } from './upstream-info.js';
 
 type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
-type ResponseFormat = 'verbose_json' | 'json';
 
+/** What the protocol can ask an upstream for; the entry in models.yaml tells what of it is there. */
+const CARRIED = [
+  ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
+  ...(['hot_words', 'logprobs', 'diarize'] as const),
+];
 /** Four hours of words with their times are a tenth of it. */
 const MAX_ANSWER_BYTES = 67_108_864;
 
@@ -36,7 +41,7 @@ export class OpenAiHttpRecognizer implements SpeechRecognizer {
     timing?: RetryTiming,
   ) {
     this.#upstream = new Upstream(options, timing);
-    this.#info = unloadedInfo(options, ['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature']);
+    this.#info = unloadedInfo(options, CARRIED);
   }
 
   get info(): EngineInfo {
@@ -74,15 +79,19 @@ export class OpenAiHttpRecognizer implements SpeechRecognizer {
       const message = `The upstream of model '${this.options.modelId}' gives no word times.`;
       throw new DomainError('unsupported_parameter', message, { param: 'timestamp_granularities' });
     }
+    if (item.logprobs === true && transcript.text !== '' && !transcript.logprobs) {
+      const message = `The upstream of model '${this.options.modelId}' gives no log probabilities.`;
+      throw new DomainError('unsupported_parameter', message, { param: 'include' });
+    }
     return transcript;
   }
 
   async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<Transcript> {
-    const format = this.#format;
+    const format = formatOf(item) ?? this.#format;
     try {
       return await this.#ask(item, audio, format);
     } catch (error) {
-      if (format === 'json' || !isRefusalOfFormat(error)) throw error;
+      if (format !== 'verbose_json' || !isRefusalOfFormat(error)) throw error;
       this.#format = 'json';
       return this.#ask(item, audio, 'json');
     }
@@ -113,22 +122,6 @@ export class OpenAiHttpRecognizer implements SpeechRecognizer {
 function encodedAudio({ audio }: TranscribeItem): Encoded {
   if (audio.kind === 'encoded') return audio;
   throw new DomainError('engine_failed', 'This engine takes files as they were uploaded, not samples.');
-}
-
-/** Defaults are left out: a server that does not know a field may refuse it. */
-function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): (readonly [string, string])[] {
-  const { language, prompt, temperature, wordTimestamps } = item;
-  const fields: (readonly [string, string])[] = [
-    ['model', model],
-    ['response_format', format],
-  ];
-  if (language !== '') fields.push(['language', language]);
-  if (prompt !== '') fields.push(['prompt', prompt]);
-  if (temperature !== 0) fields.push(['temperature', String(temperature)]);
-  if (wordTimestamps && format === 'verbose_json') {
-    for (const granularity of ['word', 'segment']) fields.push(['timestamp_granularities[]', granularity]);
-  }
-  return fields;
 }
 
 /** As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not compatible with model …". */

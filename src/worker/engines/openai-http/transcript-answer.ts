@@ -1,4 +1,4 @@
-import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
+import { type TokenLogprob, type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
 import { languageTag } from './language-tag.js';
 
 export interface AnswerContext {
@@ -28,6 +28,7 @@ export function transcriptIn(answer: unknown, context: AnswerContext): Transcrip
     durationS,
     segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
     words: context.wordTimestamps ? wordsIn(answer, segments) : [],
+    ...(Array.isArray(answer.logprobs) && { logprobs: listOf(answer.logprobs).map(tokenOf) }),
   };
 }
 
@@ -46,6 +47,7 @@ const segmentOf = (segment: Fields): TranscriptSegment => ({
   text: trimmed(segment.text),
   avgLogprob: numberOf(segment.avg_logprob),
   noSpeechProb: numberOf(segment.no_speech_prob),
+  ...(typeof segment.speaker === 'string' && { speaker: segment.speaker }),
 });
 
 /** OpenAI lists words beside the segments, whisper.cpp inside of them. */
@@ -60,6 +62,13 @@ const wordOf = (word: Fields): TranscriptWord => ({
   end: numberOf(word.end),
   confidence: Math.min(1, Math.max(0, numberOf(word.probability))),
 });
+
+/** Servers that send no bytes mean those of the token's text. */
+function tokenOf({ token, logprob, bytes }: Fields): TokenLogprob {
+  const text = typeof token === 'string' ? token : '';
+  const own = Array.isArray(bytes) ? Buffer.from(bytes.map(numberOf)) : Buffer.from(text);
+  return { token: text, logprob: Math.min(0, numberOf(logprob)), bytes: own };
+}
 
 const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;

@@ -26,6 +26,8 @@ export interface SyntheticOptions {
   readonly maxBatch: number;
   readonly maxConcurrent: number;
   readonly streams: number;
+  /** `encoded`: files untouched, so nothing is decoded. `pcm`: as most engines, samples at 16 kHz. */
+  readonly input: 'encoded' | 'pcm';
   /** Pace of synthetic speech at speed 1. */
   readonly charactersPerSecond: number;
   readonly faults: readonly ScriptedFault[];
@@ -43,12 +45,20 @@ export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
     steps: options.integer('steps', { min: 1, max: 10_000, fallback: 1 }),
     maxBatch: options.integer('maxBatch', { min: 1, max: 1024, fallback: 8 }),
     maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 64, fallback: 1 }),
+    input: readInput(options),
     streams: options.integer('streams', { min: 0, max: 1024, fallback: 0 }),
     charactersPerSecond: options.number('charactersPerSecond', { min: 1, max: 1000, fallback: 15 }),
     faults: readFaults(options),
   };
   options.done();
   return read;
+}
+
+function readInput(options: EngineOptions): SyntheticOptions['input'] {
+  const value = options.raw('input') ?? 'encoded';
+  if (value === 'encoded' || value === 'pcm') return value;
+  options.reject('input', value, 'encoded, pcm');
+  return 'encoded';
 }
 
 function readFaults(options: EngineOptions): ScriptedFault[] {

@@ -16,10 +16,10 @@ import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.j
 import { SyntheticStream } from './synthetic-stream.js';
 import { syntheticTranscript } from './synthetic-transcript.js';
 
-/** A recogniser with no model: scripted cost and faults, deterministic text. Takes files untouched, so nothing is decoded. */
+/** A recogniser with no model: scripted cost and faults, deterministic text that depends on all it was asked. */
 export class SyntheticRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
-  readonly input = 'encoded';
+  readonly input: SyntheticOptions['input'];
   readonly info: EngineInfo;
   readonly #device: SyntheticDevice;
   #openStreams = 0;
@@ -28,6 +28,7 @@ export class SyntheticRecognizer implements SpeechRecognizer {
     private readonly options: SyntheticOptions,
     crash?: () => void,
   ) {
+    this.input = options.input;
     this.#device = new SyntheticDevice(options, crash);
     this.info = {
       engine: 'synthetic',
@@ -37,7 +38,16 @@ export class SyntheticRecognizer implements SpeechRecognizer {
       maxConcurrent: options.maxConcurrent,
       streams: options.streams,
       capabilities: [
-        ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
+        ...([
+          'transcribe',
+          'translate',
+          'word_timestamps',
+          'prompt',
+          'temperature',
+          'hot_words',
+          'logprobs',
+          'diarize',
+        ] as const),
         ...(options.streams > 0 ? (['stream'] as const) : []),
       ],
       languages: [],
@@ -81,16 +91,27 @@ export class SyntheticRecognizer implements SpeechRecognizer {
 function outcome(item: TranscribeItem, fault: ScriptedFault | undefined): ItemOutcome<Transcript> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
   if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
-  const { task, language, prompt, temperature, wordTimestamps } = item;
+  const { wordTimestamps, logprobs = false, diarize = false, knownSpeakers = [] } = item;
   return succeeded(
     syntheticTranscript({
       bytes: contentOf(item.audio),
       durationS: item.audio.durationS,
-      conditions: [task, language, prompt, String(temperature)],
+      conditions: conditionsOf(item),
       wordTimestamps,
+      logprobs,
+      speakers: diarize ? speakersOf(knownSpeakers.map(({ name }) => name)) : [],
     }),
   );
 }
+
+function conditionsOf({ task, language, prompt, temperature, hotWords = [], knownSpeakers = [] }: TranscribeItem) {
+  const voices = knownSpeakers.map(({ name, samples }) => `${name} ${samples.length} samples`);
+  return [task, language, prompt, String(temperature), ...hotWords, ...voices];
+}
+
+/** Who takes turns: the known ones, and a stranger or two. */
+const speakersOf = (known: readonly string[]): readonly string[] =>
+  known.length === 0 ? ['A', 'B'] : known.length === 1 ? [...known, 'A'] : known;
 
 function contentOf(audio: PreparedAudio): Uint8Array {
   if (audio.kind === 'encoded') return audio.bytes;

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Transcript, type TranscriptWord } from '../engine.js';
+import { type TokenLogprob, type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
 
 /** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
 const HASHED_BYTES = 65_536;
+const LOGPROB = -0.1;
+const TURN_WORDS = 2;
 
 export interface TranscriptSource {
   readonly bytes: Uint8Array;
@@ -10,6 +12,9 @@ export interface TranscriptSource {
   /** Everything else that a real model's answer would depend on. */
   readonly conditions: readonly string[];
   readonly wordTimestamps: boolean;
+  readonly logprobs: boolean;
+  /** Two words each in turn; empty: nobody tells them apart, and all is one segment. */
+  readonly speakers: readonly string[];
 }
 
 /** Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5 bytes". Empty audio: no text. */
@@ -20,15 +25,34 @@ export function syntheticText(bytes: Uint8Array, conditions: readonly string[] =
 }
 
 export function syntheticTranscript(source: TranscriptSource): Transcript {
+  const { durationS, speakers } = source;
   const text = syntheticText(source.bytes, source.conditions);
-  const segment = { start: 0, end: source.durationS, text, avgLogprob: -0.1, noSpeechProb: 0 };
+  const words = evenlySpread(text, 0, durationS);
+  const whole = { start: 0, end: durationS, text, avgLogprob: LOGPROB, noSpeechProb: 0 };
   return {
     text,
     language: 'en',
-    segments: text === '' ? [] : [segment],
-    words: source.wordTimestamps ? evenlySpread(text, 0, source.durationS) : [],
+    segments: text === '' ? [] : speakers.length > 0 ? turnsOf(words, speakers) : [whole],
+    words: source.wordTimestamps ? words : [],
+    ...(source.logprobs && { logprobs: words.map(({ word }, i) => tokenOf(i === 0 ? word : ` ${word}`)) }),
   };
 }
+
+function turnsOf(words: readonly TranscriptWord[], speakers: readonly string[]): TranscriptSegment[] {
+  return Array.from({ length: Math.ceil(words.length / TURN_WORDS) }, (_, turn) => {
+    const said = words.slice(turn * TURN_WORDS, (turn + 1) * TURN_WORDS);
+    return {
+      start: said[0]!.start,
+      end: said.at(-1)!.end,
+      text: said.map(({ word }) => word).join(' '),
+      avgLogprob: LOGPROB,
+      noSpeechProb: 0,
+      speaker: speakers[turn % speakers.length]!,
+    };
+  });
+}
+
+const tokenOf = (token: string): TokenLogprob => ({ token, logprob: LOGPROB, bytes: Buffer.from(token) });
 
 /** The words of the text, each with an equal part of the time. Seconds. */
 export function evenlySpread(text: string, start: number, end: number): TranscriptWord[] {

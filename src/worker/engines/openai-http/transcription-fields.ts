@@ -1,0 +1,42 @@
+import { bytesOf, RECOGNISER_RATE } from '../../audio/pcm.js';
+import { wavHeader } from '../../audio/wav.js';
+import { type KnownVoice, type TranscribeItem } from '../engine.js';
+
+export type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
+type Field = readonly [name: string, value: string];
+
+/** The one format that carries what was asked for; undefined: as much as the upstream can. */
+export function formatOf({ diarize, logprobs }: TranscribeItem): ResponseFormat | undefined {
+  if (diarize === true) return 'diarized_json';
+  return logprobs === true ? 'json' : undefined;
+}
+
+/** Defaults are left out: a server that does not know a field may refuse it. */
+export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): readonly Field[] {
+  const { language, prompt, temperature, wordTimestamps } = item;
+  const fields: Field[] = [
+    ['model', model],
+    ['response_format', format],
+  ];
+  if (language !== '') fields.push(['language', language]);
+  if (prompt !== '') fields.push(['prompt', prompt]);
+  if (temperature !== 0) fields.push(['temperature', String(temperature)]);
+  if (wordTimestamps && format === 'verbose_json') {
+    for (const granularity of ['word', 'segment']) fields.push(['timestamp_granularities[]', granularity]);
+  }
+  if (item.logprobs === true) fields.push(['include[]', 'logprobs']);
+  for (const word of item.hotWords ?? []) fields.push(['keywords[]', word]);
+  return format === 'diarized_json' ? [...fields, ...speakerFields(item)] : fields;
+}
+
+/** OpenAI refuses more than 30 s without a strategy. */
+const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly Field[] => [
+  ['chunking_strategy', 'auto'],
+  ...knownSpeakers.map(({ name }): Field => ['known_speaker_names[]', name]),
+  ...knownSpeakers.map((voice): Field => ['known_speaker_references[]', dataUrl(voice)]),
+];
+
+function dataUrl({ samples }: KnownVoice): string {
+  const wav = Buffer.concat([wavHeader(RECOGNISER_RATE, samples.byteLength), bytesOf(samples)]);
+  return `data:audio/wav;base64,${wav.toString('base64')}`;
+}
