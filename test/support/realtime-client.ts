@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { type ClientOptions, WebSocket } from 'ws';
+
+export interface RealtimeEvent {
+  readonly type: string;
+  readonly event_id: string;
+  // The fields differ by type; specs look at those they name.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly [field: string]: any;
+}
+
+export const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
+
+/** A plain client of `/v1/realtime` that keeps every event and waits for those a spec names. */
+export class RealtimeClient {
+  readonly events: RealtimeEvent[] = [];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  #seen = 0;
+  #changed: () => void = () => undefined;
+
+  private constructor(readonly socket: WebSocket) {
+    socket.on('message', data => {
+      this.events.push(JSON.parse((data as Buffer).toString()) as RealtimeEvent);
+      this.#changed();
+    });
+    socket.on('error', () => undefined);
+    this.closed = new Promise(resolve =>
+      socket.once('close', (code, reason) => {
+        resolve({ code, reason: reason.toString() });
+        this.#changed();
+      }),
+    );
+  }
+
+  /** @param url of the gateway, http */
+  static async open(
+    url: string,
+    query: Record<string, string> = {},
+    options: ClientOptions = {},
+  ): Promise<RealtimeClient> {
+    const address = `${url.replace(/^http/, 'ws')}/v1/realtime?${new URLSearchParams(query).toString()}`;
+    const client = new RealtimeClient(new WebSocket(address, options));
+    await once(client.socket, 'open');
+    return client;
+  }
+
+  /** A session of the synthetic engine at 16 kHz, where audio is the text that is heard, without voice activity. */
+  static async synthetic(url: string, input: object = {}): Promise<RealtimeClient> {
+    const client = await RealtimeClient.open(url, { model: 'synthetic' });
+    client.update({ format: { type: 'audio/pcm', rate: 16_000 }, turn_detection: null, ...input });
+    await client.next('session.updated');
+    return client;
+  }
+
+  send(event: object | string): void {
+    this.socket.send(typeof event === 'string' ? event : JSON.stringify(event));
+  }
+
+  update(input: object): void {
+    this.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } });
+  }
+
+  /** A binary frame. */
+  say(audio: string | Buffer): void {
+    this.socket.send(Buffer.from(audio as string));
+  }
+
+  append(audio: string | Buffer): void {
+    this.send({ type: 'input_audio_buffer.append', audio: Buffer.from(audio as string).toString('base64') });
+  }
+
+  commit(): void {
+    this.send({ type: 'input_audio_buffer.commit' });
+  }
+
+  /** The next event of that type after the last one asked for. Rejects when the connection closes first. */
+  async next(type: string): Promise<RealtimeEvent> {
+    for (;;) {
+      const at = this.events.findIndex((event, index) => index >= this.#seen && event.type === type);
+      if (at >= 0) {
+        this.#seen = at + 1;
+        return this.events[at]!;
+      }
+      if (this.socket.readyState >= WebSocket.CLOSING && (await this.#settled()))
+        throw new Error(`closed before ${type}; heard ${this.types().join(', ')}`);
+      await new Promise<void>(resolve => (this.#changed = resolve));
+    }
+  }
+
+  types(): string[] {
+    return this.events.map(({ type }) => type);
+  }
+
+  /** The final texts, in order. */
+  transcripts(): string[] {
+    return this.events
+      .filter(({ type }) => type === `${TRANSCRIPTION}.completed`)
+      .map(event => String(event.transcript));
+  }
+
+  /** Cuts the connection without a word. */
+  drop(): void {
+    this.socket.terminate();
+  }
+
+  async #settled(): Promise<boolean> {
+    await this.closed;
+    return true;
+  }
+}
