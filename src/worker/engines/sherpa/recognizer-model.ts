@@ -1,0 +1,128 @@
+import { type ModelFolder } from './model-folder.js';
+import { readOnnxMetadata } from './onnx-metadata.js';
+
+/** Where sherpa-onnx wants the files of a model, and what its results have. */
+export interface RecognizerModel {
+  readonly type: string;
+  readonly modelConfig: Readonly<Record<string, unknown>>;
+  /** Results tell when each token was said. */
+  readonly hasTimes: boolean;
+}
+
+interface ModelType {
+  readonly hasTimes: boolean;
+  /** Parts of the configuration and the words in their files' names. */
+  readonly parts: Readonly<Record<string, string>>;
+  /** Key of `modelConfig`. */
+  readonly key: string;
+  readonly takesLanguage?: boolean;
+}
+
+const ENCODER_DECODER = { encoder: 'encoder', decoder: 'decoder' };
+const TRANSDUCER = { ...ENCODER_DECODER, joiner: 'joiner' };
+const ONE_FILE = { model: 'model' };
+const MOONSHINE = {
+  preprocessor: 'preprocess',
+  encoder: 'encode',
+  uncachedDecoder: 'uncached_decode',
+  cachedDecoder: 'cached_decode',
+};
+
+/** Models that hear a whole utterance. */
+const OFFLINE: Readonly<Record<string, ModelType>> = {
+  whisper: { key: 'whisper', parts: ENCODER_DECODER, hasTimes: false, takesLanguage: true },
+  transducer: { key: 'transducer', parts: TRANSDUCER, hasTimes: true },
+  moonshine: { key: 'moonshine', parts: MOONSHINE, hasTimes: false },
+  'sense-voice': { key: 'senseVoice', parts: ONE_FILE, hasTimes: true, takesLanguage: true },
+  paraformer: { key: 'paraformer', parts: ONE_FILE, hasTimes: true },
+  'zipformer-ctc': { key: 'zipformerCtc', parts: ONE_FILE, hasTimes: true },
+  'nemo-ctc': { key: 'nemoCtc', parts: ONE_FILE, hasTimes: true },
+  'wenet-ctc': { key: 'wenetCtc', parts: ONE_FILE, hasTimes: true },
+  dolphin: { key: 'dolphin', parts: ONE_FILE, hasTimes: true },
+  'fire-red-asr': { key: 'fireRedAsr', parts: ENCODER_DECODER, hasTimes: false },
+};
+
+/** Models that hear speech as it comes. */
+const ONLINE: Readonly<Record<string, ModelType>> = {
+  transducer: { key: 'transducer', parts: TRANSDUCER, hasTimes: true },
+  paraformer: { key: 'paraformer', parts: ENCODER_DECODER, hasTimes: true },
+  'zipformer-ctc': { key: 'zipformer2Ctc', parts: ONE_FILE, hasTimes: true },
+  'nemo-ctc': { key: 'nemoCtc', parts: ONE_FILE, hasTimes: true },
+};
+
+export const RECOGNIZER_TYPES = [...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)])];
+
+export interface RecognizerModelWish {
+  /** '': find out from the files. */
+  readonly type: string;
+  readonly streaming: boolean;
+  /** What the model is told to hear; '': it finds out. */
+  readonly language: string;
+  readonly threads: number;
+}
+
+/** @throws Error that says what is missing, and what was there. */
+export async function findRecognizerModel(folder: ModelFolder, wish: RecognizerModelWish): Promise<RecognizerModel> {
+  const types = wish.streaming ? ONLINE : OFFLINE;
+  const type = wish.type || (await detectType(folder, wish.streaming));
+  const found = type === undefined ? undefined : types[type];
+  if (type === undefined || found === undefined) throw unknownType(folder, wish, Object.keys(types));
+  const files = filesOf(folder, type, found);
+  if (wish.language !== '' && !found.takesLanguage && wish.type !== '') {
+    throw new Error(`options.language is for models of type whisper and sense-voice; this one is ${type}.`);
+  }
+  const language = found.takesLanguage ? { language: wish.language } : {};
+  const modelConfig = {
+    [found.key]: { ...files, ...language },
+    tokens: required(folder, 'tokens.txt', folder.tokens),
+    numThreads: wish.threads,
+    provider: 'cpu',
+    debug: 0,
+  };
+  return { type, hasTimes: found.hasTimes, modelConfig };
+}
+
+/** Names that exporters write into `model_type`. */
+const BY_METADATA: readonly (readonly [RegExp, string])[] = [
+  [/^whisper/i, 'whisper'],
+  [/fire.?red/i, 'fire-red-asr'],
+  [/sense.?voice/i, 'sense-voice'],
+  [/paraformer/i, 'paraformer'],
+  [/^zipformer2?_ctc/i, 'zipformer-ctc'],
+  [/^EncDec(Hybrid\w*)?CTC|^EncDecHybridRNNTCTC/i, 'nemo-ctc'],
+  [/wenet/i, 'wenet-ctc'],
+  [/dolphin/i, 'dolphin'],
+];
+
+async function detectType(folder: ModelFolder, streaming: boolean): Promise<string | undefined> {
+  if (folder.model('joiner')) return 'transducer';
+  if (folder.model('uncached_decode')) return 'moonshine';
+  const telling = folder.model('encoder') ?? folder.model('model');
+  if (telling === undefined) return undefined;
+  const modelType = (await readOnnxMetadata(telling)).get('model_type') ?? '';
+  const named = BY_METADATA.find(([pattern]) => pattern.test(modelType))?.[1];
+  // A streaming Paraformer is the only pair of encoder and decoder that hears speech as it comes.
+  return named ?? (streaming && folder.model('encoder') ? 'paraformer' : undefined);
+}
+
+function filesOf(folder: ModelFolder, type: string, { parts }: ModelType): Record<string, string> {
+  const files = Object.entries(parts).map(([part, word]) => {
+    // `encode` is in `preprocess`-less names only; `cached_decode` is in `uncached_decode`.
+    const without = word === 'cached_decode' ? /uncached/ : undefined;
+    return [part, required(folder, `*${word}*.onnx of a ${type} model`, folder.model(word, without))] as const;
+  });
+  return Object.fromEntries(files);
+}
+
+function required(folder: ModelFolder, what: string, path: string | undefined): string {
+  if (path !== undefined) return path;
+  throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
+}
+
+function unknownType(folder: ModelFolder, wish: RecognizerModelWish, types: readonly string[]): Error {
+  const kind = wish.streaming ? 'streaming model (options.streams above 0)' : 'model';
+  const given = wish.type === '' ? 'its type cannot be told from its files' : `options.type is ${wish.type}`;
+  return new Error(
+    `A ${kind} is wanted in '${folder.path}', but ${given}. Set options.type to one of ${types.join(', ')}. There: ${folder.listing}.`,
+  );
+}

@@ -1,0 +1,92 @@
+import { createRequire } from 'node:module';
+
+/** The part of sherpa-onnx-node that is used here; the package has no types of its own. */
+export interface SherpaLibrary {
+  readonly version: string;
+  readonly OfflineRecognizer: new (config: object) => OfflineRecognizer;
+  readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
+  readonly OfflineTts: new (config: object) => OfflineTts;
+  readonly OfflineSpeakerDiarization: new (config: object) => SpeakerDiarization;
+  readonly SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;
+}
+
+interface Waveform {
+  readonly sampleRate: number;
+  readonly samples: Float32Array;
+}
+
+export interface AudioStream {
+  acceptWaveform(waveform: Waveform): void;
+}
+
+export interface OnlineStream extends AudioStream {
+  inputFinished(): void;
+}
+
+export interface RecognizerResult {
+  readonly text: string;
+  readonly tokens: readonly string[];
+  /** Seconds of each token; empty where a model has none. */
+  readonly timestamps: readonly number[];
+  readonly durations?: readonly number[];
+  readonly ys_log_probs?: readonly number[];
+  readonly lang?: string;
+}
+
+export interface OfflineRecognizer {
+  createStream(): AudioStream;
+  decodeAsync(stream: AudioStream): Promise<RecognizerResult>;
+}
+
+export interface OnlineRecognizer {
+  createStream(): OnlineStream;
+  isReady(stream: OnlineStream): boolean;
+  decodeStreams(streams: readonly OnlineStream[]): void;
+  getResult(stream: OnlineStream): RecognizerResult;
+}
+
+export interface OfflineTts {
+  readonly numSpeakers: number;
+  readonly sampleRate: number;
+  generate(request: { text: string; sid: number; speed: number; enableExternalBuffer: boolean }): Waveform;
+}
+
+export interface SpeakerDiarization {
+  readonly sampleRate: number;
+  process(samples: Float32Array): readonly SpeakerTurn[];
+}
+
+export interface SpeakerTurn {
+  /** Seconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: number;
+}
+
+export interface EmbeddingExtractor {
+  createStream(): OnlineStream;
+  isReady(stream: OnlineStream): boolean;
+  compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array;
+}
+
+/** To be called on an engine thread. @throws Error with the command that installs the package. */
+export function loadSherpa(): SherpaLibrary {
+  try {
+    return createRequire(import.meta.url)('sherpa-onnx-node') as SherpaLibrary;
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    throw new Error(
+      `Cannot load sherpa-onnx-node (${reason}). Install it with \`npm install sherpa-onnx-node@1.13.8\`.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** s16 as sherpa wants it, -1..1. */
+export function toFloats(samples: Int16Array, from = 0, to = samples.length, least = 0): Float32Array {
+  const floats = new Float32Array(Math.max(to - from, least));
+  for (let i = from; i < to; i++) floats[i - from] = (samples[i] ?? 0) / 32_768;
+  return floats;
+}

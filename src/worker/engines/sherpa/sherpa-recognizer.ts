@@ -1,0 +1,163 @@
+import { DomainError } from '../../../core/shared/domain-error.js';
+import {
+  type EngineInfo,
+  type ItemOutcome,
+  type RecognizerStream,
+  type RecognizerStreamOptions,
+  type SpeechRecognizer,
+  type TranscribeItem,
+  type Transcript,
+} from '../engine.js';
+import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { shareSamples } from '../threads/shared-samples.js';
+import { EngineThread } from '../threads/engine-thread.js';
+import { threadEntry } from '../threads/thread-entry.js';
+import { CancelFlag } from '../threads/thread-protocol.js';
+import { type HeardSegment, segmentOf, transcriptOf } from './heard-transcript.js';
+import { type RecognizerLimits, requireLanguage, requireSupported, samplesOf } from './item-checks.js';
+import { ModelFolder } from './model-folder.js';
+import { findRecognizerModel } from './recognizer-model.js';
+import { type SherpaRecognizerOptions } from './sherpa-options.js';
+import { type HeardUtterance, type RecognizerProtocol, type StreamCounters } from './sherpa-protocol.js';
+import { SherpaStream } from './sherpa-stream.js';
+
+/** Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live streams. */
+export class SherpaRecognizer implements SpeechRecognizer {
+  readonly kind = 'stt';
+  readonly input = 'pcm';
+  /** Absent without streams, as the contract has it. */
+  readonly openStream?: (options: RecognizerStreamOptions) => Promise<RecognizerStream>;
+  readonly #cancels = new Set<CancelFlag>();
+  readonly #streams = new Set<SherpaStream>();
+  #thread: EngineThread<RecognizerProtocol> | undefined;
+  #revision = '';
+  #hasTimes = false;
+  #opened = 0;
+  #loaded: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(private readonly options: SherpaRecognizerOptions) {
+    if (options.streams > 0) this.openStream = wanted => this.#openStream(wanted);
+  }
+
+  get info(): EngineInfo {
+    const { maxBatch, streams } = this.options;
+    return {
+      engine: 'sherpa-onnx',
+      device: 'cpu',
+      revision: this.#revision,
+      maxBatch,
+      maxConcurrent: 1,
+      streams,
+      capabilities: [
+        'transcribe',
+        ...(this.#hasTimes ? (['word_timestamps'] as const) : []),
+        ...(streams > 0 ? (['stream'] as const) : []),
+      ],
+      languages: this.#limits.languages,
+    };
+  }
+
+  load(): Promise<void> {
+    return (this.#loaded ??= this.#load());
+  }
+
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  /** How many streams went through the model together. */
+  streamCounters(): Promise<StreamCounters> {
+    return this.#running.call('counters', undefined);
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  get #limits(): RecognizerLimits {
+    const { language, languages } = this.options;
+    return { hasTimes: this.#hasTimes, languages: language === '' ? languages : [language] };
+  }
+
+  get #running(): EngineThread<RecognizerProtocol> {
+    if (this.#thread && !this.#closed) return this.#thread;
+    throw new DomainError('engine_failed', 'The engine is closed.');
+  }
+
+  async #load(): Promise<void> {
+    const { modelDir, precision, streams, type, language, threads } = this.options;
+    const folder = await ModelFolder.open(modelDir, precision);
+    const streaming = streams > 0;
+    const model = await findRecognizerModel(folder, { type, streaming, language, threads });
+    const config = {
+      featConfig: { sampleRate: 16_000, featureDim: 80 },
+      modelConfig: model.modelConfig,
+      enableEndpoint: 0,
+    };
+    this.#thread = new EngineThread({
+      entry: threadEntry('./recognizer.thread.js', import.meta.url),
+      name: 'sherpa-onnx',
+      data: { streaming, config },
+    });
+    await this.#thread.ready;
+    this.#hasTimes = model.hasTimes;
+    this.#revision = `${model.type} ${await folder.revision()}`;
+  }
+
+  async #close(): Promise<void> {
+    for (const flag of this.#cancels) flag.raise();
+    await Promise.all([...this.#streams].map(stream => stream.close()));
+    await this.#thread?.close();
+  }
+
+  async #openStream({ language, partials }: RecognizerStreamOptions): Promise<RecognizerStream> {
+    requireLanguage(language, this.#limits.languages);
+    const thread = this.#running;
+    if (this.#streams.size >= this.options.streams) {
+      throw new DomainError('queue_full', `All ${this.options.streams} live streams of this worker are in use.`);
+    }
+    const id = this.#opened++;
+    const stream = new SherpaStream(thread, id, () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    await thread.call('open', { id, partials });
+    return stream;
+  }
+
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<Transcript>> {
+    try {
+      requireSupported(item, this.#limits);
+      const heard = await this.#decode(item);
+      if (heard === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
+      const { languages } = this.#limits;
+      return succeeded(transcriptOf(heard, languages.length === 1 ? (languages[0] ?? '') : '', item.wordTimestamps));
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  async #decode(item: TranscribeItem): Promise<readonly HeardSegment[] | undefined> {
+    if (item.signal.aborted) return undefined;
+    const pcm = samplesOf(item);
+    const heard: HeardSegment[] = [];
+    if (pcm.length === 0) return heard;
+    const flag = new CancelFlag();
+    const raise = (): void => flag.raise();
+    item.signal.addEventListener('abort', raise, { once: true });
+    this.#cancels.add(flag);
+    const onNotice = (utterance: HeardUtterance): void => {
+      const segment = segmentOf(utterance, pcm.length / 16_000);
+      if (segment === undefined) return;
+      heard.push(segment);
+      item.onSegment?.(segment.segment, item.wordTimestamps ? segment.words : []);
+    };
+    try {
+      const samples = await shareSamples(pcm);
+      const done = await this.#running.call('decode', { samples, cancel: flag.memory }, { onNotice });
+      return done && heard;
+    } finally {
+      this.#cancels.delete(flag);
+      item.signal.removeEventListener('abort', raise);
+    }
+  }
+}
