@@ -19,7 +19,7 @@ import { requireEnglish, requireSupported, samplesOf } from './item-checks.js';
 import { modelRevision } from './model-files.js';
 import { type PocketSphinxOptions } from './pocketsphinx-options.js';
 import { PocketSphinxStream } from './recognizer-stream.js';
-import { shareSamples } from './shared-samples.js';
+import { shareSamples } from '../threads/shared-samples.js';
 import { toTranscript } from './transcript-segments.js';
 
 const NO_SPEECH: readonly DecodedWord[] = [];

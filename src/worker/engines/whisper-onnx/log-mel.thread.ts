@@ -1,0 +1,21 @@
+import { workerData } from 'node:worker_threads';
+import { serveThread } from '../threads/serve-thread.js';
+import { CancelFlag } from '../threads/thread-protocol.js';
+import { LogMelExtractor } from './log-mel.js';
+import { type LogMelProtocol, type LogMelThreadData } from './whisper-protocol.js';
+
+/** Entry of a thread that computes features. No decorators here or in anything imported. */
+serveThread<LogMelProtocol, undefined>(() => {
+  const { mels } = workerData as LogMelThreadData;
+  const extractor = new LogMelExtractor(mels);
+  return {
+    info: undefined,
+    operations: {
+      extract: ({ samples, values, cancel }) => {
+        const flag = new CancelFlag(cancel);
+        return extractor.extract(samples, values, () => flag.raised);
+      },
+    },
+    close: () => undefined,
+  };
+});
