@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureEnginePackages, ensureTestPackages } from './setup/engine-packages.mjs';
 import { ensurePackages } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, seconds, SetupError } from './setup/report.mjs';
 import { STEPS } from './test-steps.mjs';
@@ -17,6 +17,7 @@ await runMain(async () => {
   const steps = chosen(values.only);
   await ensurePackages({ install: !values['no-install'] });
   await ensureEnginePackages({ install: !values['no-install'] });
+  await ensureTestPackages({ install: !values['no-install'] });
   // Settings of the person's shell must not decide whether tests pass.
   for (const name of Object.keys(process.env)) if (name.startsWith('SWITCHYARD_')) delete process.env[name];
   const outcomes = [];

@@ -14,27 +14,42 @@ const ENGINE_PACKAGES = [
   { name: 'libflite1', why: 'speech synthesis', proof: () => hasLibrary('libflite_cmu_us_rms.so.1') },
 ];
 
+/** What tests run against besides. Without them those tests are skipped. */
+const TEST_PACKAGES = [
+  { name: 'redis-server', why: 'live feeds of several gateways', proof: () => existsSync('/usr/bin/redis-server') },
+  { name: 'chromium', why: 'the console in a real browser', proof: () => existsSync('/usr/bin/chromium') },
+];
+
 /** Installs missing Debian packages where it may; elsewhere says the command and goes on. @returns names still missing */
 export async function ensureEnginePackages({ install = true } = {}) {
-  const missing = await missingPackages();
+  return ensure(ENGINE_PACKAGES, { install, what: 'engine packages', present: 'ffmpeg, pocketsphinx, flite' });
+}
+
+/** The same for what only tests need; apart, so that a failure here leaves the engines alone. */
+export async function ensureTestPackages({ install = true } = {}) {
+  return ensure(TEST_PACKAGES, { install, what: 'test packages', present: 'redis-server, chromium' });
+}
+
+async function ensure(packages, { install, what, present }) {
+  const missing = await missingOf(packages);
   if (missing.length === 0) {
-    done('engine packages', 'ffmpeg, pocketsphinx, flite');
+    done(what, present);
     return [];
   }
   const names = missing.map(({ name }) => name);
   for (const { name, why } of missing) doing(`missing: ${name}`, why);
   const root = install ? await rootPrefix() : undefined;
-  if (!root || !(await aptInstall(root, names))) {
-    warn(`Not installed: ${names.join(', ')}. Models whose engine is missing will say so. To install them:`);
+  if (!root || !(await aptInstall(root, names, what))) {
+    warn(`Not installed: ${names.join(', ')}. What needs them will say so. To install them:`);
     warn(`  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`);
   }
-  const left = (await missingPackages()).map(({ name }) => name);
-  if (left.length === 0) done('engine packages', 'installed');
+  const left = (await missingOf(packages)).map(({ name }) => name);
+  if (left.length === 0) done(what, 'installed');
   return left;
 }
 
-async function missingPackages() {
-  const checked = await Promise.all(ENGINE_PACKAGES.map(async entry => ({ ...entry, there: await entry.proof() })));
+async function missingOf(packages) {
+  const checked = await Promise.all(packages.map(async entry => ({ ...entry, there: await entry.proof() })));
   return checked.filter(({ there }) => !there);
 }
 
@@ -57,8 +72,8 @@ async function rootPrefix() {
   return (await command('sudo', ['-n', 'true'])).code === 0 ? ['sudo', '-n'] : undefined;
 }
 
-async function aptInstall(root, names) {
-  doing(`apt-get install ${names.join(' ')}`, 'for the embedded engines');
+async function aptInstall(root, names, what) {
+  doing(`apt-get install ${names.join(' ')}`, what);
   const apt = args => {
     const [file, ...rest] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
     return command(file, rest);

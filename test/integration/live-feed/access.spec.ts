@@ -1,0 +1,94 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Scope } from '../../../src/platform/auth/principal.js';
+import { Authenticator } from '../../../src/platform/auth/authenticator.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
+import { sttModel } from '../api/models.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
+import { FeedClient } from './feed-client.js';
+
+let rig: GatewayRig;
+let folder: KeysFolder;
+const keys = { inference: '', events: '', admin: '', acme: '', other: '' };
+
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+  keys.inference = folder.add('acme', 'inference');
+  keys.events = folder.add('acme', 'events');
+  keys.admin = folder.add('ops', 'admin');
+  keys.acme = folder.add('acme', 'inference', 'events');
+  keys.other = folder.add('other', 'inference', 'events');
+  // No worker: what is sent waits.
+  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+});
+afterAll(async () => {
+  await rig.close();
+  await folder.remove();
+});
+
+const refusal = async (token?: string) => {
+  try {
+    (await FeedClient.connect(rig.url, token))[Symbol.dispose]();
+    return undefined;
+  } catch (error) {
+    return (error as { data?: { error?: { code?: string } } }).data?.error?.code;
+  }
+};
+
+const send = (id: string, key: string) => {
+  const form = new FormData();
+  form.set('model', 'stt');
+  form.set('file', new Blob(['audio']), 'a.wav');
+  return rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), 'x-request-id': id } });
+};
+
+const tokenFor = (scopes: readonly Scope[], ttlS: number) => {
+  const authenticator = rig.app.get(Authenticator);
+  return authenticator.mint(authenticator.authenticate(keys.acme), scopes, ttlS).token;
+};
+
+describe('who may listen', () => {
+  it('needs a key with the scope events or admin', async () => {
+    expect(await refusal()).toBe('invalid_api_key');
+    expect(await refusal('sk-wrong')).toBe('invalid_api_key');
+    expect(await refusal(keys.inference)).toBe('missing_scope');
+    expect(await refusal(keys.events)).toBeUndefined();
+    expect(await refusal(keys.admin)).toBeUndefined();
+  });
+
+  it('may bring the key as a header, or a short-lived token that was given the scope', async () => {
+    (await FeedClient.connect(rig.url, undefined, bearer(keys.events)))[Symbol.dispose]();
+    expect(await refusal(tokenFor(['events'], 60))).toBeUndefined();
+    expect(await refusal(tokenFor(['events'], 0))).toBe('invalid_api_key');
+    expect(await refusal(tokenFor(['realtime'], 60))).toBe('missing_scope');
+  });
+
+  it("hears of its tenant's requests only; others look as if they did not exist; an admin hears of all", async () => {
+    using acme = await FeedClient.connect(rig.url, keys.acme);
+    using other = await FeedClient.connect(rig.url, keys.other);
+    using admin = await FeedClient.connect(rig.url, keys.admin);
+    for (const client of [acme, other, admin]) await client.join('request:r1');
+    const answer = send('r1', keys.acme);
+    await until(() => acme.request('r1')?.state === 'queued' && admin.request('r1')?.state === 'queued');
+    expect(await other.join('request:r1')).toMatchObject({ found: false, snapshots: [] });
+    expect(await other.sync('request:r1')).toMatchObject({ found: false, snapshots: [] });
+    await rig.post('/v1/requests/r1/cancel', {}, { headers: bearer(keys.acme) });
+    await until(() => acme.request('r1')?.state === 'cancelled');
+    expect(acme.request('r1')).toMatchObject({ cancel_reason: 'client', code: 'request_cancelled' });
+    expect([other.deltas, other.snapshots]).toEqual([[], []]);
+    expect((await answer).status).toBe(499);
+  });
+
+  it('is put out when its key is withdrawn', async () => {
+    const before = await readFile(folder.file, 'utf8');
+    const late = folder.add('late', 'events');
+    process.emit('SIGHUP');
+    using staying = await FeedClient.connect(rig.url, keys.admin);
+    using leaving = await FeedClient.connect(rig.url, late);
+    const gone = new Promise(resolve => leaving.socket.once('disconnect', resolve));
+    await writeFile(folder.file, before);
+    process.emit('SIGHUP');
+    expect(await gone).toBe('io server disconnect');
+    expect(staying.socket.connected).toBe(true);
+  });
+});

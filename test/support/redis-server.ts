@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const BINARY = '/usr/bin/redis-server';
+
+export const hasRedis = existsSync(BINARY);
+
+/** A Redis of its own: a free port of loopback, nothing saved. It can be killed and started again on the same port. */
+export class RedisServer implements AsyncDisposable {
+  #child: ChildProcess | undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+  ) {}
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'switchyard-redis-')));
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Resolves when it takes connections. */
+  async restart(): Promise<void> {
+    const flags = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
+    const child = spawn(BINARY, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = child;
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', chunk => String(chunk).includes('Ready to accept connections') && resolve());
+      child.once('exit', code => reject(new Error(`redis-server ended with ${code}`)));
+    });
+    await ready;
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child?.exitCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as { port: number };
+  await new Promise(closed => server.close(closed));
+  return port;
+}
