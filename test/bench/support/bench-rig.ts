@@ -10,6 +10,8 @@ export interface BenchRigOptions {
   readonly settings?: SettingOverrides;
   /** Uploads the worker prepares at the same time; default 4, as `workers.prep_parallel`. */
   readonly prepParallel?: number;
+  /** The worker's, for uploads in pieces; default 25 MiB. */
+  readonly uploadLimitBytes?: number;
 }
 
 /** One gateway and one synthetic worker, real processes both; disposing stops them and removes their folder. */
@@ -20,10 +22,10 @@ export class BenchRig implements AsyncDisposable {
     readonly gateway: GatewayProcess,
   ) {}
 
-  static async start({ cost, settings = {}, prepParallel = 4 }: BenchRigOptions): Promise<BenchRig> {
+  static async start({ cost, settings = {}, ...limits }: BenchRigOptions): Promise<BenchRig> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const model = benchModel(cost);
-    const worker = await BenchWorker.start(model, folder, prepParallel);
+    const worker = await BenchWorker.start(model, folder, limits);
     try {
       const served = { ...model, replicas: 0, addresses: [worker.address] };
       return new BenchRig(folder, worker, await GatewayProcess.start([served], settings, { folder }));

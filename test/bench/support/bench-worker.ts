@@ -5,6 +5,11 @@ import { NodeProcess } from '../../support/node-process.js';
 
 const UPLOAD_LIMIT_BYTES = 26_214_400;
 
+export interface BenchWorkerLimits {
+  readonly prepParallel?: number;
+  readonly uploadLimitBytes?: number;
+}
+
 /** The real worker, started as the gateway's supervisor starts it, at an address that the bench can call too. */
 export class BenchWorker implements AsyncDisposable {
   private constructor(
@@ -12,11 +17,11 @@ export class BenchWorker implements AsyncDisposable {
     readonly address: string,
   ) {}
 
-  static async start(model: ModelSpec, folder: string, prepParallel: number): Promise<BenchWorker> {
+  static async start(model: ModelSpec, folder: string, limits: BenchWorkerLimits = {}): Promise<BenchWorker> {
     const worker = new NodeProcess({
       name: `worker-${model.id}`,
       script: resolve('dist/main.worker.js'),
-      env: { [WORKER_SPEC_VARIABLE]: JSON.stringify(workerSpec(model, prepParallel)) },
+      env: { [WORKER_SPEC_VARIABLE]: JSON.stringify(workerSpec(model, limits)) },
       folder,
     });
     const listening = worker.message<{ type: 'listening'; port: number }>('listening');
@@ -30,14 +35,17 @@ export class BenchWorker implements AsyncDisposable {
   }
 }
 
-function workerSpec(model: ModelSpec, prepParallel: number): WorkerSpec {
+function workerSpec(
+  model: ModelSpec,
+  { prepParallel = 4, uploadLimitBytes = UPLOAD_LIMIT_BYTES }: BenchWorkerLimits,
+): WorkerSpec {
   return {
     workerId: `${model.id}-bench`,
     model,
     host: '127.0.0.1',
     port: 0,
-    maxMessageBytes: maxMessageBytes(UPLOAD_LIMIT_BYTES),
-    uploadLimitBytes: UPLOAD_LIMIT_BYTES,
+    maxMessageBytes: maxMessageBytes(uploadLimitBytes),
+    uploadLimitBytes,
     prepParallel,
     keepaliveTimeMs: 10_000,
     keepaliveTimeoutMs: 5_000,
