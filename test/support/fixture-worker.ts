@@ -76,7 +76,7 @@ export class FixtureWorker extends EventEmitter {
   }
 
   /** Resolves with the port. */
-  async start(port = 0): Promise<number> {
+  async start(port = 0, host = '127.0.0.1'): Promise<number> {
     const server = new Server({
       'grpc.max_receive_message_length': this.maxMessageBytes,
       'grpc.max_send_message_length': this.maxMessageBytes,
@@ -91,7 +91,7 @@ export class FixtureWorker extends EventEmitter {
     this.#server = server;
     FixtureWorker.started.add(this);
     return new Promise((resolve, reject) => {
-      server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+      server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
       );
     });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 export interface NodeProcessOptions {
   readonly name: string;
   readonly script: string;
+  readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where `NAME.log` and, when profiling, `NAME.cpuprofile` are written. */
   readonly folder: string;
@@ -21,7 +22,7 @@ export class NodeProcess implements AsyncDisposable {
   constructor(options: NodeProcessOptions) {
     this.#name = options.name;
     this.#logFile = join(options.folder, `${options.name}.log`);
-    this.child = spawn(process.execPath, [...nodeFlags(options), options.script], {
+    this.child = spawn(process.execPath, [...nodeFlags(options), options.script, ...(options.args ?? [])], {
       env: { ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -22,6 +23,8 @@ type Life = 'unloaded' | 'loaded' | 'unloading';
  */
 export class ModelWorkers {
   readonly #logger = new Logger('Models');
+  /** Workers outlive the request that started them: their log lines must not carry its id for ever. */
+  readonly #detached = AsyncLocalStorage.snapshot();
   readonly #members = new Map<string, PooledWorker>();
   readonly #watch: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
@@ -72,7 +75,7 @@ export class ModelWorkers {
   load(): void {
     this.#held = false;
     this.#usedAtMs = this.options.nowMs();
-    if (this.#life === 'unloaded' && !this.#closed) this.#start();
+    if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
@@ -90,7 +93,7 @@ export class ModelWorkers {
     this.#held = hold;
     this.#problem = undefined;
     if (this.#life === 'unloaded') return Promise.resolve();
-    return (this.#unloading ??= this.#stop().finally(() => (this.#unloading = undefined)));
+    return (this.#unloading ??= this.#detached(() => this.#stop()).finally(() => (this.#unloading = undefined)));
   }
 
   offer(): SlotOffer | undefined {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { type TokenLogprob, type TranscriptSegment } from '../../contracts/formats/transcript.js';
 import {
@@ -75,10 +74,18 @@ export class UploadCall implements StartedCall {
     stream.end();
   }
 
-  /** Resolves when there is room for more, or the call has ended: nobody drains a dead stream. */
-  async #write(stream: Stream, message: TranscribeUploadRequest): Promise<void> {
-    if (this.#ended.signal.aborted || stream.write(message)) return;
-    await once(stream, 'drain', { signal: this.#ended.signal }).catch(() => undefined);
+  /** Resolves when HTTP/2 has taken the message, so that one is held and no more, or the call has ended: nobody takes any then. */
+  #write(stream: Stream, message: TranscribeUploadRequest): Promise<void> {
+    const { signal } = this.#ended;
+    return new Promise(resolve => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      if (signal.aborted) return resolve();
+      signal.addEventListener('abort', done);
+      stream.write(message, done);
+    });
   }
 
   /** Reads to the end, also for nobody: leaving early would leave the call open. */

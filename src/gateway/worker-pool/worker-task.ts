@@ -7,7 +7,7 @@ import { type KnownSpeaker, type VoiceActivity } from '../../contracts/grpc/stt.
 export interface AudioSource {
   readonly size: number;
   bytes(): Promise<Buffer>;
-  /** From the beginning, in pieces, read as they are asked for; every call reads anew. */
+  /** From the beginning, in pieces, each of which holds until the next is asked for; every call reads anew. */
   chunks(): AsyncIterable<Buffer>;
   dispose(): Promise<void>;
 }

@@ -31,6 +31,8 @@ export interface SyntheticOptions {
   /** Pace of synthetic speech at speed 1. */
   readonly charactersPerSecond: number;
   readonly faults: readonly ScriptedFault[];
+  /** Only told again: nothing is computed anywhere. */
+  readonly device: string;
 }
 
 const MILLISECONDS = { min: 0, max: 3_600_000, fallback: 0 };
@@ -49,6 +51,7 @@ export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
     streams: options.integer('streams', { min: 0, max: 1024, fallback: 0 }),
     charactersPerSecond: options.number('charactersPerSecond', { min: 1, max: 1000, fallback: 15 }),
     faults: readFaults(options),
+    device: options.text('device', 'none'),
   };
   options.done();
   return read;

@@ -32,7 +32,7 @@ export class SyntheticRecognizer implements SpeechRecognizer {
     this.#device = new SyntheticDevice(options, crash);
     this.info = {
       engine: 'synthetic',
-      device: 'none',
+      device: options.device,
       revision: 'synthetic 1',
       maxBatch: options.maxBatch,
       maxConcurrent: options.maxConcurrent,

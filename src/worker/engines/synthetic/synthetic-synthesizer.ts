@@ -25,7 +25,7 @@ export class SyntheticSynthesizer implements SpeechSynthesizer {
     this.#device = new SyntheticDevice(options, crash);
     this.info = {
       engine: 'synthetic',
-      device: 'none',
+      device: options.device,
       revision: 'synthetic 1',
       maxBatch: options.maxBatch,
       maxConcurrent: options.maxConcurrent,
