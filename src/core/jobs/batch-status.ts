@@ -25,6 +25,9 @@ const NEXT: Readonly<Record<BatchStatus, readonly BatchStatus[]>> = {
 
 export const isTerminal = (status: BatchStatus): boolean => NEXT[status].length === 0;
 
+/** A batch in one of these still needs its input file, and a processor. */
+export const UNFINISHED_STATUSES = BATCH_STATUSES.filter(status => !isTerminal(status));
+
 export const mayBecome = (from: BatchStatus, to: BatchStatus): boolean => NEXT[from].includes(to);
 
 /** Statuses in which a user may still ask to cancel: later there is nothing left to save. */

@@ -19,6 +19,9 @@ export interface JobChange {
   readonly errorFileId?: string;
 }
 
+/** `lost`: somebody else holds the job. `cancelling`: the user cancelled before this change of status. */
+export type UpdateOutcome = 'written' | 'lost' | 'cancelling';
+
 export interface Page<T> {
   readonly data: readonly T[];
   readonly hasMore: boolean;
@@ -49,8 +52,8 @@ export interface JobStore {
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
   /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
   heartbeat(id: string, epoch: number, nowMs: number, leaseMs: number): Promise<BatchJob | undefined>;
-  /** False: the lease is lost and nothing was written. @throws RangeError for an illegal move. */
-  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<boolean>;
+  /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
+  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome>;
   /** Another processor may continue at once. */
   release(id: string, epoch: number): Promise<void>;
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
@@ -84,6 +87,45 @@ export interface FileStore {
   expire(nowMs: number, limit: number): Promise<readonly StoredFile[]>;
   /** Which of these blob keys a row names. */
   referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** A file on its way in, part by part (OpenAI's `/v1/uploads`). */
+export interface Upload {
+  /** `upload_` and 32 hex digits. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly purpose: FilePurpose;
+  readonly filename: string;
+  readonly mimeType: string;
+  /** Announced size: completing demands exactly this. */
+  readonly bytes: number;
+  readonly status: 'pending' | 'completed' | 'cancelled' | 'expired';
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  /** Seconds after completion at which the file goes. */
+  readonly fileExpiresAfterS?: number;
+  readonly fileId?: string;
+}
+
+export interface UploadPart {
+  /** `part_` and 32 hex digits. */
+  readonly id: string;
+  readonly uploadId: string;
+  readonly blobKey: string;
+  readonly bytes: number;
+  readonly createdAtMs: number;
+}
+
+export interface UploadStore {
+  create(upload: Upload): Promise<void>;
+  find(tenant: string, id: string): Promise<Upload | undefined>;
+  /** False: the upload is no longer pending. */
+  addPart(part: UploadPart): Promise<boolean>;
+  parts(uploadId: string): Promise<readonly UploadPart[]>;
+  /** Ends a pending upload, once; the parts' rows go, their blobs by garbage collection. */
+  end(id: string, status: 'completed' | 'cancelled' | 'expired', fileId?: string): Promise<boolean>;
+  /** Pending uploads past their expiry. */
+  expired(nowMs: number, limit: number): Promise<readonly Upload[]>;
 }
 
 /** One webhook to send; written with the terminal status, sent until it is taken or given up. */

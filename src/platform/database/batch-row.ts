@@ -1,0 +1,58 @@
+import { type BatchEndpoint, type BatchJob, type JobProblem, type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type BatchStatus } from '../../core/jobs/batch-status.js';
+import { type BatchRow } from './schema.js';
+
+export type NewBatchRow = Omit<BatchRow, 'lease_owner' | 'lease_until_ms' | 'epoch'>;
+
+export const rowOfJob = (job: BatchJob, idempotencyKey?: string): NewBatchRow => ({
+  id: job.id,
+  tenant: job.tenant,
+  endpoint: job.endpoint,
+  input_file_id: job.inputFileId,
+  completion_window: job.completionWindow,
+  status: job.status,
+  created_at_ms: job.createdAtMs,
+  expires_at_ms: job.expiresAtMs,
+  reached_at_ms: JSON.stringify(job.reachedAtMs),
+  ...job.counts,
+  usage: job.usage ? JSON.stringify(job.usage) : null,
+  model: job.model ?? null,
+  problems: JSON.stringify(job.problems),
+  output_file_id: job.outputFileId ?? null,
+  error_file_id: job.errorFileId ?? null,
+  metadata: JSON.stringify(job.metadata),
+  output_expires_after_s: job.outputExpiresAfterS ?? null,
+  retry_of: job.retryOf ?? null,
+  webhook_url: job.webhook?.url ?? null,
+  idempotency_key: idempotencyKey ?? null,
+});
+
+export const jobOfRow = (row: BatchRow): BatchJob => ({
+  id: row.id,
+  tenant: row.tenant,
+  endpoint: row.endpoint as BatchEndpoint,
+  inputFileId: row.input_file_id,
+  completionWindow: row.completion_window,
+  status: row.status as BatchStatus,
+  createdAtMs: row.created_at_ms,
+  expiresAtMs: row.expires_at_ms,
+  reachedAtMs: JSON.parse(row.reached_at_ms) as BatchJob['reachedAtMs'],
+  counts: { total: row.total, completed: row.completed, failed: row.failed },
+  problems: JSON.parse(row.problems) as readonly JobProblem[],
+  metadata: JSON.parse(row.metadata) as Readonly<Record<string, string>>,
+  ...present({
+    usage: row.usage === null ? null : (JSON.parse(row.usage) as TokenUsage),
+    model: row.model,
+    outputFileId: row.output_file_id,
+    errorFileId: row.error_file_id,
+    outputExpiresAfterS: row.output_expires_after_s,
+    retryOf: row.retry_of,
+    webhook: row.webhook_url === null ? null : { url: row.webhook_url },
+  }),
+});
+
+type Present<T> = { readonly [K in keyof T]?: NonNullable<T[K]> };
+
+/** NULL columns are absent fields. */
+export const present = <T extends Record<string, unknown>>(fields: T): Present<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Present<T>;

@@ -1,0 +1,108 @@
+import { type Kysely } from 'kysely';
+import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
+import {
+  type FilePurpose,
+  type FileStore,
+  type Page,
+  type PageRequest,
+  type StoredFile,
+} from '../../core/jobs/job.ports.js';
+import { present } from './batch-row.js';
+import { idOrder, pageOf } from './id-page.js';
+import { type OpenDatabase } from './open-database.js';
+import { type Database, type FileRow } from './schema.js';
+
+/** The file table. A row without its blob cannot be: rows are made after the blob, and blobs go after the row. */
+export class KyselyFileStore implements FileStore {
+  readonly #db: Kysely<Database>;
+
+  constructor({ db }: OpenDatabase) {
+    this.#db = db;
+  }
+
+  async create(file: StoredFile): Promise<void> {
+    await this.#db.insertInto('files').values(rowOf(file)).execute();
+  }
+
+  async find(tenant: string, id: string): Promise<StoredFile | undefined> {
+    const row = await this.#of(tenant).where('id', '=', id).executeTakeFirst();
+    return row && fileOf(row);
+  }
+
+  async list(tenant: string, page: PageRequest & { purpose?: FilePurpose }): Promise<Page<StoredFile> | undefined> {
+    const { direction, beyond } = idOrder(page);
+    if (page.after !== undefined && !(await this.find(tenant, page.after))) return undefined;
+    const rows = await this.#of(tenant)
+      .$if(page.purpose !== undefined, query => query.where('purpose', '=', page.purpose!))
+      .$if(page.after !== undefined, query => query.where('id', beyond, page.after!))
+      .orderBy('id', direction)
+      .limit(page.limit + 1)
+      .execute();
+    return pageOf(rows, page.limit, fileOf);
+  }
+
+  async remove(tenant: string, id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('files')
+      .where('tenant', '=', tenant)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async expire(nowMs: number, limit: number): Promise<readonly StoredFile[]> {
+    const rows = await this.#db
+      .deleteFrom('files')
+      .where('id', 'in', this.#expired(nowMs, limit))
+      .returningAll()
+      .execute();
+    return rows.map(fileOf);
+  }
+
+  #expired(nowMs: number, limit: number) {
+    const inUse = this.#db.selectFrom('batches').select('input_file_id').where('status', 'in', UNFINISHED_STATUSES);
+    return this.#db
+      .selectFrom('files')
+      .select('id')
+      .where('expires_at_ms', '<=', nowMs)
+      .where('id', 'not in', inUse)
+      .orderBy('expires_at_ms')
+      .limit(limit);
+  }
+
+  async referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>> {
+    if (blobKeys.length === 0) return new Set();
+    const files = this.#db.selectFrom('files').select('blob_key').where('blob_key', 'in', blobKeys);
+    const parts = this.#db.selectFrom('upload_parts').select('blob_key').where('blob_key', 'in', blobKeys);
+    const rows = await files.union(parts).execute();
+    return new Set(rows.map(({ blob_key }) => blob_key));
+  }
+
+  #of(tenant: string) {
+    return this.#db.selectFrom('files').selectAll().where('tenant', '=', tenant);
+  }
+}
+
+const rowOf = (file: StoredFile): FileRow => ({
+  id: file.id,
+  tenant: file.tenant,
+  purpose: file.purpose,
+  filename: file.filename,
+  bytes: file.bytes,
+  created_at_ms: file.createdAtMs,
+  expires_at_ms: file.expiresAtMs ?? null,
+  blob_key: file.blobKey,
+  sha256: file.sha256,
+});
+
+const fileOf = (row: FileRow): StoredFile => ({
+  id: row.id,
+  tenant: row.tenant,
+  purpose: row.purpose as FilePurpose,
+  filename: row.filename,
+  bytes: row.bytes,
+  createdAtMs: row.created_at_ms,
+  blobKey: row.blob_key,
+  sha256: row.sha256,
+  ...present({ expiresAtMs: row.expires_at_ms }),
+});

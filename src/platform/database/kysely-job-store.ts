@@ -1,0 +1,180 @@
+import { type Kysely, type Transaction } from 'kysely';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { BATCH_STATUSES, type BatchStatus, isTerminal, UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
+import {
+  type JobChange,
+  type JobStore,
+  type LeasedJob,
+  type Page,
+  type PageRequest,
+  type UpdateOutcome,
+} from '../../core/jobs/job.ports.js';
+import { jobOfRow, rowOfJob } from './batch-row.js';
+import { idOrder, pageOf } from './id-page.js';
+import { writeJobChange } from './job-change.js';
+import { type OpenDatabase } from './open-database.js';
+import { type Database } from './schema.js';
+
+const CANCELLABLE: readonly BatchStatus[] = ['validating', 'in_progress'];
+
+/** The job table on SQLite or Postgres (D-13). */
+export class KyselyJobStore implements JobStore {
+  readonly #db: Kysely<Database>;
+  readonly #skipsLocked: boolean;
+
+  constructor({ db, dialect }: OpenDatabase) {
+    this.#db = db;
+    this.#skipsLocked = dialect === 'postgres';
+  }
+
+  async create(job: BatchJob, idempotencyKey?: string): Promise<{ job: BatchJob; created: boolean }> {
+    const created = await this.#db
+      .insertInto('batches')
+      .values(rowOfJob(job, idempotencyKey))
+      .onConflict(conflict => conflict.columns(['tenant', 'idempotency_key']).doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (created) return { job: jobOfRow(created), created: true };
+    const earlier = await this.#db
+      .selectFrom('batches')
+      .selectAll()
+      .where('tenant', '=', job.tenant)
+      .where('idempotency_key', '=', idempotencyKey ?? null)
+      .executeTakeFirstOrThrow();
+    return { job: jobOfRow(earlier), created: false };
+  }
+
+  async find(tenant: string, id: string): Promise<BatchJob | undefined> {
+    const row = await this.#of(tenant).where('id', '=', id).executeTakeFirst();
+    return row && jobOfRow(row);
+  }
+
+  async list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined> {
+    const { direction, beyond } = idOrder(page);
+    if (page.after !== undefined && !(await this.find(tenant, page.after))) return undefined;
+    const rows = await this.#of(tenant)
+      .$if(page.after !== undefined, query => query.where('id', beyond, page.after!))
+      .orderBy('id', direction)
+      .limit(page.limit + 1)
+      .execute();
+    return pageOf(rows, page.limit, jobOfRow);
+  }
+
+  requestCancel(tenant: string, id: string, nowMs: number): Promise<{ job: BatchJob; accepted: boolean } | undefined> {
+    return this.#db.transaction().execute(async transaction => {
+      const row = await this.#locked(transaction, id).where('tenant', '=', tenant).executeTakeFirst();
+      if (!row) return undefined;
+      const job = jobOfRow(row);
+      if (!CANCELLABLE.includes(job.status)) return { job, accepted: job.status === 'cancelling' };
+      const cancelling = {
+        ...job,
+        status: 'cancelling' as const,
+        reachedAtMs: { ...job.reachedAtMs, cancelling: nowMs },
+      };
+      const { status, reached_at_ms } = rowOfJob(cancelling);
+      await transaction.updateTable('batches').set({ status, reached_at_ms }).where('id', '=', id).execute();
+      return { job: cancelling, accepted: true };
+    });
+  }
+
+  async remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'> {
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('batches')
+      .where('tenant', '=', tenant)
+      .where('id', '=', id)
+      .where('status', 'not in', UNFINISHED_STATUSES)
+      .executeTakeFirst();
+    if (numDeletedRows > 0n) return 'removed';
+    return (await this.find(tenant, id)) ? 'running' : 'unknown';
+  }
+
+  async usersOf(fileId: string): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom('batches')
+      .select('id')
+      .where('input_file_id', '=', fileId)
+      .where('status', 'in', UNFINISHED_STATUSES)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  async claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined> {
+    const row = await this.#db
+      .updateTable('batches')
+      .set(({ eb }) => ({ lease_owner: owner, lease_until_ms: nowMs + leaseMs, epoch: eb('epoch', '+', 1) }))
+      .where('id', '=', batches =>
+        batches
+          .selectFrom('batches')
+          .select('id')
+          .where('status', 'in', UNFINISHED_STATUSES)
+          .where('lease_until_ms', '<=', nowMs)
+          .orderBy('expires_at_ms')
+          .orderBy('id')
+          .limit(1)
+          .$if(this.#skipsLocked, query => query.forUpdate().skipLocked()),
+      )
+      .returningAll()
+      .executeTakeFirst();
+    return row && { job: jobOfRow(row), epoch: row.epoch };
+  }
+
+  async heartbeat(id: string, epoch: number, nowMs: number, leaseMs: number): Promise<BatchJob | undefined> {
+    const row = await this.#db
+      .updateTable('batches')
+      .set({ lease_until_ms: nowMs + leaseMs })
+      .where('id', '=', id)
+      .where('epoch', '=', epoch)
+      .where('status', 'in', UNFINISHED_STATUSES)
+      .returningAll()
+      .executeTakeFirst();
+    return row && jobOfRow(row);
+  }
+
+  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome> {
+    return this.#db.transaction().execute(async transaction => {
+      const row = await this.#locked(transaction, id).where('epoch', '=', epoch).executeTakeFirst();
+      return row && !isTerminal(row.status as BatchStatus)
+        ? writeJobChange(transaction, jobOfRow(row), change, nowMs)
+        : 'lost';
+    });
+  }
+
+  async release(id: string, epoch: number): Promise<void> {
+    await this.#db
+      .updateTable('batches')
+      .set({ lease_owner: null, lease_until_ms: 0 })
+      .where('id', '=', id)
+      .where('epoch', '=', epoch)
+      .execute();
+  }
+
+  async backlog(nowMs: number): Promise<{ byStatus: Record<BatchStatus, number>; oldestWaitingMs?: number }> {
+    const rows = await this.#db
+      .selectFrom('batches')
+      .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+      .groupBy('status')
+      .execute();
+    const byStatus = Object.fromEntries(BATCH_STATUSES.map(status => [status, 0])) as Record<BatchStatus, number>;
+    for (const { status, count } of rows) byStatus[status as BatchStatus] = Number(count);
+    const waiting = await this.#db
+      .selectFrom('batches')
+      .select(({ fn }) => fn.min<number | null>('created_at_ms').as('oldest'))
+      .where('status', 'in', UNFINISHED_STATUSES)
+      .where('lease_until_ms', '<=', nowMs)
+      .executeTakeFirst();
+    return { byStatus, ...(waiting?.oldest ? { oldestWaitingMs: Math.max(0, nowMs - waiting.oldest) } : {}) };
+  }
+
+  #of(tenant: string) {
+    return this.#db.selectFrom('batches').selectAll().where('tenant', '=', tenant);
+  }
+
+  /** The row, kept from other writers until the transaction ends; SQLite's transactions keep them all away. */
+  #locked(transaction: Transaction<Database>, id: string) {
+    return transaction
+      .selectFrom('batches')
+      .selectAll()
+      .where('id', '=', id)
+      .$if(this.#skipsLocked, query => query.forUpdate());
+  }
+}

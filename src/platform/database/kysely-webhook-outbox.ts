@@ -1,0 +1,58 @@
+import { type Kysely } from 'kysely';
+import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
+import { type OpenDatabase } from './open-database.js';
+import { type Database, type OutboxRow } from './schema.js';
+
+/** Webhooks to send: written with a job's end, hidden while one sender tries, gone when taken or given up. */
+export class KyselyWebhookOutbox implements WebhookOutbox {
+  readonly #db: Kysely<Database>;
+  readonly #skipsLocked: boolean;
+
+  constructor({ db, dialect }: OpenDatabase) {
+    this.#db = db;
+    this.#skipsLocked = dialect === 'postgres';
+  }
+
+  async claim(nowMs: number, hideMs: number, limit: number): Promise<readonly OutboxEntry[]> {
+    const rows = await this.#db
+      .updateTable('webhook_outbox')
+      .set(({ eb }) => ({ due_at_ms: nowMs + hideMs, attempts: eb('attempts', '+', 1) }))
+      .where('id', 'in', outbox =>
+        outbox
+          .selectFrom('webhook_outbox')
+          .select('id')
+          .where('due_at_ms', '<=', nowMs)
+          .orderBy('due_at_ms')
+          .limit(limit)
+          .$if(this.#skipsLocked, query => query.forUpdate().skipLocked()),
+      )
+      .returningAll()
+      .execute();
+    return rows.map(entryOf);
+  }
+
+  sent(id: string): Promise<void> {
+    return this.#remove(id);
+  }
+
+  giveUp(id: string): Promise<void> {
+    return this.#remove(id);
+  }
+
+  async retry(id: string, atMs: number): Promise<void> {
+    await this.#db.updateTable('webhook_outbox').set({ due_at_ms: atMs }).where('id', '=', id).execute();
+  }
+
+  async #remove(id: string): Promise<void> {
+    await this.#db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
+  }
+}
+
+const entryOf = (row: OutboxRow): OutboxEntry => ({
+  id: row.id,
+  jobId: row.job_id,
+  type: row.type as OutboxEntry['type'],
+  url: row.url,
+  attempts: row.attempts,
+  createdAtMs: row.created_at_ms,
+});

@@ -1,0 +1,91 @@
+import { type Generated, type Selectable } from 'kysely';
+
+/** Tables of both dialects. Instants and sizes are whole numbers, structured values are JSON as text: one set of queries (D-13). */
+export interface Database {
+  files: FilesTable;
+  uploads: UploadsTable;
+  upload_parts: UploadPartsTable;
+  batches: BatchesTable;
+  webhook_outbox: WebhookOutboxTable;
+}
+
+export interface FilesTable {
+  id: string;
+  tenant: string;
+  purpose: string;
+  filename: string;
+  bytes: number;
+  created_at_ms: number;
+  expires_at_ms: number | null;
+  blob_key: string;
+  sha256: string;
+}
+
+export interface UploadsTable {
+  id: string;
+  tenant: string;
+  purpose: string;
+  filename: string;
+  mime_type: string;
+  bytes: number;
+  status: string;
+  created_at_ms: number;
+  expires_at_ms: number;
+  /** Seconds after completion at which the file goes; null: never. */
+  file_expires_after_s: number | null;
+  file_id: string | null;
+}
+
+export interface UploadPartsTable {
+  id: string;
+  upload_id: string;
+  blob_key: string;
+  bytes: number;
+  created_at_ms: number;
+}
+
+export interface BatchesTable {
+  id: string;
+  tenant: string;
+  endpoint: string;
+  input_file_id: string;
+  completion_window: string;
+  status: string;
+  created_at_ms: number;
+  expires_at_ms: number;
+  /** JSON: status → when it was reached. */
+  reached_at_ms: string;
+  total: number;
+  completed: number;
+  failed: number;
+  usage: string | null;
+  model: string | null;
+  problems: string;
+  output_file_id: string | null;
+  error_file_id: string | null;
+  metadata: string;
+  output_expires_after_s: number | null;
+  retry_of: string | null;
+  webhook_url: string | null;
+  idempotency_key: string | null;
+  lease_owner: string | null;
+  /** 0: nobody holds it. */
+  lease_until_ms: Generated<number>;
+  /** Grows with every claim; every write of a holder names its own (D-13). */
+  epoch: Generated<number>;
+}
+
+export interface WebhookOutboxTable {
+  id: string;
+  job_id: string;
+  type: string;
+  url: string;
+  attempts: number;
+  created_at_ms: number;
+  /** Not sent before; moved ahead while somebody sends it. */
+  due_at_ms: number;
+}
+
+export type BatchRow = Selectable<BatchesTable>;
+export type FileRow = Selectable<FilesTable>;
+export type OutboxRow = Selectable<WebhookOutboxTable>;

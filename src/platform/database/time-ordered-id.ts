@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+
+let lastMs = 0;
+let counter = 0;
+
+/**
+ * A prefix and 32 hex digits that grow with time, as UUIDv7 does: 48 bits of milliseconds, 16 bits of counter, 64 random bits.
+ * Listing by id is listing by age, also for ids of one process in the same millisecond and across a clock set back.
+ */
+export function timeOrderedId(prefix: string, nowMs: number): string {
+  if (nowMs > lastMs) [lastMs, counter] = [Math.floor(nowMs), 0];
+  else if (++counter > 0xffff) [lastMs, counter] = [lastMs + 1, 0];
+  const time = lastMs.toString(16).padStart(12, '0');
+  return prefix + time + counter.toString(16).padStart(4, '0') + randomBytes(8).toString('hex');
+}

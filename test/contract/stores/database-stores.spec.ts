@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
+import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
+import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
+import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
+import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
+import { PostgresServer } from '../../support/postgres-server.js';
+import { fileStoreContract } from './file-store.contract.js';
+import { jobStoreContract } from './job-store.contract.js';
+
+const TABLES = ['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox'] as const;
+
+/** Two connections to one database, as two processes have. */
+class Rig {
+  private constructor(
+    readonly mine: OpenDatabase,
+    readonly others: OpenDatabase,
+  ) {}
+
+  static async open(url: string): Promise<Rig> {
+    const rig = new Rig(connectDatabase(url), connectDatabase(url));
+    await Promise.all([migrate(rig.mine.db), migrate(rig.others.db)]);
+    return rig;
+  }
+
+  async fresh() {
+    for (const table of TABLES) await this.mine.db.deleteFrom(table).execute();
+    return {
+      jobs: new KyselyJobStore(this.mine),
+      others: new KyselyJobStore(this.others),
+      outbox: new KyselyWebhookOutbox(this.mine),
+      files: new KyselyFileStore(this.mine),
+      uploads: new KyselyUploadStore(this.others),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.mine.db.destroy();
+    await this.others.db.destroy();
+  }
+}
+
+function storesOn(open: () => Promise<Rig>): void {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await open();
+  });
+  afterAll(() => rig.close());
+
+  describe('job table', () => jobStoreContract(() => rig.fresh()));
+  describe('file table', () => fileStoreContract(() => rig.fresh()));
+  it('is brought up to date by many at once, and again', async () => {
+    await Promise.all([migrate(rig.mine.db), migrate(rig.others.db), migrate(rig.mine.db)]);
+    expect(await rig.mine.db.selectFrom('files').selectAll().execute()).toEqual([]);
+  });
+}
+
+describe('SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-sqlite-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  storesOn(() => Rig.open(join(folder, 'made', 'switchyard.db')));
+});
+
+describe('PostgreSQL', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  }, 60_000);
+  afterAll(() => server[Symbol.asyncDispose]());
+  storesOn(() => Rig.open(server.url()));
+});

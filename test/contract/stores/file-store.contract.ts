@@ -1,0 +1,109 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { type FileStore, type JobStore, type Upload, type UploadStore } from '../../../src/core/jobs/job.ports.js';
+import { batchJob, NOW_MS, storedFile, TENANT } from './batch-fixtures.js';
+
+export interface FileStores {
+  readonly files: FileStore;
+  readonly uploads: UploadStore;
+  readonly jobs: JobStore;
+}
+
+const upload = (change: Partial<Upload> = {}): Upload => ({
+  id: 'upload_1',
+  tenant: TENANT,
+  purpose: 'batch',
+  filename: 'big.jsonl',
+  mimeType: 'application/jsonl',
+  bytes: 10,
+  status: 'pending',
+  createdAtMs: NOW_MS,
+  expiresAtMs: NOW_MS + 3_600_000,
+  ...change,
+});
+
+const part = (id: string, uploadId = 'upload_1') => ({
+  ...{ id, uploadId, blobKey: `parts/${id}`, bytes: 5, createdAtMs: NOW_MS },
+});
+
+/** What every file table does. */
+export function fileStoreContract(fresh: () => Promise<FileStores>): void {
+  let stores: FileStores;
+
+  beforeEach(async () => {
+    stores = await fresh();
+  });
+
+  it('gives back every field, sizes above 2^31 too', async () => {
+    const file = storedFile({ expiresAtMs: NOW_MS + 1 });
+    await stores.files.create(file);
+    expect(await stores.files.find(TENANT, file.id)).toEqual(file);
+    expect(await stores.files.find('tenant-b', file.id)).toBeUndefined();
+  });
+
+  it('lists by purpose, newest first or oldest first, with cursors', async () => {
+    const made = [storedFile(), storedFile({ purpose: 'batch_output' }), storedFile()];
+    for (const file of made) await stores.files.create(file);
+    const [first, , third] = made.map(({ id }) => id);
+    const ids = async (page: Parameters<FileStore['list']>[1]) =>
+      (await stores.files.list(TENANT, page))?.data.map(({ id }) => id);
+    expect(await ids({ limit: 10, purpose: 'batch' })).toEqual([third, first]);
+    expect(await ids({ limit: 10, purpose: 'batch', order: 'asc' })).toEqual([first, third]);
+    expect(await ids({ limit: 10, purpose: 'batch', after: third! })).toEqual([first]);
+    expect(await ids({ limit: 10, after: 'file-none' })).toBeUndefined();
+  });
+
+  it('removes its own tenant’s files only, once', async () => {
+    const file = storedFile();
+    await stores.files.create(file);
+    expect(await stores.files.remove('tenant-b', file.id)).toBe(false);
+    expect([await stores.files.remove(TENANT, file.id), await stores.files.remove(TENANT, file.id)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it('expires what is past its time, except what an unfinished batch reads', async () => {
+    const [gone, used, kept] = [
+      storedFile({ expiresAtMs: NOW_MS }),
+      storedFile({ expiresAtMs: NOW_MS }),
+      storedFile({ expiresAtMs: NOW_MS + 1 }),
+    ];
+    for (const file of [gone, used, kept, storedFile()]) await stores.files.create(file);
+    await stores.jobs.create(batchJob({ inputFileId: used.id }));
+    expect((await stores.files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([gone.id]);
+  });
+
+  it('tells which blobs a file or a part still names', async () => {
+    const file = storedFile();
+    await stores.files.create(file);
+    await stores.uploads.create(upload());
+    await stores.uploads.addPart(part('part_1'));
+    const keys = [file.blobKey, 'parts/part_1', 'files/orphan'];
+    expect(await stores.files.referenced(keys)).toEqual(new Set([file.blobKey, 'parts/part_1']));
+    expect(await stores.files.referenced([])).toEqual(new Set());
+  });
+
+  it('takes parts while an upload is pending, and ends it once', async () => {
+    await stores.uploads.create(upload({ fileExpiresAfterS: 3600 }));
+    expect([await stores.uploads.addPart(part('part_1')), await stores.uploads.addPart(part('part_2'))]).toEqual([
+      true,
+      true,
+    ]);
+    expect((await stores.uploads.parts('upload_1')).map(({ id }) => id)).toEqual(['part_1', 'part_2']);
+    const ends = await Promise.all([
+      stores.uploads.end('upload_1', 'completed', 'file-1'),
+      stores.uploads.end('upload_1', 'cancelled'),
+    ]);
+    expect(ends.filter(Boolean)).toHaveLength(1);
+    expect(await stores.uploads.addPart(part('part_3'))).toBe(false);
+    expect(await stores.uploads.parts('upload_1')).toEqual([]);
+    expect(await stores.uploads.find(TENANT, 'upload_1')).toMatchObject({ fileExpiresAfterS: 3600 });
+  });
+
+  it('finds pending uploads past their expiry', async () => {
+    await stores.uploads.create(upload());
+    await stores.uploads.create(upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }));
+    expect(await stores.uploads.expired(NOW_MS, 10)).toEqual([]);
+    expect((await stores.uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id)).toEqual(['upload_1']);
+  });
+}

@@ -1,0 +1,196 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { type JobStore, type WebhookOutbox } from '../../../src/core/jobs/job.ports.js';
+import { batchJob, NOW_MS, TENANT } from './batch-fixtures.js';
+
+const LEASE_MS = 15_000;
+
+export interface JobStores {
+  readonly jobs: JobStore;
+  readonly outbox: WebhookOutbox;
+  /** A second process on the same database. */
+  readonly others: JobStore;
+}
+
+/** What every job table does, whatever it is made of (D-13). `fresh` empties it. */
+export function jobStoreContract(fresh: () => Promise<JobStores>): void {
+  let stores: JobStores;
+
+  beforeEach(async () => {
+    stores = await fresh();
+  });
+
+  const inProgress = async (change = {}) => {
+    const job = batchJob(change);
+    await stores.jobs.create(job);
+    const leased = (await stores.jobs.claim('p1', NOW_MS, LEASE_MS))!;
+    await stores.jobs.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
+    return { id: job.id, epoch: leased.epoch };
+  };
+
+  it('gives back every field', async () => {
+    const job = batchJob({
+      status: 'failed',
+      reachedAtMs: { failed: NOW_MS + 5 },
+      counts: { total: 50_000, completed: 3, failed: 4 },
+      usage: { inputTokens: 2 ** 40, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 },
+      model: 'm',
+      problems: [{ code: 'invalid_json_line', message: 'naïve "quote"', param: null, line: 3 }],
+      outputFileId: 'file-o',
+      errorFileId: 'file-e',
+      metadata: { 'a key': 'ünïcode' },
+      outputExpiresAfterS: 3600,
+      retryOf: 'batch_before',
+      webhook: { url: 'https://example.com/hook' },
+    });
+    await stores.jobs.create(job);
+    expect(await stores.others.find(TENANT, job.id)).toEqual(job);
+  });
+
+  it('creates once per idempotency key and tenant', async () => {
+    const first = await stores.jobs.create(batchJob(), 'key');
+    const again = await stores.others.create(batchJob(), 'key');
+    const elsewhere = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }), 'key');
+    expect([first.created, again.created, elsewhere.created]).toEqual([true, false, true]);
+    expect(again.job.id).toBe(first.job.id);
+  });
+
+  it('creates any number without a key', async () => {
+    const made = [await stores.jobs.create(batchJob()), await stores.jobs.create(batchJob())];
+    expect(made.map(({ created }) => created)).toEqual([true, true]);
+  });
+
+  it('lists newest first by id, page by page, and its own tenant only', async () => {
+    const ids = [];
+    for (let count = 0; count < 5; count++) ids.unshift((await stores.jobs.create(batchJob())).job.id);
+    await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
+    const first = (await stores.jobs.list(TENANT, { limit: 2 }))!;
+    const rest = (await stores.jobs.list(TENANT, { limit: 10, after: first.data.at(-1)!.id }))!;
+    expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
+    expect([first.hasMore, rest.hasMore]).toEqual([true, false]);
+    const oldest = (await stores.jobs.list(TENANT, { limit: 1, order: 'asc' }))!;
+    expect(oldest.data[0]!.id).toBe(ids.at(-1));
+  });
+
+  it('knows no page after an id that is not there, or another tenant’s', async () => {
+    const { job } = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
+    expect(await stores.jobs.list(TENANT, { limit: 1, after: 'batch_none' })).toBeUndefined();
+    expect(await stores.jobs.list(TENANT, { limit: 1, after: job.id })).toBeUndefined();
+    expect(await stores.jobs.find(TENANT, job.id)).toBeUndefined();
+  });
+
+  it('lets one of many claim a job, the one with the least time left first', async () => {
+    const late = batchJob({ expiresAtMs: NOW_MS + 60_000 });
+    await stores.jobs.create(batchJob());
+    await stores.jobs.create(late);
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, owner) =>
+        (owner % 2 ? stores.jobs : stores.others).claim(`p${owner}`, NOW_MS, LEASE_MS),
+      ),
+    );
+    const claimed = claims.flatMap(claim => (claim ? [claim.job.id] : []));
+    expect(claimed).toHaveLength(2);
+    expect(new Set(claimed).size).toBe(2);
+    expect(claimed).toContain(late.id);
+  });
+
+  it('hands a job on when its lease runs out, and refuses every write of the zombie', async () => {
+    const { id, epoch } = await inProgress();
+    expect(await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS)).toBeUndefined();
+    const taken = (await stores.others.claim('p2', NOW_MS + LEASE_MS, LEASE_MS))!;
+    expect(taken).toMatchObject({ job: { id, status: 'in_progress' }, epoch: epoch + 1 });
+    const counts = { total: 1, completed: 1, failed: 0 };
+    expect(await stores.jobs.heartbeat(id, epoch, NOW_MS + 20_000, LEASE_MS)).toBeUndefined();
+    expect(await stores.jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
+    await stores.jobs.release(id, epoch);
+    expect(await stores.jobs.claim('p3', NOW_MS + 20_000, LEASE_MS)).toBeUndefined();
+    expect((await stores.jobs.find(TENANT, id))!.counts.total).toBe(0);
+  });
+
+  it('keeps a lease alive by heartbeats, and frees it at once by release', async () => {
+    const { id, epoch } = await inProgress();
+    await stores.jobs.heartbeat(id, epoch, NOW_MS + 10_000, LEASE_MS);
+    expect(await stores.others.claim('p2', NOW_MS + 24_000, LEASE_MS)).toBeUndefined();
+    await stores.jobs.release(id, epoch);
+    expect((await stores.others.claim('p2', NOW_MS + 10_001, LEASE_MS))?.job.id).toBe(id);
+  });
+
+  it('stamps each status it reaches', async () => {
+    const { id, epoch } = await inProgress();
+    await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS + 2);
+    await stores.jobs.update(id, epoch, { status: 'completed', outputFileId: 'file-o' }, NOW_MS + 3);
+    expect(await stores.jobs.find(TENANT, id)).toMatchObject({
+      status: 'completed',
+      outputFileId: 'file-o',
+      reachedAtMs: { in_progress: NOW_MS + 1, finalizing: NOW_MS + 2, completed: NOW_MS + 3 },
+    });
+  });
+
+  it('refuses an illegal move', async () => {
+    const { id, epoch } = await inProgress();
+    await expect(stores.jobs.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
+      'in_progress cannot become completed',
+    );
+  });
+
+  it('tells the holder of a cancel by heartbeat and by the next change of status', async () => {
+    const { id, epoch } = await inProgress();
+    expect(await stores.others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({ accepted: true });
+    expect((await stores.jobs.heartbeat(id, epoch, NOW_MS, LEASE_MS))!.status).toBe('cancelling');
+    expect(await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe('cancelling');
+    expect(await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe('written');
+    const { reachedAtMs } = (await stores.jobs.find(TENANT, id))!;
+    expect(reachedAtMs).toMatchObject({ cancelling: NOW_MS + 7, cancelled: NOW_MS + 9 });
+  });
+
+  it('accepts a cancel twice, refuses it after the end, and knows no job of another tenant', async () => {
+    const { id, epoch } = await inProgress();
+    await stores.jobs.requestCancel(TENANT, id, NOW_MS);
+    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({ accepted: true });
+    await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS);
+    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({ accepted: false });
+    expect(await stores.jobs.requestCancel('tenant-b', id, NOW_MS)).toBeUndefined();
+  });
+
+  it('removes ended jobs only', async () => {
+    const { id, epoch } = await inProgress();
+    expect(await stores.jobs.remove(TENANT, id)).toBe('running');
+    await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    expect([await stores.jobs.remove(TENANT, id), await stores.jobs.remove(TENANT, id)]).toEqual([
+      'removed',
+      'unknown',
+    ]);
+  });
+
+  it('knows which unfinished jobs read a file', async () => {
+    const { id, epoch } = await inProgress({ inputFileId: 'file-x' });
+    expect(await stores.jobs.usersOf('file-x')).toEqual([id]);
+    await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    expect(await stores.jobs.usersOf('file-x')).toEqual([]);
+  });
+
+  it('counts jobs by status and tells how long the oldest has waited', async () => {
+    await stores.jobs.create(batchJob({ createdAtMs: NOW_MS - 9000 }));
+    await stores.jobs.create(batchJob());
+    expect(await stores.jobs.backlog(NOW_MS)).toMatchObject({
+      byStatus: { validating: 2, failed: 0 },
+      oldestWaitingMs: 9000,
+    });
+    await stores.jobs.claim('p', NOW_MS, LEASE_MS);
+    await stores.jobs.claim('p', NOW_MS, LEASE_MS);
+    expect(await stores.jobs.backlog(NOW_MS)).not.toHaveProperty('oldestWaitingMs');
+  });
+
+  it('puts one webhook into the outbox with the end, hidden while somebody sends it', async () => {
+    const { id, epoch } = await inProgress({ webhook: { url: 'https://example.com' } });
+    expect(await stores.outbox.claim(NOW_MS, 1000, 10)).toEqual([]);
+    await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    const [entry] = await stores.outbox.claim(NOW_MS, 1000, 10);
+    expect(entry).toMatchObject({ jobId: id, type: 'batch.failed', url: 'https://example.com', attempts: 1 });
+    expect(await stores.outbox.claim(NOW_MS + 999, 1000, 10)).toEqual([]);
+    expect(await stores.outbox.claim(NOW_MS + 1000, 1000, 10)).toHaveLength(1);
+    await stores.outbox.retry(entry!.id, NOW_MS + 5000);
+    expect(await stores.outbox.claim(NOW_MS + 4999, 1000, 10)).toEqual([]);
+    await stores.outbox.sent(entry!.id);
+    expect(await stores.outbox.claim(NOW_MS + 90_000, 1000, 10)).toEqual([]);
+  });
+}
