@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { findingsOf, ModelShelf, type ShelvedModel } from '../platform/hub/model-shelf.js';
+import { type PullManifest, readManifest } from '../platform/hub/pull-manifest.js';
 import { engineObjections } from '../worker/engines/engine-objections.js';
 import { EXIT } from './cli-error.js';
 import { interruptible } from './interruption.js';
@@ -46,7 +47,8 @@ export async function checkModels(
   shelf: ModelShelf,
   options: { readonly checksums: boolean; readonly signal?: AbortSignal },
 ): Promise<readonly ModelVerdict[]> {
-  const verdicts = models.map(model => verdict(model.id, missingPaths(model, shelf)));
+  const verdicts: ModelVerdict[] = [];
+  for (const model of models) verdicts.push(verdict(model.id, await pathProblems(model, shelf, options)));
   for (const shelved of await shelf.list()) {
     verdicts.push(verdict(`${shelved.name} (${shelved.folder})`, await folderProblems(shelved, options)));
   }
@@ -59,26 +61,33 @@ const verdict = (name: string, problems: readonly string[]): ModelVerdict => ({
   ok: problems.length === 0,
 });
 
-function missingPaths(model: ModelSpec, shelf: ModelShelf): readonly string[] {
-  return usedPaths(model, shelf)
-    .filter(({ exists }) => !exists)
-    .map(({ option, path, shelved }) => {
-      const fix = shelved === undefined ? '' : `; bring it with: switchyard models pull SOURCE --as ${shelved}`;
-      return `options.${option}: there is no ${path}${fix}`;
-    });
+type CheckDepth = Parameters<typeof checkModels>[2];
+
+/** Paths that are not there, and pulled folders outside the shelf; those on it are told under their own names. */
+async function pathProblems(model: ModelSpec, shelf: ModelShelf, depth: CheckDepth): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { option, path, exists, shelved } of usedPaths(model, shelf)) {
+    const fix = shelved === undefined ? '' : `; bring it with: switchyard models pull SOURCE --as ${shelved}`;
+    if (!exists) problems.push(`options.${option}: there is no ${path}${fix}`);
+    const manifest = exists && shelved === undefined ? await readManifest(path) : undefined;
+    if (manifest) problems.push(...(await manifestProblems(path, manifest, depth)).map(text => `${path}: ${text}`));
+  }
+  return problems;
 }
 
-async function folderProblems(
-  { name, folder, manifest, state }: ShelvedModel,
-  options: { readonly checksums: boolean; readonly signal?: AbortSignal },
-): Promise<readonly string[]> {
+async function folderProblems({ name, folder, manifest }: ShelvedModel, depth: CheckDepth): Promise<readonly string[]> {
   // Files that came by hand have nothing to be compared with.
   if (!manifest) return [];
-  const found = await findingsOf(folder, manifest, options);
-  const again = `switchyard models pull ${manifest.source} --as ${name}`;
-  const problems = found.map(({ path, problem }) => `${path} ${problem}`);
-  if (state === 'incomplete') problems.unshift('the pull did not end');
+  const problems = await manifestProblems(folder, manifest, depth);
+  const include = (manifest.include ?? []).map(pattern => ` --include '${pattern}'`).join('');
+  const again = `switchyard models pull ${manifest.source} --as ${name}${include}`;
   return problems.length > 0 ? [...problems, `to put it right: ${again}`] : [];
+}
+
+async function manifestProblems(folder: string, manifest: PullManifest, depth: CheckDepth): Promise<readonly string[]> {
+  const found = await findingsOf(folder, manifest, depth);
+  const problems = found.map(({ path, problem }) => `${path} ${problem}`);
+  return manifest.complete ? problems : ['the pull did not end', ...problems];
 }
 
 const text = ({ name, ok, problems }: ModelVerdict): string =>

@@ -34,8 +34,9 @@ export const modelsRemoveCommand = (): Command =>
     });
 
 async function found(shelf: ModelShelf, name: string) {
+  const folder = shelf.folderOf(name);
   const models = await shelf.list();
-  const model = models.find(one => one.name === shelf.nameOf(shelf.folderOf(name)));
+  const model = models.find(one => one.folder === folder);
   if (model) return model;
   const names = models.map(one => one.name).join(', ') || 'none';
   throw new HubError('not_found', `there is no model ${name} in ${shelf.folder}; there are: ${names}`);

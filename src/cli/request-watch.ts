@@ -7,6 +7,7 @@ interface RequestState {
   readonly state: string;
   readonly position?: number;
   readonly model?: string;
+  readonly phases?: Readonly<Record<string, number>>;
 }
 
 /** Shows where a request is while its answer is awaited, by asking the gateway; `stop` ends it. */
@@ -27,6 +28,13 @@ export class RequestWatch {
     clearInterval(this.#timer);
     this.#stopped.abort();
     this.line.clear();
+  }
+
+  /** Where the time went, as the gateway books it; after the end, since a streamed answer begins before it is known. */
+  async timings(): Promise<string> {
+    const { phases = {} } = await this.client.json<RequestState>(`/v1/requests/${this.id}`);
+    const parts = Object.entries(phases).map(([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`);
+    return parts.join(', ');
   }
 
   async #look(): Promise<void> {

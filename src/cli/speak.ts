@@ -74,7 +74,7 @@ async function speak(text: string, options: SpeakOptions, signal: AbortSignal): 
     const response = await client.request('/v1/audio/speech', { method: 'POST', body, headers, signal });
     watch.stop();
     await save(response, options.output ?? `speech.${format}`, { signal, line });
-    if (options.timings) say(response.headers.get('server-timing') ?? 'the gateway told no timings');
+    if (options.timings) say(await watch.timings());
   } finally {
     watch.stop();
   }
@@ -96,7 +96,7 @@ async function save(
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of response.body ?? []) {
       bytes += (chunk as Uint8Array).length;
-      if (output !== '-') line.show(`${output}: ${byteText(bytes)}`);
+      if (output !== '-' && process.stderr.isTTY) line.show(`${output}: ${byteText(bytes)}`);
       yield chunk as Uint8Array;
     }
   };

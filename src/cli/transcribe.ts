@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { openAsBlob, writeFileSync } from 'node:fs';
+import { constants, openAsBlob, writeFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
@@ -76,7 +77,7 @@ async function transcribe(file: string, options: TranscribeOptions, signal: Abor
     else sink.write(await response.text());
     watch.stop();
     sink.end();
-    if (options.timings) say(response.headers.get('server-timing') ?? 'the gateway told no timings');
+    if (options.timings) say(await watch.timings());
   } finally {
     watch.stop();
   }
@@ -121,15 +122,18 @@ function addField(form: FormData, field: string): void {
 
 async function audio(file: string): Promise<Blob> {
   if (file === '-') return new Blob([await buffer(process.stdin)]);
+  const path = resolve(launchDirectory(), file);
   try {
-    return await openAsBlob(resolve(launchDirectory(), file));
+    // openAsBlob does not say what is wrong.
+    await access(path, constants.R_OK);
+    return await openAsBlob(path);
   } catch (error) {
     throw new CliError(`${file} cannot be read: ${(error as Error).message}`, EXIT.usage, { cause: error });
   }
 }
 
 /** To stdout as it comes, or into a file once it is whole. */
-function textSink({ output, format }: TranscribeOptions): { write(text: string): void; end(): void } {
+function textSink({ output }: TranscribeOptions): { write(text: string): void; end(): void } {
   let written = '';
   return {
     write: text => {
@@ -137,7 +141,7 @@ function textSink({ output, format }: TranscribeOptions): { write(text: string):
       if (output === undefined) process.stdout.write(text);
     },
     end: () => {
-      if (format === 'text' && !written.endsWith('\n')) {
+      if (!written.endsWith('\n')) {
         written += '\n';
         if (output === undefined) process.stdout.write('\n');
       }

@@ -52,7 +52,7 @@ export async function pullModel(order: PullOrder, context: PullContext): Promise
   const surveyed = await survey(listing, { order, before, signal: context.signal });
   await announce(surveyed, order, context);
   const manifest = (files: readonly ManifestFile[], complete: boolean): PullManifest => ({
-    ...{ source: sourceText(order.source), revision: listing.revision, complete },
+    ...{ source: sourceText(order.source), revision: listing.revision, include: order.include, complete },
     files: [...kept(before, sourceText(order.source), listing), ...files],
   });
   await writeManifest(

@@ -16,6 +16,8 @@ export interface PullManifest {
   readonly source: string;
   /** Commit of the repository, or `url`. */
   readonly revision: string;
+  /** The patterns it was pulled with; empty: every file. */
+  readonly include?: readonly string[];
   /** False from the first byte until all files are there and checked. */
   readonly complete: boolean;
   readonly files: readonly ManifestFile[];

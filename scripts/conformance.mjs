@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { waitUntilReady } from './gateway-probe.mjs';
+import { ensureBuild } from './setup/build.mjs';
+import { command, inRoot } from './setup/command.mjs';
+import { ensurePackages, nodeBinary } from './setup/packages.mjs';
+import { doing, done, runMain, SetupError } from './setup/report.mjs';
+
+/** Runs the official Python SDK against the built product; see test/conformance/README.md. */
+const READY_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 20_000;
+const suite = (...parts) => inRoot('test', 'conformance', ...parts);
+
+await runMain(async () => {
+  const { values } = parseArgs({ options: { 'no-build': { type: 'boolean', default: false } } });
+  await ensurePackages({ install: false });
+  if (!values['no-build']) await ensureBuild();
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
+  try {
+    const python = await virtualEnvironment(folder);
+    return await withProduct(folder, url => run(python, [suite('python', 'run.py'), `${url}/v1`]));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+async function virtualEnvironment(folder) {
+  const venv = join(folder, 'venv');
+  doing('Python SDK', 'a virtual environment with the openai package');
+  const python = join(venv, 'bin', 'python');
+  const requirements = suite('python', 'requirements.txt');
+  for (const [file, ...args] of [
+    ['python3', '-m', 'venv', venv],
+    [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements],
+  ]) {
+    const { code, output } = await command(file, args);
+    if (code !== 0) throw new SetupError(`${[file, ...args].join(' ')} failed:\n${output}`);
+  }
+  done('Python SDK', 'installed');
+  return python;
+}
+
+async function withProduct(folder, use) {
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    SWITCHYARD_SERVER_PORT: String(port),
+    SWITCHYARD_DATA_DIR: join(folder, 'data'),
+    SWITCHYARD_WORKERS_MODELS_FILE: suite('models.yaml'),
+    SWITCHYARD_LOGGING_LEVEL: 'error',
+  };
+  const gateway = spawn(nodeBinary(), [inRoot('dist/main.gateway.js')], { env, stdio: ['ignore', 2, 2] });
+  const exited = once(gateway, 'exit');
+  const stopping = new AbortController();
+  void exited.then(() => stopping.abort());
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    const { ready, detail } = await waitUntilReady(url, READY_LIMIT_MS, stopping.signal);
+    if (!ready) throw new SetupError(`The product does not get ready: ${detail}`);
+    return await use(url);
+  } finally {
+    gateway.kill('SIGTERM');
+    const kill = setTimeout(() => gateway.kill('SIGKILL'), STOP_LIMIT_MS);
+    await exited;
+    clearTimeout(kill);
+  }
+}
+
+/** @returns its exit code; it writes to this terminal. */
+async function run(file, args) {
+  const [code] = await once(spawn(file, args, { stdio: 'inherit' }), 'exit');
+  return code ?? 1;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}

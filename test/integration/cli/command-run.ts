@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The `switchyard` command as a process of its own, from its sources; no terminal, so plain lines. */
+export class CommandRun {
+  readonly child: ChildProcess;
+  readonly ended: Promise<CommandResult>;
+
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') {
+    const loader = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
+    const main = fileURLToPath(new URL('../../../src/cli/switchyard.ts', import.meta.url));
+    this.child = spawn(process.execPath, ['--no-warnings', '--import', loader, main, ...args], {
+      // The parent's own flags are not for a plain Node.
+      env: { ...process.env, NODE_OPTIONS: '', ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.child.stdin?.end(input);
+    this.ended = this.#result();
+  }
+
+  async #result(): Promise<CommandResult> {
+    const texts = { stdout: '', stderr: '' };
+    this.child.stdout?.on('data', (chunk: Buffer) => (texts.stdout += chunk.toString()));
+    this.child.stderr?.on('data', (chunk: Buffer) => (texts.stderr += chunk.toString()));
+    const [code, signal] = (await once(this.child, 'close')) as [number | null, NodeJS.Signals | null];
+    return { code, signal, ...texts };
+  }
+}
