@@ -12,7 +12,7 @@ export interface SpooledContent {
 }
 
 /** Of a message to a worker: large enough that messages cost nothing, small enough that a few of them are no memory. */
-const CHUNK_BYTES = 262_144;
+const CHUNK_BYTES = 65_536;
 
 /**
  * One finished upload; an `AudioSource` of the worker pool by structure.
@@ -52,7 +52,7 @@ export class SpooledUpload {
   }
 
   /**
-   * From the beginning, in pieces of at most 256 KiB, read as they are asked for. A file that is disposed of meanwhile is
+   * From the beginning, in pieces of at most 64 KiB, read as they are asked for; each holds until the next is asked for. A file that is disposed of meanwhile is
    * read to its end: it is open. Every call reads anew.
    */
   async *chunks(): AsyncGenerator<Buffer> {
@@ -61,8 +61,10 @@ export class SpooledUpload {
     if (content.kind === 'memory') return yield* slices(content.bytes);
     const file = await open(content.path);
     try {
+      // One buffer for all: new ones would pile up until the next collection of garbage, 64 MiB of them.
+      const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       for (let at = 0; ;) {
-        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+        const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
         if (bytesRead === 0) return;
         at += bytesRead;
         yield buffer.subarray(0, bytesRead);
