@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { workerSpecOf } from './worker-arguments.js';
+import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
+
+describe('a worker started by hand', () => {
+  let folder: string;
+  let environment: NodeJS.ProcessEnv;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchyard-arguments-'));
+    const file = join(folder, 'models.yaml');
+    const models = ['a', 'b'].map(id => ({ id, kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] }));
+    writeFileSync(file, JSON.stringify({ models: [{ ...models[0], options: { baseMs: 5 } }, models[1]] }));
+    environment = { SWITCHYARD_WORKERS_MODELS_FILE: file, SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES: '1000' };
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const spec = (...args: string[]) => workerSpecOf(args, environment);
+
+  it('is the model of the file, on loopback, with the limits of the settings', () => {
+    expect(spec('--model', 'a')).toMatchObject({
+      workerId: 'a@127.0.0.1:9000',
+      model: { id: 'a', options: { baseMs: 5 } },
+      host: '127.0.0.1',
+      port: 9000,
+      uploadLimitBytes: 1000,
+      fetch: { maxBytes: 1000 },
+    });
+    expect(spec('--model', 'a')).not.toHaveProperty('tls');
+  });
+
+  it('listens where it is told, with device, TLS and token', () => {
+    const tls = ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-client-ca', 'ca.pem'];
+    expect(spec('--model', 'b', '--listen', '[::]:0', '--device', 'cuda:1', '--token-file', 't', ...tls)).toMatchObject(
+      {
+        model: { id: 'b', options: { device: 'cuda:1' } },
+        ...{ host: '[::]', port: 0, tokenFile: 't' },
+        tls: { certFile: 'c.pem', keyFile: 'k.pem', clientCaFile: 'ca.pem' },
+      },
+    );
+  });
+
+  it.each([
+    [['--model', 'c'], '--model must be one of a, b'],
+    [[], '--model must be one of a, b'],
+    [['--model', 'a', '--listen', '9000'], '--listen must be HOST:PORT'],
+    [['--model', 'a', '--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together'],
+    [['--model', 'a', '--tls-client-ca', 'c.pem'], '--tls-client-ca needs --tls-cert'],
+    [['--modle', 'a'], '--modle'],
+  ])('with %j is told what is wrong', (args, message) => {
+    expect(() => spec(...args)).toThrow(message);
+  });
+
+  it('is nothing when help is asked for', () => {
+    expect(spec('--help')).toBeUndefined();
+  });
+
+  it('is what its supervisor says when it has one', () => {
+    expect(() => workerSpecOf(['--model', 'a'], { ...environment, [WORKER_SPEC_VARIABLE]: '{' })).toThrow(
+      WORKER_SPEC_VARIABLE,
+    );
+  });
+});
