@@ -23,7 +23,9 @@ await runMain(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
   try {
     const python = await virtualEnvironment(folder);
-    return await withProduct(folder, url => run(python, [suite('python', 'run.py'), `${url}/v1`]));
+    return await withProduct(folder, url =>
+      run(python, ['-W', 'ignore::DeprecationWarning', suite('python', 'run.py'), `${url}/v1`]),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-import { type Server } from 'node:http';
+import { type IncomingHttpHeaders, type Server } from 'node:http';
 import { type FastifyInstance } from 'fastify';
 import { type IntakeGate } from './intake-gate.js';
 import { REQUEST_ID_HEADER, refuseUnusableRequestId } from './request-id.js';
@@ -8,6 +8,7 @@ import { EXPOSED_HEADERS } from './request-timings.js';
 export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers({ [REQUEST_ID_HEADER]: request.id, 'access-control-expose-headers': EXPOSED_HEADERS });
+    forgetTypeOfNothing(request.headers);
     try {
       refuseUnusableRequestId(request.headers);
       gate.pass(request.url.split('?', 1)[0] ?? '');
@@ -24,6 +25,12 @@ export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): v
     cutAfter(fastify.server, LAST_WORDS_MS);
     done();
   });
+}
+
+/** OpenAI's Python SDK says `application/json` of a POST without a body, such as a cancel; the parser would refuse it. */
+function forgetTypeOfNothing(headers: IncomingHttpHeaders): void {
+  const empty = (headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined;
+  if (empty) delete headers['content-type'];
 }
 
 /** All requests are settled by now: this long may the last answers take, then uploads nobody waits for are cut. */

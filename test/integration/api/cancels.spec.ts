@@ -64,6 +64,12 @@ describe('cancel', () => {
     expect([response.status, await response.json()]).toEqual([200, { request_id: 'none', cancelled: false }]);
   });
 
+  it('with the type of a body that is none, as the Python SDK sends it, is accepted', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${rig.url}/v1/requests/unknown/cancel`, { method: 'POST', headers });
+    expect(await response.json()).toEqual({ request_id: 'unknown', cancelled: false });
+  });
+
   it('of a waiting request settles it, and no worker ever sees it', async () => {
     const before = worker.received.length;
     const running = Array.from({ length: SLOTS }, (_, index) => held(`running-${index}`));
