@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobMissing, checkKey } from './blob-missing.js';
+
+/** Files being written; not blobs yet. */
+const UNFINISHED = '.unfinished';
+
+/** Blobs as files in a folder, each under its key. A blob is written beside, synced, then renamed: it is whole or absent. */
+export class FsBlobStore implements BlobStore {
+  constructor(private readonly folder: string) {}
+
+  async write(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+    const target = this.#path(key);
+    const draft = join(this.folder, UNFINISHED, randomUUID());
+    await mkdir(dirname(draft), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    try {
+      const size = await writeDurably(draft, bytes, signal);
+      await rename(draft, target);
+      await syncFolder(dirname(target));
+      return size;
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async *read(key: string, range?: { readonly from: number; readonly to: number }): AsyncIterable<Uint8Array> {
+    const stream = createReadStream(this.#path(key), range && { start: range.from, end: range.to });
+    try {
+      for await (const chunk of stream) yield chunk as Buffer;
+    } catch (error) {
+      throw isAbsent(error) ? new BlobMissing(key) : error;
+    }
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    try {
+      return (await stat(this.#path(key))).size;
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(this.#path(key), { force: true });
+  }
+
+  async *keys(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
+    for (const path of await filesUnder(this.folder)) {
+      const key = relative(this.folder, path).split(sep).join('/');
+      if (!key.startsWith(prefix) || key.startsWith(UNFINISHED)) continue;
+      const found = await stat(path).catch(() => undefined);
+      if (found) yield { key, writtenAtMs: found.mtimeMs };
+    }
+  }
+
+  join(key: string, parts: readonly string[]): Promise<number> {
+    return this.write(key, this.#all(parts));
+  }
+
+  async *#all(keys: readonly string[]): AsyncIterable<Uint8Array> {
+    for (const key of keys) yield* this.read(key);
+  }
+
+  #path(key: string): string {
+    return join(this.folder, checkKey(key));
+  }
+}
+
+async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let size = 0;
+    for await (const chunk of bytes) {
+      signal?.throwIfAborted();
+      await writeAll(file, chunk);
+      size += chunk.byteLength;
+    }
+    await file.sync();
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+/** One `write` may take less than it was given. */
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.byteLength;) at += (await file.write(chunk, at)).bytesWritten;
+}
+
+/** A rename is durable once its folder is. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function filesUnder(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -1,0 +1,125 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
+import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
+import { S3BlobStore } from '../../../src/platform/storage/s3-blob-store.js';
+import { S3Server } from '../../support/s3-server.js';
+
+async function* pieces(...parts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield await Promise.resolve(typeof part === 'string' ? Buffer.from(part) : part);
+}
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(Buffer.alloc(20 * 1_048_576));
+  throw new Error('the source broke');
+}
+
+async function contents(blobs: BlobStore, key: string, range?: { from: number; to: number }): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of blobs.read(key, range)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function keysOf(blobs: BlobStore, prefix: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of blobs.keys(prefix)) keys.push(key);
+  return keys.sort();
+}
+
+/** What every blob store does. */
+function blobStoreContract(store: () => BlobStore): void {
+  it('gives back what was written, in pieces of any size, and its size', async () => {
+    expect(await store().write('a/b.txt', pieces('one ', '', 'two'))).toBe(7);
+    expect((await contents(store(), 'a/b.txt')).toString()).toBe('one two');
+    expect(await store().size('a/b.txt')).toBe(7);
+  });
+
+  it('takes an empty blob', async () => {
+    expect(await store().write('empty', pieces())).toBe(0);
+    expect([await store().size('empty'), (await contents(store(), 'empty')).length]).toEqual([0, 0]);
+  });
+
+  it('takes 20 MiB in odd pieces and gives back a range across them', async () => {
+    const bytes = Buffer.alloc(20 * 1_048_576, 'switchyard ');
+    const cut = 8 * 1_048_576 + 3;
+    expect(await store().write('large', pieces(bytes.subarray(0, cut), bytes.subarray(cut)))).toBe(bytes.length);
+    expect(await contents(store(), 'large', { from: cut - 5, to: cut + 5 })).toEqual(bytes.subarray(cut - 5, cut + 6));
+    expect((await contents(store(), 'large')).equals(bytes)).toBe(true);
+  });
+
+  it('replaces a blob as a whole', async () => {
+    await store().write('twice', pieces('a longer first'));
+    await store().write('twice', pieces('second'));
+    expect((await contents(store(), 'twice')).toString()).toBe('second');
+  });
+
+  it('leaves nothing of a write that breaks', async () => {
+    await expect(store().write('half', broken())).rejects.toThrow('the source broke');
+    expect(await store().size('half')).toBeUndefined();
+  });
+
+  it('leaves nothing of a write that is aborted', async () => {
+    const abort = new AbortController();
+    abort.abort(new Error('stopped'));
+    await expect(store().write('stopped', pieces('x'), abort.signal)).rejects.toThrow('stopped');
+    expect(await store().size('stopped')).toBeUndefined();
+  });
+
+  it('says which blob is missing, and removes what is not there without complaint', async () => {
+    await store().remove('nothing');
+    expect(await store().size('nothing')).toBeUndefined();
+    await expect(contents(store(), 'nothing')).rejects.toThrow('There is no blob nothing');
+  });
+
+  it('lists keys under a prefix, with the time of writing', async () => {
+    await store().write('list/a', pieces('1'));
+    await store().write('list/sub/b', pieces('2'));
+    await store().write('listing', pieces('3'));
+    await store().remove('list/a');
+    expect(await keysOf(store(), 'list/')).toEqual(['list/sub/b']);
+    for await (const { writtenAtMs } of store().keys('list/')) expect(Date.now() - writtenAtMs).toBeLessThan(60_000);
+    expect(await keysOf(store(), 'nowhere/')).toEqual([]);
+  });
+
+  it('joins blobs in order', async () => {
+    await store().write('parts/1', pieces('one '));
+    await store().write('parts/2', pieces('two'));
+    expect(await store().join('joined', ['parts/1', 'parts/2'])).toBe(7);
+    expect((await contents(store(), 'joined')).toString()).toBe('one two');
+  });
+
+  it.each(['../escape', '/absolute', 'a//b', 'a/../b', 'UPPER', '', 'a/.hidden', 'x'.repeat(201)])(
+    'refuses the key %j',
+    async key => {
+      await expect(store().write(key, pieces('x'))).rejects.toThrow('Not a blob key');
+    },
+  );
+}
+
+describe('FsBlobStore', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-blobs-'));
+  const store = new FsBlobStore(folder);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  blobStoreContract(() => store);
+
+  it('keeps no drafts', async () => {
+    await store.write('draft', broken()).catch(() => undefined);
+    expect(readdirSync(join(folder, '.unfinished'))).toEqual([]);
+  });
+});
+
+describe('S3BlobStore', () => {
+  let server: S3Server;
+  let store: S3BlobStore;
+  beforeAll(async () => {
+    server = await S3Server.start();
+    store = new S3BlobStore(server.options);
+  });
+  afterAll(async () => {
+    store.close();
+    await server[Symbol.asyncDispose]();
+  });
+  blobStoreContract(() => store);
+});

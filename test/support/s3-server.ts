@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { type S3Options } from '../../src/platform/storage/s3-blob-store.js';
+
+const BUCKET = 'switchyard-test';
+
+/** A server that speaks S3, with one bucket, in this process; objects lie in a temporary folder. */
+export class S3Server implements AsyncDisposable {
+  private constructor(
+    private readonly server: S3rver,
+    private readonly folder: string,
+    readonly options: S3Options,
+  ) {}
+
+  static async start(): Promise<S3Server> {
+    const folder = mkdtempSync(join(tmpdir(), 'switchyard-s3-'));
+    const server = new S3rver({
+      ...{ address: '127.0.0.1', port: 0, silent: true, directory: folder },
+      configureBuckets: [{ name: BUCKET, configs: [] }],
+    });
+    const { port } = await server.run();
+    return new S3Server(server, folder, {
+      bucket: BUCKET,
+      prefix: 'switchyard/',
+      region: 'us-east-1',
+      endpoint: `http://127.0.0.1:${port}`,
+      pathStyle: true,
+      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

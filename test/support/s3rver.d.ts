@@ -1,0 +1,16 @@
+/** What the tests use of s3rver, which ships no types. */
+declare module 's3rver' {
+  import { type AddressInfo } from 'node:net';
+
+  export default class S3rver {
+    constructor(options: {
+      readonly address: string;
+      readonly port: number;
+      readonly silent: boolean;
+      readonly directory: string;
+      readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[];
+    });
+    run(): Promise<AddressInfo>;
+    close(): Promise<void>;
+  }
+}
