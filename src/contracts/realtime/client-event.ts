@@ -21,7 +21,8 @@ export type ClientEvent =
 
 /** One message before its fields are read: enough to say which event an error is about. */
 export interface ClientEnvelope {
-  readonly type: string;
+  /** Undefined: there was none, which `readClientEvent` refuses. */
+  readonly type: string | undefined;
   readonly eventId: string | undefined;
   readonly fields: FieldReader;
 }
@@ -30,18 +31,18 @@ export interface ClientEnvelope {
 const LONGEST_TEXT = 4096;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** @throws DomainError `invalid_json`, `invalid_value`, `missing_required_parameter`; the session goes on. */
+/** @throws DomainError `invalid_json`, `invalid_value`; the session goes on. */
 export function openEnvelope(message: string): ClientEnvelope {
   const fields = new FieldReader(parsed(message), '');
   const id = fields.raw('event_id');
   const eventId = typeof id === 'string' && id.length <= 512 ? id : undefined;
-  const type = fields.string('type', 128);
-  if (type === undefined) throw fields.missing('type');
-  return { type, eventId, fields };
+  const type = fields.raw('type');
+  return { type: typeof type === 'string' ? type : undefined, eventId, fields };
 }
 
 /** @throws DomainError naming the field at fault. */
 export function readClientEvent({ type, fields }: ClientEnvelope): ClientEvent {
+  if (type === undefined) throw fields.missing('type');
   const event = readKnown(type, fields);
   fields.done();
   return event;

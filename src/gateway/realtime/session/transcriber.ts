@@ -39,6 +39,7 @@ export class Transcriber {
   /** Bytes of audio accepted so far. */
   #position = 0;
   #waitingBytes = 0;
+  #oddByte: Buffer = Buffer.alloc(0);
   #finals = 0;
   #attempts = 0;
   #pumping = false;
@@ -68,7 +69,12 @@ export class Transcriber {
     this.#connect();
   }
 
-  audio(pcm: Buffer): void {
+  /** @param frame cut anywhere: half a sample at its end waits for its other half */
+  audio(frame: Buffer): void {
+    const bytes = this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
+    const pcm = bytes.subarray(0, bytes.length - (bytes.length % 2));
+    this.#oddByte = bytes.subarray(pcm.length);
+    if (pcm.length === 0) return;
     this.#waitingBytes += pcm.length;
     this.#order({ kind: 'audio', pcm, start: this.#position });
     this.#position += pcm.length;

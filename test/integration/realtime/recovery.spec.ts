@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { heardIn, realtimeRig } from './realtime-rig.js';
+
+const killWorker = (rig: GatewayRig): void => {
+  const { pid } = rig.pool.workers()[0]!;
+  process.kill(pid!, 'SIGKILL');
+};
+
+describe('a worker that dies under a session', () => {
+  let rig: GatewayRig;
+  afterEach(() => rig.close());
+
+  it('is replaced: what came since the last segment is heard again, and the client sees one warning', async () => {
+    rig = await realtimeRig();
+    const client = await RealtimeClient.synthetic(rig.url);
+    client.say('finished segment');
+    client.commit();
+    await client.next(`${TRANSCRIPTION}.completed`);
+    for (const frame of ['this ', 'goes ', 'on ']) client.say(frame);
+    await client.next(`${TRANSCRIPTION}.delta`);
+    killWorker(rig);
+    client.say('and on ');
+    client.commit();
+    const completed = await client.next(`${TRANSCRIPTION}.completed`);
+    expect(completed.transcript).toBe(heardIn('this goes on and on '.padEnd(20)));
+    const troubles = client.types().filter(type => type === 'error' || type === 'session.warning');
+    expect(troubles).toEqual(['session.warning']);
+    expect(client.events.find(({ type }) => type === 'session.warning')?.warning.code).toBe('worker_replaced');
+    expect(await rig.metric('stt_worker_recoveries_total{model="synthetic",outcome="recovered"}')).toBe(1);
+    client.socket.close(1000);
+  });
+
+  it('that stays away: the utterance fails, and the session is closed with 1013 after the time for recovery', async () => {
+    rig = await realtimeRig({
+      settings: { 'realtime.recovery_ms': 300, 'workers.restart_min_ms': 60_000, 'workers.restart_max_ms': 60_000 },
+    });
+    const client = await RealtimeClient.synthetic(rig.url);
+    for (const frame of ['a ', 'b ', 'c ']) client.say(frame);
+    await client.next(`${TRANSCRIPTION}.delta`);
+    killWorker(rig);
+    const failed = await client.next(`${TRANSCRIPTION}.failed`);
+    expect(failed.error.code).toMatch(/no_worker|worker_lost/);
+    await client.next('error');
+    expect((await client.closed).code).toBe(1013);
+    expect(client.types().filter(type => type === 'error')).toHaveLength(1);
+  });
+});
+
+describe('a connection that drops', () => {
+  let rig: GatewayRig;
+  let client: RealtimeClient;
+  beforeEach(async () => {
+    rig = await realtimeRig({ settings: { 'realtime.resume_window_ms': 5000 } });
+    client = await RealtimeClient.synthetic(rig.url);
+  });
+  afterEach(() => rig.close());
+
+  const resume = (lastEventId: string, secret?: string): Promise<RealtimeClient> => {
+    const { session } = client.events[0]!;
+    const query = {
+      session_id: session.id,
+      session_secret: secret ?? session.resume.secret,
+      last_event_id: lastEventId,
+    };
+    return RealtimeClient.open(rig.url, query);
+  };
+
+  it('is resumed with neither loss nor duplicate: events, and audio that was on its way', async () => {
+    client.say('said before ');
+    client.commit();
+    await client.next(`${TRANSCRIPTION}.completed`);
+    client.drop();
+    const seen = client.events.at(-3)!.event_id;
+    const second = await resume(seen);
+    const resumed = await second.next('session.resumed');
+    expect(resumed.audio_received_ms).toBeCloseTo((12 / 32_000) * 1000);
+    expect(second.events.map(({ event_id }) => event_id)).toEqual([
+      ...client.events.slice(-2).map(({ event_id }) => event_id),
+      resumed.event_id,
+    ]);
+    second.say('said after');
+    second.commit();
+    await second.next(`${TRANSCRIPTION}.completed`);
+    expect(second.transcripts().at(-1)).toBe(heardIn('said after'));
+    second.socket.close(1000);
+  });
+
+  it('goes on working while nobody is connected', async () => {
+    client.say('the last words');
+    client.commit();
+    await client.next('input_audio_buffer.committed');
+    const seen = client.events.at(-1)!.event_id;
+    client.drop();
+    const second = await resume(seen);
+    await second.next(`${TRANSCRIPTION}.completed`);
+    const ids = [...client.events, ...second.events].map(({ event_id }) => event_id);
+    const texts = [...new Set([...client.transcripts(), ...second.transcripts()])];
+    expect(texts).toEqual([heardIn('the last words')]);
+    expect(ids.length).toBeGreaterThan(0);
+    second.socket.close(1000);
+  });
+
+  it('is not resumed with another secret, nor after an event that never was', async () => {
+    client.drop();
+    for (const attempt of [resume('', 'guess'), resume('event_never')]) {
+      const stranger = await attempt;
+      expect((await stranger.next('error')).error.code).toBe('session_not_found');
+      expect((await stranger.closed).code).toBe(1008);
+    }
+  });
+
+  it('gives its stream back when nobody resumes it in time', async () => {
+    for (const frame of ['a ', 'b ', 'c ']) client.say(frame);
+    await client.next(`${TRANSCRIPTION}.delta`);
+    client.drop();
+    await until(() => rig.pool.workers()[0]?.streamsInUse === 0);
+  });
+
+  it('a newer connection takes the session over from an older one', async () => {
+    const second = await resume(client.events.at(-1)!.event_id);
+    await second.next('session.resumed');
+    expect((await client.closed).code).toBe(1008);
+    second.socket.close(1000);
+  });
+});
+
+describe('the end of the server', () => {
+  it('tells sessions, finishes their last segment and closes with 1001', async () => {
+    const rig = await realtimeRig();
+    const client = await RealtimeClient.synthetic(rig.url);
+    for (const frame of ['my ', 'last ', 'words']) client.say(frame);
+    await client.next(`${TRANSCRIPTION}.delta`);
+    const closing = rig.close();
+    expect((await client.closed).code).toBe(1001);
+    expect(client.transcripts()).toEqual([heardIn('my last words'.slice(0, 12))]);
+    expect(client.types()).toContain('session.warning');
+    await closing;
+  });
+});
