@@ -24,7 +24,7 @@ await runMain(async () => {
   try {
     const python = await virtualEnvironment(folder);
     return await withProduct(folder, url =>
-      run(python, ['-W', 'ignore::DeprecationWarning', suite('python', 'run.py'), `${url}/v1`]),
+      run(python, ['-B', '-W', 'ignore::DeprecationWarning', suite('python', 'run.py'), `${url}/v1`]),
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
