@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   /** The heading it stands under in Swagger UI and the README. */
-  readonly area: 'audio' | 'realtime' | 'models' | 'requests' | 'admin' | 'health';
+  readonly area: 'audio' | 'realtime' | 'models' | 'requests' | 'admin' | 'health' | 'console';
 }
 
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
@@ -57,6 +57,13 @@ export const ENDPOINTS = [
     summary: 'Workers: state, slots, restarts, how the last one ended',
     area: 'admin',
   },
+  {
+    method: 'GET',
+    path: '/console/realtime',
+    summary: 'Page: microphone to text, live queue and workers',
+    area: 'console',
+  },
+  { method: 'GET', path: '/console/realtime/{file}', summary: 'Scripts and styles of the page', area: 'console' },
   { method: 'GET', path: '/health', summary: 'Summary for people: models, workers, draining', area: 'health' },
   { method: 'GET', path: '/health/live', summary: '200 while the process serves', area: 'health' },
   { method: 'GET', path: '/health/ready', summary: '200 while requests can be served, else 503', area: 'health' },

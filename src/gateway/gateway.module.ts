@@ -8,6 +8,7 @@ import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { AdminModule } from './admin/admin.module.js';
+import { ConsoleModule } from './console/console.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ApiModule } from './api/api.module.js';
 import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
@@ -29,6 +30,7 @@ export class GatewayModule {
         AdminModule,
         RealtimeModule,
         LiveFeedModule,
+        ConsoleModule,
       ],
     };
   }
