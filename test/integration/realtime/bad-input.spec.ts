@@ -126,7 +126,7 @@ describe('abuse closes, with the right code', () => {
     [{ intent: 'conversation' }, 'invalid_value'],
     [{ session_id: 'sess_none', session_secret: 'x' }, 'session_not_found'],
   ])('%j is refused in words, then with 1008', async (query, code) => {
-    const client = await RealtimeClient.open(rig.url, query as Record<string, string>);
+    const client = await RealtimeClient.open(rig.url, query);
     expect((await client.next('error')).error.code).toBe(code);
     expect((await client.closed).code).toBe(1008);
   });

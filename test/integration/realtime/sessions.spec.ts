@@ -60,7 +60,7 @@ describe('a live session', () => {
     for (let count = 0; count < 3; count += 1) await client.next(`${TRANSCRIPTION}.completed`);
     expect(client.transcripts()).toEqual(['first ', 'second', 'third '].map(heardIn));
     const committed = client.events.filter(({ type }) => type === 'input_audio_buffer.committed');
-    expect(committed.map(event => event.previous_item_id)).toEqual([
+    expect(committed.map(event => event.previous_item_id as unknown)).toEqual([
       null,
       committed[0]!.item_id,
       committed[1]!.item_id,

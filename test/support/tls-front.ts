@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type Server } from 'node:tls';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** TLS in front of a port of this machine, as a load balancer terminates it: OpenAI's realtime client speaks wss only. */
+export class TlsFront implements AsyncDisposable {
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {
+    server.on('connection', socket => this.#sockets.add(socket));
+  }
+
+  static async start(target: number): Promise<TlsFront> {
+    const server = createServer(await selfSigned(), client => {
+      const inner = connect(target, '127.0.0.1');
+      client.pipe(inner).pipe(client);
+      for (const end of [client, inner]) end.on('error', () => [client, inner].forEach(each => each.destroy()));
+    });
+    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
+    return new TlsFront(server, (server.address() as { port: number }).port);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise(closed => this.server.close(closed));
+  }
+}
+
+async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-front-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  await run('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...['-subj', '/CN=front', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert],
+  ]);
+  const made = { key: await readFile(key), cert: await readFile(cert) };
+  await rm(folder, { recursive: true });
+  return made;
+}
