@@ -1,3 +1,6 @@
+import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engines/engine-factory.js';
 import {
@@ -6,7 +9,7 @@ import {
   type TranscriptSegment,
 } from '../../../src/worker/engines/engine.js';
 import { type SherpaRecognizer } from '../../../src/worker/engines/sherpa/sherpa-recognizer.js';
-import { modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
+import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
 import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
@@ -32,7 +35,7 @@ const subjectOf = (engine: SpeechRecognizer) =>
     first: pcm(melody(1, 2)),
     second: pcm(melody(2, 3)),
     empty: pcm(new Int16Array(0)),
-    endless: pcm(melody(3, 900)),
+    endless: pcm(joinSamples(Array.from({ length: 90 }, () => melody(3, 10)))),
     failing: [pcm(melody(1, 1)), { prompt: 'names' }] as const satisfies Parameters<typeof transcribeItem>,
     utterances: [melody(1, 2), melody(2, 3)] as const,
   });
@@ -116,6 +119,50 @@ describe('sherpa-onnx', () => {
     await engine.close();
   });
 
+  describe('with models of segmentation and embedding', () => {
+    const engine = recognizer('nemo-ctc', {
+      segmentationModel: `${folder('diarization')}/segmentation.onnx`,
+      embeddingModel: `${folder('diarization')}/embedding.onnx`,
+    });
+    beforeAll(() => engine.load());
+    afterAll(() => engine.close());
+
+    /** A voice: one pitch, four syllables a second; this model hears "te" at 450 Hz and "lo" at 2600 Hz. */
+    const speaker = (hertz: number, seconds: number): Int16Array =>
+      Int16Array.from({ length: seconds * 16_000 }, (_, i) =>
+        i % 4000 > 3200 ? 0 : 9000 * Math.sin((2 * Math.PI * hertz * i) / 16_000),
+      );
+    const talk = pcm(joinSamples([speaker(450, 3), silence(1), speaker(2600, 3), silence(1), speaker(450, 3)]));
+    const speakersOf = async (changes = {}): Promise<(string | undefined)[]> => {
+      const [transcript] = valuesOf(await engine.transcribe([transcribeItem(talk, { diarize: true, ...changes })]));
+      expect(transcript!.segments.map(({ text }) => text).join(' ')).toBe(transcript!.text);
+      return transcript!.segments.map(segment => segment.speaker);
+    };
+
+    it('tells two speakers apart and knows the first again', async () => {
+      expect(engine.info.capabilities).toContain('diarize');
+      expect(await speakersOf()).toEqual(['A', 'B', 'A']);
+    });
+
+    it('calls a known voice by its name', async () => {
+      expect(await speakersOf({ knownSpeakers: [{ name: 'Ann', samples: speaker(2600, 2) }] })).toEqual([
+        'A',
+        'Ann',
+        'A',
+      ]);
+    });
+
+    it('names nobody unless asked', async () => {
+      expect(await speakersOf({ diarize: false })).toEqual([undefined]);
+    });
+  });
+
+  it('refuses to tell speakers apart without the models, and one of the two without the other', async () => {
+    const [outcome] = await files.transcribe([transcribeItem(pcm(silence(1)), { diarize: true })]);
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'unsupported_parameter' } });
+    expect(() => recognizer('nemo-ctc', { embeddingModel: 'a.onnx' })).toThrow(/options.segmentationModel is ""/);
+  });
+
   it.each([
     ['a folder that is not there', 'nowhere', {}, /options.modelDir 'test\/fixtures\/sherpa\/nowhere' cannot be read/],
     ['a folder of another kind', 'vits', {}, /its type cannot be told from its files.*There: lexicon.txt, model.onnx/],
@@ -130,6 +177,16 @@ describe('sherpa-onnx', () => {
     const engine = recognizer(name, options);
     await expect(engine.load()).rejects.toThrow(message);
     await engine.close();
+  });
+
+  it('says so when a model file is damaged, and lives', async () => {
+    const damaged = await mkdtemp(join(tmpdir(), 'switchyard-sherpa-'));
+    await cp(folder('nemo-ctc'), damaged, { recursive: true });
+    await truncate(join(damaged, 'model.onnx'), 3000);
+    const engine = recognizer('nemo-ctc', { modelDir: damaged, type: 'nemo-ctc' });
+    await expect(engine.load()).rejects.toThrow('Protobuf parsing failed');
+    await engine.close();
+    await rm(damaged, { recursive: true });
   });
 
   it('refuses CUDA with the reason, and all other wrong options with it', () => {

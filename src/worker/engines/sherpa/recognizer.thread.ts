@@ -13,14 +13,14 @@ interface Live {
 }
 
 /** Entry of the thread that holds one recognition model. No decorators here or in anything imported. */
-serveThread<RecognizerProtocol, undefined>(() => {
+serveThread<RecognizerProtocol, undefined>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
   const sherpa = loadSherpa();
   const recognizer = streaming ? new sherpa.OnlineRecognizer(config) : undefined;
   const live: Live | undefined = recognizer && { recognizer, decoding: new OnlineDecoding(recognizer) };
   const decode: DecodeStretch = live
     ? decodeAsStream(live.recognizer, live.decoding)
-    : decodeWhole(new sherpa.OfflineRecognizer(config));
+    : decodeWhole(await sherpa.OfflineRecognizer.createAsync(config));
   const streams = new Map<number, LiveUtterances>();
   const opened = (id: number): LiveUtterances => {
     const stream = streams.get(id);

@@ -2,6 +2,7 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '../engine-options.js';
 import { type Precision } from './model-folder.js';
 import { RECOGNIZER_TYPES } from './recognizer-model.js';
+import { type DiarizationOptions } from './sherpa-diarizer.js';
 import { SPEECH_TYPES } from './speech-model.js';
 
 interface CommonOptions {
@@ -22,6 +23,8 @@ export interface SherpaRecognizerOptions extends CommonOptions {
   readonly streams: number;
   /** What a multilingual model is told to hear; '': it finds out. */
   readonly language: string;
+  /** Absent: the model does not tell speakers apart. */
+  readonly diarization: DiarizationOptions | undefined;
   /** BCP-47 tags of the entry. */
   readonly languages: readonly string[];
 }
@@ -44,6 +47,7 @@ export function readSherpaOptions(spec: ModelSpec): SherpaRecognizerOptions {
     maxBatch: options.integer('maxBatch', { min: 1, max: MOST_DECODES, fallback: 1 }),
     streams: options.integer('streams', { min: 0, max: 256, fallback: 0 }),
     language: optionalText(options, 'language'),
+    diarization: readDiarization(options),
     languages: spec.languages,
   };
   options.done();
@@ -59,6 +63,21 @@ export function readSherpaSpeechOptions(spec: ModelSpec): SherpaSpeechOptions {
   };
   options.done();
   return read;
+}
+
+function readDiarization(options: EngineOptions): DiarizationOptions | undefined {
+  const read: DiarizationOptions = {
+    segmentationModel: optionalText(options, 'segmentationModel'),
+    embeddingModel: optionalText(options, 'embeddingModel'),
+    clusterThreshold: options.number('clusterThreshold', { min: 0, max: 1, fallback: 0.5 }),
+    knownThreshold: options.number('knownThreshold', { min: 0, max: 1, fallback: 0.5 }),
+  };
+  if (read.segmentationModel !== '' && read.embeddingModel !== '') return read;
+  if (read.segmentationModel !== '')
+    options.reject('embeddingModel', '', 'the path of an .onnx file, beside segmentationModel');
+  if (read.embeddingModel !== '')
+    options.reject('segmentationModel', '', 'the path of an .onnx file, beside embeddingModel');
+  return undefined;
 }
 
 function readCommon(options: EngineOptions, types: readonly string[]): CommonOptions {

@@ -1,5 +1,6 @@
-import { type RecognizerEvent } from '../engine.js';
+import { type KnownVoice, type RecognizerEvent } from '../engine.js';
 import { type RecognizerResult } from './sherpa-library.js';
+import { type NamedTurn } from './speaker-turns.js';
 
 export interface RecognizerThreadData {
   readonly streaming: boolean;
@@ -64,4 +65,19 @@ export interface SpeakRequest {
 
 export interface SpeechProtocol {
   speak: { request: SpeakRequest; reply: { readonly samples: number }; notice: Int16Array<ArrayBuffer> };
+}
+
+export interface DiarizerThreadData {
+  /** Configurations of an OfflineSpeakerDiarization and a SpeakerEmbeddingExtractor. */
+  readonly config: object;
+  readonly embedding: object;
+  readonly leastLikeness: number;
+}
+
+export interface DiarizerProtocol {
+  diarize: {
+    request: { readonly samples: Int16Array; readonly known: readonly KnownVoice[] };
+    reply: readonly NamedTurn[];
+    notice: never;
+  };
 }

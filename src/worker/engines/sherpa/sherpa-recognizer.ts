@@ -19,7 +19,9 @@ import { ModelFolder } from './model-folder.js';
 import { findRecognizerModel } from './recognizer-model.js';
 import { type SherpaRecognizerOptions } from './sherpa-options.js';
 import { type HeardUtterance, type RecognizerProtocol, type StreamCounters } from './sherpa-protocol.js';
+import { SherpaDiarizer } from './sherpa-diarizer.js';
 import { SherpaStream } from './sherpa-stream.js';
+import { bySpeaker, type NamedTurn } from './speaker-turns.js';
 
 /** Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live streams. */
 export class SherpaRecognizer implements SpeechRecognizer {
@@ -30,6 +32,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   readonly #cancels = new Set<CancelFlag>();
   readonly #streams = new Set<SherpaStream>();
   #thread: EngineThread<RecognizerProtocol> | undefined;
+  #diarizer: SherpaDiarizer | undefined;
   #revision = '';
   #hasTimes = false;
   #opened = 0;
@@ -41,7 +44,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   }
 
   get info(): EngineInfo {
-    const { maxBatch, streams } = this.options;
+    const { maxBatch, streams, diarization } = this.options;
     return {
       engine: 'sherpa-onnx',
       device: 'cpu',
@@ -52,6 +55,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
       capabilities: [
         'transcribe',
         ...(this.#hasTimes ? (['word_timestamps'] as const) : []),
+        ...(diarization ? (['diarize'] as const) : []),
         ...(streams > 0 ? (['stream'] as const) : []),
       ],
       languages: this.#limits.languages,
@@ -100,7 +104,8 @@ export class SherpaRecognizer implements SpeechRecognizer {
       name: 'sherpa-onnx',
       data: { streaming, config },
     });
-    await this.#thread.ready;
+    if (this.options.diarization) this.#diarizer = new SherpaDiarizer(this.options.diarization, threads);
+    await Promise.all([this.#thread.ready, this.#diarizer?.ready]);
     this.#hasTimes = model.hasTimes;
     this.#revision = `${model.type} ${await folder.revision()}`;
   }
@@ -108,7 +113,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   async #close(): Promise<void> {
     for (const flag of this.#cancels) flag.raise();
     await Promise.all([...this.#streams].map(stream => stream.close()));
-    await this.#thread?.close();
+    await Promise.all([this.#thread?.close(), this.#diarizer?.close()]);
   }
 
   async #openStream({ language, partials }: RecognizerStreamOptions): Promise<RecognizerStream> {
@@ -145,11 +150,13 @@ export class SherpaRecognizer implements SpeechRecognizer {
     const raise = (): void => flag.raise();
     item.signal.addEventListener('abort', raise, { once: true });
     this.#cancels.add(flag);
+    const turns = item.diarize ? await this.#turns(item, pcm) : [];
     const onNotice = (utterance: HeardUtterance): void => {
       const segment = segmentOf(utterance, pcm.length / 16_000);
-      if (segment === undefined) return;
-      heard.push(segment);
-      item.onSegment?.(segment.segment, item.wordTimestamps ? segment.words : []);
+      for (const part of segment ? bySpeaker(segment, turns) : []) {
+        heard.push(part);
+        item.onSegment?.(part.segment, item.wordTimestamps ? part.words : []);
+      }
     };
     try {
       const samples = await shareSamples(pcm);
@@ -159,5 +166,12 @@ export class SherpaRecognizer implements SpeechRecognizer {
       this.#cancels.delete(flag);
       item.signal.removeEventListener('abort', raise);
     }
+  }
+
+  #turns({ knownSpeakers = [] }: TranscribeItem, pcm: Int16Array): Promise<readonly NamedTurn[]> {
+    if (this.#diarizer) return this.#diarizer.turnsOf(pcm, knownSpeakers);
+    const message =
+      'This model does not tell speakers apart; options.segmentationModel and embeddingModel are not set.';
+    throw new DomainError('unsupported_parameter', message, { param: 'response_format' });
   }
 }

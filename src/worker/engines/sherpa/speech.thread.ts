@@ -5,10 +5,10 @@ import { loadSherpa } from './sherpa-library.js';
 import { type SpeechProtocol, type SpeechThreadData, type SpeechThreadInfo } from './sherpa-protocol.js';
 
 /** Entry of the thread that holds one speech model. No decorators here or in anything imported. */
-serveThread<SpeechProtocol, SpeechThreadInfo>(() => {
+serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
   const { config } = workerData as SpeechThreadData;
   const sherpa = loadSherpa();
-  const tts = new sherpa.OfflineTts(config);
+  const tts = await sherpa.OfflineTts.createAsync(config);
   return {
     info: { sampleRate: tts.sampleRate, speakers: Math.max(1, tts.numSpeakers) },
     operations: {
