@@ -9,7 +9,10 @@ export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
 const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE];
 
 /** Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name of it wins. */
-const BORROWED: Readonly<Record<string, SettingPath>> = { HF_ENDPOINT: 'hub.endpoint' };
+const BORROWED: Readonly<Record<string, SettingPath>> = {
+  HF_ENDPOINT: 'hub.endpoint',
+  DATABASE_URL: 'database.url',
+};
 
 /** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
 export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): SettingSource {

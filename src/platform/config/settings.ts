@@ -121,6 +121,19 @@ export const SETTINGS_TABLE = {
   'workers.restart_max_ms': ms(10_000, 1, DAY_MS, 'Longest pause between two starts.'),
   'workers.dns_refresh_ms': ms(10_000, 100, DAY_MS, 'How often host names in `addresses` are resolved anew.'),
   'workers.prep_parallel': count(4, 1, 256, 'Uploads a worker decodes at the same time.'),
+  'database.url': text(
+    '',
+    'Files and batches: postgres://…, or empty for SQLite in data.dir; DATABASE_URL names one, too.',
+  ),
+  'blobs.driver': choice(['fs', 's3'], 'fs', 'Where the bytes of files lie: data.dir, or a bucket that speaks S3.'),
+  'blobs.s3_bucket': text(
+    '',
+    'Bucket; its keys come from AWS_ACCESS_KEY_ID and the like, as every AWS client finds them.',
+  ),
+  'blobs.s3_prefix': text('', 'Before every key of the bucket, such as switchyard/.'),
+  'blobs.s3_region': text('us-east-1', 'Region of the bucket.'),
+  'blobs.s3_endpoint': text('', 'URL of a server that is not Amazon’s.'),
+  'blobs.s3_path_style': flag(false, 'host/bucket/key instead of bucket.host/key, as most self-hosted servers want.'),
   'hub.endpoint': text(
     'https://huggingface.co',
     'Hub that `switchyard models pull hf:…` asks; HF_ENDPOINT names one, too.',

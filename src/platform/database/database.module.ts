@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { FILE_STORE, JOB_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX } from './database.tokens.js';
+import { KyselyFileStore } from './kysely-file-store.js';
+import { KyselyJobStore } from './kysely-job-store.js';
+import { KyselyUploadStore } from './kysely-upload-store.js';
+import { KyselyWebhookOutbox } from './kysely-webhook-outbox.js';
+import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
+
+const DATABASE = Symbol('DATABASE');
+
+const store = (provide: symbol, Store: new (database: OpenDatabase) => object) => ({
+  provide,
+  useFactory: (database: OpenDatabase) => new Store(database),
+  inject: [DATABASE],
+});
+
+/** The stores of files and batches. The schema is up to date before anything else starts; the connection is the last to go. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: DATABASE,
+      useFactory: ({ database, data }: Settings) => connectDatabase(database.url || join(data.dir, 'switchyard.db')),
+      inject: [SETTINGS],
+    },
+    store(JOB_STORE, KyselyJobStore),
+    store(FILE_STORE, KyselyFileStore),
+    store(UPLOAD_STORE, KyselyUploadStore),
+    store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
+  ],
+  exports: [JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX],
+})
+export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}
+
+  onModuleInit(): Promise<void> {
+    return migrate(this.database.db);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.database.db.destroy();
+  }
+}

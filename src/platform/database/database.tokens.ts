@@ -1,0 +1,5 @@
+/** Injection tokens of the ports in `core/jobs/job.ports`. */
+export const JOB_STORE = Symbol('JOB_STORE');
+export const FILE_STORE = Symbol('FILE_STORE');
+export const UPLOAD_STORE = Symbol('UPLOAD_STORE');
+export const WEBHOOK_OUTBOX = Symbol('WEBHOOK_OUTBOX');

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { Global, Module } from '@nestjs/common';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../config/settings.js';
+import { FsBlobStore } from './fs-blob-store.js';
+import { S3BlobStore } from './s3-blob-store.js';
+
+/** Injection token of the `BlobStore` that the settings choose. */
+export const BLOB_STORE = Symbol('BLOB_STORE');
+
+@Global()
+@Module({
+  providers: [{ provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [SETTINGS] }],
+  exports: [BLOB_STORE],
+})
+export class BlobModule {}
+
+/** @throws Error when S3 is chosen without a bucket. */
+export function blobStoreFrom({ blobs, data }: Settings): BlobStore {
+  if (blobs.driver === 'fs') return new FsBlobStore(join(data.dir, 'blobs'));
+  if (blobs.s3Bucket === '') throw new Error('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
+  return new S3BlobStore({
+    bucket: blobs.s3Bucket,
+    prefix: blobs.s3Prefix,
+    region: blobs.s3Region,
+    pathStyle: blobs.s3PathStyle,
+    ...(blobs.s3Endpoint === '' ? {} : { endpoint: blobs.s3Endpoint }),
+  });
+}
