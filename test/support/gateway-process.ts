@@ -48,7 +48,13 @@ export class GatewayProcess implements AsyncDisposable {
       new NodeProcess({ name: 'gateway', script: resolve('dist/main.gateway.js'), env, folder }),
       port,
     );
-    await gateway.process.untilExit(gateway.#answers(`/health/${until}`));
+    try {
+      await gateway.process.untilExit(gateway.#answers(`/health/${until}`));
+    } catch (error) {
+      // Nobody else knows of it yet.
+      await gateway[Symbol.asyncDispose]();
+      throw error;
+    }
     return gateway;
   }
 
@@ -68,8 +74,13 @@ export class GatewayProcess implements AsyncDisposable {
     await this.process[Symbol.asyncDispose]();
   }
 
+  get #lives(): boolean {
+    const { exitCode, signalCode } = this.process.child;
+    return exitCode === null && signalCode === null;
+  }
+
   async #answers(path: string): Promise<void> {
-    for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(100)) {
+    for (const endMs = performance.now() + 60_000; performance.now() < endMs && this.#lives; await pause(100)) {
       if ((await this.call('GET', path)).status === 200) return;
     }
     throw new Error(`the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`);
