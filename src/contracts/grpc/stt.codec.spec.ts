@@ -25,6 +25,7 @@ const call: TranscribeCall = {
   diarize: true,
   knownSpeakers: [{ name: 'agent', reference: Buffer.from('RIFF') }],
   hotWords: ['Switchyard'],
+  chunking: { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 200 },
 };
 
 const { requestSerialize, requestDeserialize, responseSerialize, responseDeserialize } =

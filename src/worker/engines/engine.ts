@@ -57,6 +57,8 @@ export interface TranscribeItem {
   readonly knownSpeakers?: readonly KnownVoice[];
   /** Words and phrases to expect. */
   readonly hotWords?: readonly string[];
+  /** How the caller wants long audio cut: of engines that take files untouched; for the others the worker has cut. */
+  readonly chunking?: Chunking;
   /** Told each segment once it is final, in order of time, where the engine knows before the end. */
   readonly onSegment?: (
     segment: TranscriptSegment,
@@ -65,6 +67,13 @@ export interface TranscribeItem {
   ) => void;
   /** Checked between segments; once aborted the item's outcome is ignored. */
   readonly signal: AbortSignal;
+}
+
+export interface Chunking {
+  /** What counts as speech, 0..1. */
+  readonly threshold: number;
+  readonly prefixPaddingMs: number;
+  readonly silenceDurationMs: number;
 }
 
 export type PreparedAudio =

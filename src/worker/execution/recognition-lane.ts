@@ -67,7 +67,8 @@ export class RecognitionLane {
       input.options;
     const knownSpeakers = await knownVoices(input.options.knownSpeakers ?? [], signal);
     const options = { task, language, prompt, temperature, wordTimestamps, logprobs, diarize, knownSpeakers, hotWords };
-    return { requestId, audio, ...options, onSegment: input.onSegment, signal };
+    const chunking = audio.kind === 'encoded' ? input.options.chunking : undefined;
+    return { requestId, audio, ...options, chunking, onSegment: input.onSegment, signal };
   }
 
   async #loud(audio: PreparedAudio, signal: AbortSignal): Promise<PreparedAudio> {

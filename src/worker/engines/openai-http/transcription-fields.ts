@@ -26,12 +26,22 @@ export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFo
   }
   if (item.logprobs === true) fields.push(['include[]', 'logprobs']);
   for (const word of item.hotWords ?? []) fields.push(['keywords[]', word]);
+  fields.push(...chunkingFields(item));
   return format === 'diarized_json' ? [...fields, ...speakerFields(item)] : fields;
 }
 
-/** OpenAI refuses more than 30 s without a strategy. */
+/** OpenAI refuses speakers in more than 30 s without a strategy. */
+function chunkingFields({ chunking, diarize }: TranscribeItem): readonly Field[] {
+  if (!chunking) return diarize === true ? [['chunking_strategy', 'auto']] : [];
+  return [
+    ['chunking_strategy[type]', 'server_vad'],
+    ['chunking_strategy[threshold]', String(chunking.threshold)],
+    ['chunking_strategy[prefix_padding_ms]', String(chunking.prefixPaddingMs)],
+    ['chunking_strategy[silence_duration_ms]', String(chunking.silenceDurationMs)],
+  ];
+}
+
 const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly Field[] => [
-  ['chunking_strategy', 'auto'],
   ...knownSpeakers.map(({ name }): Field => ['known_speaker_names[]', name]),
   ...knownSpeakers.map((voice): Field => ['known_speaker_references[]', dataUrl(voice)]),
 ];

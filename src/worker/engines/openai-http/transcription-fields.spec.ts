@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { type TranscribeItem } from '../engine.js';
+import { fieldsOf, formatOf } from './transcription-fields.js';
+
+const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
+  ...{ requestId: 'r', task: 'transcribe', language: '', prompt: '', temperature: 0, wordTimestamps: false },
+  audio: { kind: 'encoded', bytes: Buffer.from('a'), filename: 'a.wav', durationS: 0 },
+  signal: new AbortController().signal,
+  ...changes,
+});
+const asked = (changes: Partial<TranscribeItem>) => {
+  const wanted = item(changes);
+  return fieldsOf(wanted, 'm', formatOf(wanted) ?? 'verbose_json');
+};
+
+describe('what an upstream is asked', () => {
+  it('is the model and the format when all is at its default', () => {
+    expect(asked({})).toEqual([
+      ['model', 'm'],
+      ['response_format', 'verbose_json'],
+    ]);
+  });
+
+  it('for log probabilities is json, which alone has them', () => {
+    expect(asked({ logprobs: true })).toEqual([
+      ['model', 'm'],
+      ['response_format', 'json'],
+      ['include[]', 'logprobs'],
+    ]);
+  });
+
+  it('for speakers is diarized_json with a strategy and the voices as WAV', () => {
+    const fields = asked({ diarize: true, knownSpeakers: [{ name: 'Ada', samples: new Int16Array(4) }] });
+    expect(fields.slice(1, 4)).toEqual([
+      ['response_format', 'diarized_json'],
+      ['chunking_strategy', 'auto'],
+      ['known_speaker_names[]', 'Ada'],
+    ]);
+    const [, url = ''] = fields[4]!;
+    const wav = Buffer.from(url.replace('data:audio/wav;base64,', ''), 'base64');
+    expect([wav.length, wav.toString('latin1', 0, 4)]).toEqual([44 + 8, 'RIFF']);
+  });
+
+  it('has hot words as keywords, and a chunking strategy in brackets', () => {
+    const chunking = { threshold: 0.25, prefixPaddingMs: 300, silenceDurationMs: 700 };
+    expect(asked({ hotWords: ['Switchyard', 'aging'], chunking }).slice(2)).toEqual([
+      ['keywords[]', 'Switchyard'],
+      ['keywords[]', 'aging'],
+      ['chunking_strategy[type]', 'server_vad'],
+      ['chunking_strategy[threshold]', '0.25'],
+      ['chunking_strategy[prefix_padding_ms]', '300'],
+      ['chunking_strategy[silence_duration_ms]', '700'],
+    ]);
+  });
+});
