@@ -2,8 +2,7 @@ import { EngineThread } from '../threads/engine-thread.js';
 import { shareSamples } from '../threads/shared-samples.js';
 import { threadEntry } from '../threads/thread-entry.js';
 import { type KnownVoice } from '../engine.js';
-import { type DiarizerProtocol, type DiarizerThreadData } from './sherpa-protocol.js';
-import { type NamedTurn } from './speaker-turns.js';
+import { type DiarizerProtocol, type DiarizerThreadData, type NamedTurn } from './sherpa-protocol.js';
 
 export interface DiarizationOptions {
   /** A pyannote segmentation model. */

@@ -1,6 +1,5 @@
 import { type KnownVoice, type RecognizerEvent } from '../engine.js';
 import { type RecognizerResult } from './sherpa-library.js';
-import { type NamedTurn } from './speaker-turns.js';
 
 export interface RecognizerThreadData {
   readonly streaming: boolean;
@@ -65,6 +64,13 @@ export interface SpeakRequest {
 
 export interface SpeechProtocol {
   speak: { request: SpeakRequest; reply: { readonly samples: number }; notice: Int16Array<ArrayBuffer> };
+}
+
+/** Who speaks when; seconds from the start of the file. */
+export interface NamedTurn {
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: string;
 }
 
 export interface DiarizerThreadData {

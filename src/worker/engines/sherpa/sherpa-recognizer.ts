@@ -18,10 +18,15 @@ import { type RecognizerLimits, requireLanguage, requireSupported, samplesOf } f
 import { ModelFolder } from './model-folder.js';
 import { findRecognizerModel } from './recognizer-model.js';
 import { type SherpaRecognizerOptions } from './sherpa-options.js';
-import { type HeardUtterance, type RecognizerProtocol, type StreamCounters } from './sherpa-protocol.js';
+import {
+  type HeardUtterance,
+  type NamedTurn,
+  type RecognizerProtocol,
+  type StreamCounters,
+} from './sherpa-protocol.js';
 import { SherpaDiarizer } from './sherpa-diarizer.js';
 import { SherpaStream } from './sherpa-stream.js';
-import { bySpeaker, type NamedTurn } from './speaker-turns.js';
+import { bySpeaker } from './speaker-turns.js';
 
 /** Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live streams. */
 export class SherpaRecognizer implements SpeechRecognizer {

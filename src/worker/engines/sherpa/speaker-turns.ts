@@ -1,12 +1,6 @@
 import { type TranscriptSegment, type TranscriptWord } from '../engine.js';
 import { type HeardSegment } from './heard-transcript.js';
-
-/** Who speaks when; seconds from the start of the file. */
-export interface NamedTurn {
-  readonly start: number;
-  readonly end: number;
-  readonly speaker: string;
-}
+import { type NamedTurn } from './sherpa-protocol.js';
 
 /** Cuts a segment where the speaker changes between two words. Without word times it is whole, and its longest speaker's. */
 export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): HeardSegment[] {
