@@ -10,7 +10,10 @@ const INSTALL = 'npm install onnxruntime-node@1.30.0';
 export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
   try {
     const module = (await import('onnxruntime-node')) as OnnxRuntime & { default?: OnnxRuntime };
-    return module.default ?? module;
+    const runtime = module.default ?? module;
+    // What fails is thrown, and told with what to do about it; the library's own line on stderr would be a second one.
+    runtime.env.logLevel = 'fatal';
+    return runtime;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`onnxruntime-node is not there or does not load: ${INSTALL} (${why})`, { cause: error });
