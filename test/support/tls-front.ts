@@ -16,7 +16,7 @@ export class TlsFront implements AsyncDisposable {
     private readonly server: Server,
     readonly port: number,
   ) {
-    server.on('connection', socket => this.#sockets.add(socket));
+    server.on('connection', (socket: Socket) => this.#sockets.add(socket));
   }
 
   static async start(target: number): Promise<TlsFront> {

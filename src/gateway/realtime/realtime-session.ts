@@ -142,8 +142,8 @@ export class RealtimeSession {
     this.#timers.attached();
     this.options.outbox.attach(socket);
     socket.listen({
-      text: message => this.#guarded(() => this.#text(message)),
-      binary: data => this.#guarded(() => this.#binary(data)),
+      text: message => this.#guarded(socket, () => this.#text(message)),
+      binary: data => this.#guarded(socket, () => this.#binary(data)),
       gone: clean => this.#gone(socket, clean),
     });
   }
@@ -156,8 +156,9 @@ export class RealtimeSession {
     else this.#timers.detached();
   }
 
-  #guarded(act: () => void): void {
-    if (this.#ended) return;
+  /** What a connection says after it was taken over is not heard: its successor says it again. */
+  #guarded(socket: RealtimeSocket, act: () => void): void {
+    if (this.#ended || socket !== this.#socket) return;
     this.#timers.active();
     try {
       act();

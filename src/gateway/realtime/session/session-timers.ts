@@ -25,6 +25,8 @@ export class SessionTimers {
 
   attached(): void {
     clearTimeout(this.#absence);
+    // A connection may be taken over from one that still stands.
+    clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.ends.onIdle(), this.limits.idleTimeoutMs);
   }
 
