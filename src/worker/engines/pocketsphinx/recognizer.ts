@@ -28,6 +28,8 @@ const NO_SPEECH: readonly DecodedWord[] = [];
 export class PocketSphinxRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input = 'pcm';
+  /** Longer audio is cut into utterances of this length all the same; as windows they leave the device to others in between. */
+  readonly longestItemS = 15;
   readonly #files: ThreadPool<FileDecoderProtocol>;
   readonly #live: ThreadPool<LiveDecoderProtocol>;
   readonly #cancels = new Set<CancelFlag>();
