@@ -35,6 +35,7 @@ export function endlessRhythm(seed: number): Int16Array {
 
 /** What the sessions ran between two readings. */
 export function difference(after: WhisperCounters, before: WhisperCounters): WhisperCounters {
-  const pairs = Object.entries(after).map(([name, count]) => [name, count - before[name as keyof WhisperCounters]]);
-  return Object.fromEntries(pairs);
+  const changed: Record<keyof WhisperCounters, number> = { ...after };
+  for (const name of Object.keys(after) as (keyof WhisperCounters)[]) changed[name] = after[name] - before[name];
+  return changed;
 }
