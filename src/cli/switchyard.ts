@@ -5,6 +5,7 @@ import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { configCommand } from './config-print.js';
 import { doctorCommand } from './doctor.js';
 import { InterruptedError } from './interruption.js';
+import { keysCommand } from './keys.js';
 import { modelsCommand } from './models.js';
 import { speakCommand } from './speak.js';
 import { MARKS, say } from './terminal.js';
@@ -28,7 +29,14 @@ Results go to stdout, all else to stderr. Exit codes: 0 done, 1 failed, 2 wrong 
 tried), 3 the gateway or the hub cannot be reached, 130 Ctrl-C. The gateway itself is started by npm run up or npm start.`;
 
 function program(): Command {
-  const commands = [modelsCommand(), transcribeCommand(), speakCommand(), doctorCommand(), configCommand()];
+  const commands = [
+    modelsCommand(),
+    transcribeCommand(),
+    speakCommand(),
+    doctorCommand(),
+    configCommand(),
+    keysCommand(),
+  ];
   const root = new Command('switchyard')
     .description('Speech models behind one OpenAI-compatible gateway: this command manages and tries them.')
     .addHelpText('after', HELP);

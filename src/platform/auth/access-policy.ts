@@ -4,7 +4,14 @@ import { type KeyScope } from './principal.js';
 export type Access = 'public' | 'any' | KeyScope;
 
 /** Everything that answers without a key. A route that is not named here asks for one. */
-export const PUBLIC_ROUTES: readonly string[] = ['/health', '/health/live', '/health/ready'];
+export const PUBLIC_ROUTES: readonly string[] = [
+  '/health',
+  '/health/live',
+  '/health/ready',
+  // A page without data: it asks for the key itself.
+  '/console/realtime',
+  '/console/realtime/:file',
+];
 
 /** Pages that a person opens in a browser, which can ask for a password but send no `Bearer`. */
 const PAGES = /^\/docs(-json|-yaml)?(\/|$)/;

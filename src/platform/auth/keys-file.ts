@@ -1,4 +1,5 @@
-import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../config/config-problem.js';
 import { parseYaml, type YamlFile } from '../config/yaml-file.js';
@@ -38,10 +39,13 @@ export function addApiKey(path: string, owner: Pick<ApiKeyEntry, 'tenant' | 'sco
   parseKeys(before, path);
   const made = createApiKey(owner);
   const document = parseDocument(before);
+  const list: unknown = document.get('keys');
+  if (isSeq(list)) list.flow = false;
   document.addIn(['keys'], document.createNode({ ...made.entry, scopes: [...made.entry.scopes] }));
   const text = document.toString();
   parseKeys(text, path);
   const draft = `${path}.new`;
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(draft, text, { mode: 0o600 });
   chmodSync(draft, 0o600);
   renameSync(draft, path);

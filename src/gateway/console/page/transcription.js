@@ -1,12 +1,16 @@
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 /** Half a second of audio that the network has not taken: more is thrown away rather than spoken into the past. */
 const MOST_BEHIND_BYTES = 24_000;
+/** How long a stopped session may take for what was said last. */
+const LAST_WORDS_MS = 15_000;
 
 /** One session of `/v1/realtime`. Calls `on.state`, `on.partial`, `on.final`, `on.problem`. */
 export class Transcription {
   #socket;
   #on;
   #texts = new Map();
+  /** Items that were said and not yet settled. */
+  #unsettled = new Set();
   #ended = false;
 
   constructor(on) {
@@ -33,7 +37,7 @@ export class Transcription {
     if (this.#socket.readyState !== WebSocket.OPEN) return this.#socket.close();
     this.#socket.send(JSON.stringify({ type: 'input_audio_buffer.commit' }));
     this.#on.state('idle', 'Finishing');
-    setTimeout(() => this.#socket.close(), 3000);
+    setTimeout(() => this.#socket.close(), LAST_WORDS_MS);
   }
 
   #hear(event) {
@@ -42,21 +46,34 @@ export class Transcription {
     else if (type === 'input_audio_buffer.speech_started') this.#on.state('speech', 'Hearing you');
     else if (type === 'input_audio_buffer.speech_stopped' && !this.#ended) this.#on.state('live', 'Listening');
     else if (type.endsWith('input_audio_transcription.delta')) this.#partial(item, event.delta);
-    else if (type.endsWith('input_audio_transcription.completed')) this.#on.final(item, event.transcript);
-    else if (type.endsWith('input_audio_transcription.failed')) this.#on.problem(event.error.message);
+    else if (type === 'input_audio_buffer.committed') this.#unsettled.add(item);
+    else if (type.endsWith('input_audio_transcription.completed')) this.#settle(item, event.transcript);
+    else if (type.endsWith('input_audio_transcription.failed')) this.#settle(item, '', event.error.message);
     else if (type === 'session.warning') this.#on.problem(event.warning.message);
-    else if (type === 'error' && !this.#isEmptyCommit(event.error)) this.#on.problem(event.error.message);
+    else if (type === 'error') this.#err(event.error);
+  }
+
+  #settle(item, text, problem) {
+    this.#on.final(item, text);
+    if (problem) this.#on.problem(problem);
+    this.#unsettled.delete(item);
+    this.#closeWhenSettled();
+  }
+
+  /** Stopping in silence leaves nothing to commit: no news for anybody. */
+  #err({ code, message }) {
+    if (this.#ended && code === 'input_audio_buffer_commit_empty') this.#closeWhenSettled();
+    else this.#on.problem(message);
+  }
+
+  #closeWhenSettled() {
+    if (this.#ended && this.#unsettled.size === 0) this.#socket.close();
   }
 
   #partial(item, delta) {
     const text = (this.#texts.get(item) ?? '') + delta;
     this.#texts.set(item, text);
     this.#on.partial(item, text);
-  }
-
-  /** Stopping in silence leaves nothing to commit: no news for anybody. */
-  #isEmptyCommit({ code }) {
-    return this.#ended && code === 'input_audio_buffer_commit_empty';
   }
 
   #closed(code, reason) {

@@ -1,0 +1,35 @@
+import { Command, Option } from 'commander';
+import { addApiKey } from '../platform/auth/keys-file.js';
+import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
+import { loadConfig } from '../platform/config/load-config.js';
+import { print, say } from './terminal.js';
+
+interface CreateOptions {
+  readonly tenant: string;
+  readonly scope: readonly KeyScope[];
+  readonly file?: string;
+}
+
+const DEFAULT_FILE = 'data/keys.yaml';
+
+export const keysCommand = (): Command =>
+  new Command('keys').description('API keys of the gateway').addCommand(createCommand());
+
+const createCommand = (): Command =>
+  new Command('create')
+    .description('make a key and add its hash to the keys file; the key is shown once and stored nowhere')
+    .requiredOption('--tenant <name>', 'whose it is: tenants see and cancel their own requests only')
+    .addOption(
+      new Option('--scope <scope...>', 'what it may do; admin sees everything')
+        .choices(KEY_SCOPES)
+        .default(['inference']),
+    )
+    .option('--file <path>', `keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
+    .action(({ tenant, scope, file }: CreateOptions) => {
+      const configured = file ?? loadConfig().settings.auth.keysFile;
+      const path = configured || DEFAULT_FILE;
+      const { key, entry } = addApiKey(path, { tenant, scopes: scope });
+      print(key);
+      say(`${entry.id} for ${tenant} (${scope.join(', ')}) is in ${path}. The key above is not shown again.`);
+      if (configured === '') say(`To have keys asked for, set auth.keys_file: ${path}`);
+    });
