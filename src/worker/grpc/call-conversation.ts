@@ -38,6 +38,8 @@ export class CallConversation<Heard, Said> {
   async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
     const signal = this.#signal;
     if (!signal) return promise;
+    // After an abort nobody waits for it any more; its rejection, when the call ends, would end the process.
+    promise.catch(() => undefined);
     if (signal.aborted) throw abortError(signal);
     let abandon = (): void => undefined;
     const aborted = new Promise<never>((_, reject) => {

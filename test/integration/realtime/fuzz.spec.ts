@@ -87,6 +87,7 @@ describe(`${MESSAGES} mutated messages`, () => {
         else attacker.say(message);
         if (sent % 100 !== 99) continue;
         // Every hundred messages the neighbour must be understood, and the attacker comes again.
+        expect(rig.pool.workers()[0]?.lastExit).toBeUndefined();
         await saidAndHeard(neighbour, `round ${sent}`.padEnd(12));
         attacker.socket.close(1000);
         await attacker.closed;
@@ -94,6 +95,7 @@ describe(`${MESSAGES} mutated messages`, () => {
       }
       const codes = (await rig.json('/health')) as { status: string };
       expect(codes.status).toBe('ok');
+      expect(rig.pool.workers()[0]?.restarts).toBe(0);
       expect(neighbour.types().filter(type => type === 'error')).toEqual([]);
       for (const client of [attacker, neighbour]) client.socket.close(1000);
       await Promise.all([attacker.closed, neighbour.closed]);

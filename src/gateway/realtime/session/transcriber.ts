@@ -184,10 +184,11 @@ export class Transcriber {
 
   #tell(event: StreamEvent, { startS, utterance }: { startS: number; utterance: number }): void {
     const told = inSession(event, utterance, startS);
-    if (told.type === 'final') {
+    if (event.type === 'final') {
       this.#finals = told.utterance + 1;
       this.#attempts = 0;
-      this.#heard.completed(told.end);
+      // Not rounded to milliseconds, as told: no sample is to be heard twice.
+      this.#heard.completed(event.end + startS);
     }
     this.options.onEvent(told);
   }
