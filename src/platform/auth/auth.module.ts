@@ -5,6 +5,7 @@ import { SETTINGS, type Settings } from '../config/settings.js';
 import { Authenticator } from './authenticator.js';
 import { CrossOrigins } from './cross-origin.js';
 import { KeyRing } from './key-ring.js';
+import { ProcessorTokens } from './processor-tokens.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 
 const MIN_SECRET_BYTES = 32;
@@ -20,15 +21,23 @@ const MIN_SECRET_BYTES = 32;
       useFactory: ({ auth }: Settings) => new ShortLivedTokens(tokenSecret(auth.tokenSecretFile)),
     },
     {
+      provide: ProcessorTokens,
+      inject: [SETTINGS],
+      useFactory: ({ auth }: Settings) => processorTokens(tokenSecret(auth.tokenSecretFile)),
+    },
+    {
       provide: CrossOrigins,
       inject: [SETTINGS],
       useFactory: ({ server }: Settings) => new CrossOrigins(server.corsOrigins),
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyRing],
+  exports: [Authenticator, CrossOrigins, KeyRing, ProcessorTokens],
 })
 export class AuthModule {}
+
+const processorTokens = (shared: Buffer | undefined): ProcessorTokens =>
+  shared ? ProcessorTokens.sharing(shared) : new ProcessorTokens();
 
 /** Undefined: one secret per process. */
 function tokenSecret(path: string): Buffer | undefined {

@@ -4,6 +4,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal, type Scope } from './principal.js';
+import { ProcessorTokens } from './processor-tokens.js';
 import { type ShortLivedToken, ShortLivedTokens } from './short-lived-tokens.js';
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
@@ -12,6 +13,7 @@ export class Authenticator {
   constructor(
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
+    private readonly processors: ProcessorTokens,
   ) {}
 
   /** False: no keys are asked for, and everybody is `ANYBODY`, whatever they present. */
@@ -23,7 +25,7 @@ export class Authenticator {
   authenticate(token: string | undefined): Principal {
     if (!this.enabled) return ANYBODY;
     if (token === undefined) throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
-    const principal = this.keys.find(token) ?? this.#shortLived(token);
+    const principal = this.keys.find(token) ?? this.#shortLived(token) ?? this.processors.verify(token);
     if (!principal) throw refusal('The API key is not valid: unknown, withdrawn or expired.');
     return principal;
   }
