@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WEIGHT_SUFFIXES, type WeightType } from './whisper-onnx-options.js';
 
@@ -13,7 +13,7 @@ export interface WhisperFolder {
   readonly generation: Json;
   readonly tokenizer: Json;
   readonly tokenizerConfig: Json;
-  /** Short hash of the files' names, sizes and configuration. */
+  /** Type and short hash of weights and configuration. */
   readonly revision: string;
 }
 
@@ -34,6 +34,7 @@ export interface WhisperConfig {
 /** Mel frames per encoder position: the second convolution has stride 2. */
 export const FRAMES_PER_POSITION = 2;
 const HOP_SAMPLES = 160;
+const SAMPLE_BYTES = 65_536;
 
 /** Throws an Error that says which file or field is missing or does not fit. */
 export function readWhisperFolder(folder: string, dtype: WeightType): WhisperFolder {
@@ -49,8 +50,8 @@ export function readWhisperFolder(folder: string, dtype: WeightType): WhisperFol
   const hasConfig = existsSync(join(folder, 'tokenizer_config.json'));
   const tokenizerConfig = hasConfig ? readJson(folder, 'tokenizer_config.json') : {};
   checkPreprocessor(folder, config);
-  const sizes = [encoderFile, decoderFile].map(file => `${file.slice(folder.length)} ${statSync(file).size}`);
-  const hash = createHash('sha256').update(JSON.stringify([sizes, config, generation]));
+  const hash = createHash('sha256').update(JSON.stringify([config, generation]));
+  for (const file of [encoderFile, decoderFile]) hashSamples(file, hash);
   const revision = `whisper ${dtype} ${hash.digest('hex').slice(0, 12)}`;
   return { encoderFile, decoderFile, config, generation, tokenizer, tokenizerConfig, revision };
 }
@@ -61,6 +62,19 @@ function findWeights(folder: string, name: string, dtype: WeightType): string {
   throw new Error(
     `${folder} has no onnx/${name} and no ${name}: the files of dtype ${dtype} of a public ONNX export of Whisper are needed.`,
   );
+}
+
+/** Size, and 64 KiB at the beginning, the middle and the end: other weights differ there, and gigabytes need not be read. */
+function hashSamples(file: string, hash: Hash): void {
+  const { size } = statSync(file);
+  hash.update(String(size));
+  const descriptor = openSync(file, 'r');
+  for (const at of [0, Math.floor(size / 2), Math.max(0, size - SAMPLE_BYTES)]) {
+    const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, size - at));
+    readSync(descriptor, sample, 0, sample.length, at);
+    hash.update(sample);
+  }
+  closeSync(descriptor);
 }
 
 function readJson(folder: string, name: string): Json {
