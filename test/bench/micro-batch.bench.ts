@@ -11,14 +11,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** A group of 8 costs 100 ms: 60 once and 5 for each. */
-const COST = { groupMs: 60, itemMs: 5, prepMs: 40, maxBatch: 8 };
+const COST = { groupMs: 60, itemMs: 5, prepMs: 25, maxBatch: 8 };
 const PREP_PARALLEL = 4;
 const GROUP_MS = COST.groupMs + COST.itemMs * COST.maxBatch;
-/** What the slower of the two stages allows: the device with full groups (80/s), or the preparation (100/s). */
+/** What the slower of the two stages allows: the device with full groups (80/s), or the preparation (160/s). */
 const LIMIT_PER_S = Math.min((COST.maxBatch / GROUP_MS) * 1000, (PREP_PARALLEL / COST.prepMs) * 1000);
 /** As many as a worker is given by the scheduler: a group on the device and one ahead (D-24). */
 const IN_FLIGHT = COST.maxBatch * 2;
-const ITEMS = 480;
+const ITEMS = 400;
 const ROUNDS = 3;
 
 interface Row {
@@ -52,8 +52,8 @@ async function measureAll(worker: WorkerClient, audio: Buffer): Promise<Record<s
   const rounds: Record<string, Row[]> = {};
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, way] of Object.entries(ways)) {
-      // A sixth is enough of the slow one.
-      const row = await measure(way, worker, audio, name === 'oneByOne' ? ITEMS / 12 : ITEMS / 2);
+      // A tenth is enough of the slow one.
+      const row = await measure(way, worker, audio, name === 'oneByOne' ? ITEMS / 10 : ITEMS);
       (rounds[name] ??= []).push(row);
       progress(`  ${name}: ${JSON.stringify(row)}`);
     }

@@ -8,13 +8,12 @@ import { Product } from '../support/product.js';
 
 const RATE = 24_000;
 const PAUSE_S = 0.8;
-const REPEATS = 12;
+const REPEATS = 16;
 /** Each with words that the recogniser never misses, which tell the sentence from the others. */
 const SENTENCES = [
   { text: 'The quick brown fox jumps over the lazy dog.', sign: 'quick brown fox' },
   { text: 'Every request has a place in the line.', sign: 'every request' },
   { text: 'Please call me again in the morning.', sign: 'please call' },
-  { text: 'Nobody waits behind a long recording.', sign: 'nobody waits' },
 ] as const;
 
 interface Placed {

@@ -94,7 +94,7 @@ export const ERROR_REGISTRY = {
     'An operator unloaded the model; `POST /admin/v1/models/{id}/load` brings it back.',
   ),
   shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
-  storage_full: server(507, 'never', 'The data folder has no room for the upload.'),
+  storage_full: server(507, 'never', 'No room for the upload: in the data folder, or in the temporary folder of a worker; the message says which.'),
   inference_timeout: server(504, 'never', 'The worker had the request longer than max(30 s, 2 x audio duration).'),
 } as const satisfies Record<string, ErrorDefinition>;
 

@@ -58,7 +58,10 @@ export class SpooledUpload {
   async *chunks(): AsyncGenerator<Buffer> {
     const content = this.#content;
     if (content === undefined) throw new Error('the upload was disposed before it was read');
-    if (content.kind === 'memory') return yield* slices(content.bytes);
+    if (content.kind === 'memory') {
+      yield* slices(content.bytes);
+      return;
+    }
     const file = await open(content.path);
     try {
       // One buffer for all: new ones would pile up until the next collection of garbage, 64 MiB of them.

@@ -34,3 +34,34 @@ describe('PriorityLine', () => {
     expect([line.remove(one), line.remove(one), line.size]).toEqual([true, false, 0]);
   });
 });
+
+describe('PriorityLine with parts of long requests', () => {
+  const part = (sequence: number, flow?: string, priority: RequestPriority = BATCH) => ({ sequence, priority, flow });
+
+  it('gives every request its first part before anybody its second, by arrival', () => {
+    const line = new PriorityLine<ReturnType<typeof part>>();
+    for (const sequence of [0, 1, 2, 3]) line.add(part(sequence, 'long'));
+    line.add(part(4, 'other'));
+    line.add(part(5, 'other'));
+    line.add(part(6));
+    line.add(part(7));
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([0, 4, 6, 7]);
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([1, 5, 2, 3]);
+  });
+
+  it('serves a long request in every group, however many short ones arrive', () => {
+    const line = new PriorityLine<ReturnType<typeof part>>();
+    for (const sequence of [0, 1, 2]) line.add(part(sequence, 'long'));
+    for (let group = 0; group < 3; group += 1) {
+      for (let n = 0; n < 2; n += 1) line.add(part(10 + group * 2 + n));
+      expect(line.take(2).filter(({ flow }) => flow === 'long')).toHaveLength(1);
+    }
+  });
+
+  it('keeps REALTIME before all parts', () => {
+    const line = new PriorityLine<ReturnType<typeof part>>();
+    line.add(part(0, 'long'));
+    for (const sequence of [1, 2]) line.add(part(sequence, 'urgent', RequestPriority.REALTIME));
+    expect(line.take(3).map(({ sequence }) => sequence)).toEqual([1, 2, 0]);
+  });
+});

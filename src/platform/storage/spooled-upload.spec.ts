@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type SpooledBytes, SpooledUpload } from './spooled-upload.js';
+
+const BYTES = Buffer.alloc(150_000, 'abc');
+
+describe('SpooledUpload.chunks', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'spooled-upload-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function upload(kind: SpooledBytes['kind']): Promise<SpooledUpload> {
+    const path = join(folder, kind);
+    await writeFile(path, BYTES);
+    const content = kind === 'memory' ? { kind, bytes: BYTES } : { kind, path };
+    return new SpooledUpload({ size: BYTES.length, head: BYTES.subarray(0, 10), content });
+  }
+
+  it.each(['memory', 'file'] as const)(
+    'of %s are the upload, at most 64 KiB each, as often as asked for',
+    async kind => {
+      const spooled = await upload(kind);
+      for (let time = 0; time < 2; time += 1) {
+        const pieces: Buffer[] = [];
+        for await (const piece of spooled.chunks()) pieces.push(Buffer.from(piece));
+        expect(Buffer.concat(pieces).equals(BYTES)).toBe(true);
+        expect(Math.max(...pieces.map(({ length }) => length))).toBe(65_536);
+      }
+    },
+  );
+
+  it('are read to the end when the upload is disposed of in the middle, and not begun after that', async () => {
+    const spooled = await upload('file');
+    const pieces = spooled.chunks();
+    let size = (await pieces.next()).value!.length;
+    await spooled.dispose();
+    for await (const piece of pieces) size += piece.length;
+    expect(size).toBe(BYTES.length);
+    await expect(spooled.chunks().next()).rejects.toThrow('disposed');
+  });
+});
