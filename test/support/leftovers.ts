@@ -1,5 +1,5 @@
 import { afterAll } from '@jest/globals';
-import { killGuarded } from '../../src/gateway/worker-pool/supervisor/orphan-guard.js';
+import { killGuarded } from '../../src/platform/process/orphan-guard.js';
 import { FixtureWorker } from './fixture-worker.js';
 
 /**

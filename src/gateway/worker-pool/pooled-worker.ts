@@ -3,11 +3,11 @@ import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
+import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { RecentLatency } from './recent-latency.js';
 import { slotCredits, SlotLedger } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
-import { type WorkerLog } from './supervisor/worker-log.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits } from './worker-channel.js';
 import { type WorkerOffer } from './worker-choice.js';
@@ -25,7 +25,7 @@ export interface PooledWorkerOptions {
   readonly home: WorkerHome;
   readonly limits: ChannelLimits;
   readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
-  readonly log: WorkerLog;
+  readonly log: ProcessLog;
   /** Asked for each new connection. */
   security(): ChannelSecurity;
   /** Monotonic milliseconds. */

@@ -1,4 +1,4 @@
-import { type WorkerExit } from './worker-view.js';
+import { type ProcessExit } from '../../platform/process/child-process.js';
 
 /** What a pooled worker hears from where it lives. */
 export interface HomeEvents {
@@ -16,7 +16,7 @@ export interface HomeEvents {
 export interface WorkerHome {
   readonly pid: number | undefined;
   readonly restarts: number;
-  readonly lastExit: WorkerExit | undefined;
+  readonly lastExit: ProcessExit | undefined;
   start(events: HomeEvents): void;
   /** The worker no longer answers its probes. */
   onHung(reason: string): void;

@@ -2,14 +2,14 @@ import { Logger } from '@nestjs/common';
 import { modelOn, type ModelSpec, type ReplicaSpec, replicaSpecs } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { maxMessageBytes, workerSpec } from '../../platform/config/worker-spec.js';
+import { ProcessLog } from '../../platform/process/process-log.js';
+import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
-import { RestartBackoff } from './supervisor/restart-backoff.js';
-import { WorkerLog } from './supervisor/worker-log.js';
-import { WorkerSupervisor } from './supervisor/worker-supervisor.js';
 import { RemoteHome, type WorkerHome } from './worker-home.js';
 import { type WorkerLaunch } from './worker-launch.js';
+import { WorkerSupervisor } from './worker-supervisor.js';
 
 export interface RosterOptions {
   readonly settings: Settings;
@@ -23,7 +23,7 @@ export interface RosterOptions {
 interface Placement {
   readonly id: string;
   readonly device?: string;
-  readonly home: (log: WorkerLog) => WorkerHome;
+  readonly home: (log: ProcessLog) => WorkerHome;
   security(): ChannelSecurity;
 }
 
@@ -35,7 +35,7 @@ export function localWorkers(model: ModelSpec, options: RosterOptions): PooledWo
   return replicaSpecs(model).map((replica, index) => {
     const id = `${model.id}-${index}`;
     const { device = optionDevice(model) } = replica;
-    const home = (log: WorkerLog) => supervisor({ model, id, replica, log }, options);
+    const home = (log: ProcessLog) => supervisor({ model, id, replica, log }, options);
     return pooledWorker(model, { id, home, security: () => UNPROTECTED, ...(device && { device }) }, options);
   });
 }
@@ -59,7 +59,7 @@ interface Seat {
   readonly model: ModelSpec;
   readonly id: string;
   readonly replica: ReplicaSpec;
-  readonly log: WorkerLog;
+  readonly log: ProcessLog;
 }
 
 function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): WorkerSupervisor {
@@ -83,7 +83,7 @@ function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): 
 function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOptions): PooledWorker {
   const { workers, server } = options.settings;
   const { home, ...place } = placement;
-  const log = new WorkerLog(new Logger('Worker'), place.id);
+  const log = new ProcessLog(new Logger('Worker'), place.id);
   return new PooledWorker({
     ...place,
     model: model.id,

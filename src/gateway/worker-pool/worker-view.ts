@@ -1,17 +1,8 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type ProcessExit } from '../../platform/process/child-process.js';
 
 /** README "States". `busy` is derived: ready with at least one slot leased. */
 export type WorkerState = 'stopped' | 'starting' | 'ready' | 'busy' | 'draining' | 'lost';
-
-/** How the last process of a local worker ended. */
-export interface WorkerExit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** Why this process was ended by us, or could not be started. */
-  readonly reason?: string;
-  /** The last lines it wrote, oldest first, at most 50. */
-  readonly lines: readonly string[];
-}
 
 /** One worker as operators and tests see it: a snapshot. */
 export interface WorkerView {
@@ -34,7 +25,8 @@ export interface WorkerView {
   readonly problem?: string;
   /** Processes started after the first. */
   readonly restarts: number;
-  readonly lastExit?: WorkerExit;
+  /** How the last process of a local worker ended. */
+  readonly lastExit?: ProcessExit;
   /** What the worker last said about itself. */
   readonly health?: WorkerHealthReport;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LogTarget, WorkerLog } from './worker-log.js';
+import { type LogTarget, ProcessLog } from './process-log.js';
 
-function logged(write: (log: WorkerLog) => void): unknown[][] {
+function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];
   const target = new Proxy({} as LogTarget, {
     get:
@@ -9,11 +9,11 @@ function logged(write: (log: WorkerLog) => void): unknown[][] {
       (...args: unknown[]) =>
         written.push([method, ...args]),
   });
-  write(new WorkerLog(target, 'm-0'));
+  write(new ProcessLog(target, 'm-0'));
   return written;
 }
 
-describe('WorkerLog', () => {
+describe('ProcessLog', () => {
   it('gives pino lines again at their level, with their fields and the worker id', () => {
     const line = '{"level":40,"time":1,"pid":7,"hostname":"h","msg":"slow prep","requestId":"r-1","prepMs":900}';
     expect(logged(log => log.line('stdout', line))).toEqual([

@@ -13,14 +13,15 @@ const METHOD_OF_LEVEL: Readonly<Record<number, Method>> = {
   60: 'fatal',
 };
 
-/** Fields every pino line has and the gateway's own line gives again. */
+/** Fields every pino line has and this process's own line gives again. */
 const REPEATED = new Set(['level', 'time', 'pid', 'hostname', 'v', 'msg']);
 
-/** Writes the lines of one worker into the gateway's log, each with the worker's id. */
-export class WorkerLog {
+/** Writes the lines of a child process into this process's log, each with the child's name under `key`. */
+export class ProcessLog {
   constructor(
     private readonly target: LogTarget,
-    private readonly workerId: string,
+    private readonly name: string,
+    private readonly key = 'worker',
   ) {}
 
   /** A line that is no JSON object, such as a crash report or a native library's message, is logged as text. */
@@ -32,13 +33,13 @@ export class WorkerLog {
     this.#write(method, fields, typeof record.msg === 'string' ? record.msg : '');
   }
 
-  /** What the supervisor itself has to say about the worker. */
+  /** What the supervisor itself has to say about the process. */
   say(method: Method, message: string, fields: object = {}): void {
     this.#write(method, fields, message);
   }
 
   #write(method: Method, fields: object, message: string): void {
-    this.target[method]({ ...fields, worker: this.workerId }, message);
+    this.target[method]({ ...fields, [this.key]: this.name }, message);
   }
 }
 

@@ -1,39 +1,47 @@
-import { type HomeEvents, type WorkerHome } from '../worker-home.js';
-import { type WorkerExit } from '../worker-view.js';
+import { type ProcessExit, type ProcessMessage, SupervisedProcess } from './child-process.js';
+import { type ProcessLog } from './process-log.js';
 import { type RestartBackoff } from './restart-backoff.js';
-import { type WorkerLog } from './worker-log.js';
-import { WorkerProcess } from './worker-process.js';
 
 export interface SupervisorOptions {
+  /** In log lines: worker, batch processor. */
+  readonly what: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Host part of the worker's address; the port is told by each process. */
-  readonly host: string;
   readonly startTimeoutMs: number;
   /** Between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number;
   readonly backoff: RestartBackoff;
-  readonly log: WorkerLog;
+  readonly log: ProcessLog;
   /** Monotonic milliseconds. */
   nowMs(): number;
   onRestart(): void;
+}
+
+export interface SupervisorEvents {
+  /** A process is being started. */
+  onStarting(): void;
+  onMessage(message: ProcessMessage): void;
+  /** It said `{ type: 'ready' }`. */
+  onReady(): void;
+  /** The process is gone; another one may follow. */
+  onGone(): void;
 }
 
 /** A process that was ready for this long is sound: the next crash starts again with the shortest pause. */
 const SOUND_AFTER_MS = 30_000;
 
 /**
- * Keeps one local worker running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits, kills
+ * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits, kills
  * it when it does not get ready in time or hangs. Never more than one process at a time.
  */
-export class WorkerSupervisor implements WorkerHome {
-  #events: HomeEvents | undefined;
-  #process: WorkerProcess | undefined;
+export class ProcessSupervisor {
+  #events: SupervisorEvents | undefined;
+  #process: SupervisedProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
   #readyAtMs: number | undefined;
   #starts = 0;
-  #lastExit: WorkerExit | undefined;
+  #lastExit: ProcessExit | undefined;
   #stopped: Promise<void> | undefined;
   #onStopped: (() => void) | undefined;
 
@@ -47,19 +55,27 @@ export class WorkerSupervisor implements WorkerHome {
     return Math.max(0, this.#starts - 1);
   }
 
-  get lastExit(): WorkerExit | undefined {
+  get lastExit(): ProcessExit | undefined {
     return this.#lastExit;
   }
 
-  start(events: HomeEvents): void {
+  start(events: SupervisorEvents): void {
     this.#events = events;
     this.#spawn();
   }
 
-  onHung(reason: string): void {
-    this.#kill(reason);
+  send(message: object): void {
+    this.#process?.send(message);
   }
 
+  /** Ends a process that hangs; another one follows. */
+  kill(reason: string): void {
+    if (!this.#process) return;
+    this.options.log.say('warn', `killing ${this.options.what}`, { reason });
+    this.#process.kill(reason);
+  }
+
+  /** Resolves when no process is left. Idempotent: the same promise. */
   stop(): Promise<void> {
     this.#stopped ??= new Promise(resolve => {
       this.#onStopped = resolve;
@@ -71,25 +87,29 @@ export class WorkerSupervisor implements WorkerHome {
   }
 
   #spawn(): void {
-    const { command, args, env, log } = this.options;
+    const { what, command, args, env, log } = this.options;
     this.#starts += 1;
     this.#readyAtMs = undefined;
     this.#events?.onStarting();
-    this.#process = new WorkerProcess({
+    this.#process = new SupervisedProcess({
       command,
       args,
       env,
-      onListening: port => this.#events?.onReachable(`${this.options.host}:${port}`),
-      onReady: () => this.#onReady(),
+      onMessage: message => this.#onMessage(message),
       onExit: exit => this.#onExit(exit),
       onLine: (stream, line) => log.line(stream, line),
     });
-    log.say('log', 'worker started', { workerPid: this.#process.pid, start: this.#starts });
+    log.say('log', `${what} started`, { childPid: this.#process.pid, start: this.#starts });
     this.#timer = setTimeout(
-      () => this.#kill(`not ready within ${this.options.startTimeoutMs} ms`),
+      () => this.kill(`not ready within ${this.options.startTimeoutMs} ms`),
       this.options.startTimeoutMs,
     );
     if (this.#starts > 1) this.options.onRestart();
+  }
+
+  #onMessage(message: ProcessMessage): void {
+    this.#events?.onMessage(message);
+    if (message.type === 'ready') this.#onReady();
   }
 
   #onReady(): void {
@@ -99,7 +119,7 @@ export class WorkerSupervisor implements WorkerHome {
     this.#events?.onReady();
   }
 
-  #onExit(exit: WorkerExit): void {
+  #onExit(exit: ProcessExit): void {
     clearTimeout(this.#timer);
     this.#process = undefined;
     this.#lastExit = exit;
@@ -108,24 +128,18 @@ export class WorkerSupervisor implements WorkerHome {
     else this.#restartLater(exit);
   }
 
-  #restartLater(exit: WorkerExit): void {
-    const { backoff, log } = this.options;
+  #restartLater(exit: ProcessExit): void {
+    const { what, backoff, log } = this.options;
     if (this.#readyAtMs !== undefined && this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS) backoff.reset();
     const restartInMs = Math.round(backoff.nextMs());
     const { code, signal, reason } = exit;
-    log.say('warn', 'worker exited', { code, signal, reason, restartInMs });
+    log.say('warn', `${what} exited`, { code, signal, reason, restartInMs });
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);
   }
 
-  #terminate(process: WorkerProcess): void {
+  #terminate(process: SupervisedProcess): void {
     process.terminate();
     const { stopGraceMs } = this.options;
-    this.#timer = setTimeout(() => this.#kill(`still running ${stopGraceMs} ms after SIGTERM`), stopGraceMs);
-  }
-
-  #kill(reason: string): void {
-    if (!this.#process) return;
-    this.options.log.say('warn', 'killing worker', { reason });
-    this.#process.kill(reason);
+    this.#timer = setTimeout(() => this.kill(`still running ${stopGraceMs} ms after SIGTERM`), stopGraceMs);
   }
 }

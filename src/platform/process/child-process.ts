@@ -1,28 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Readable } from 'node:stream';
-import { type WorkerExit } from '../worker-view.js';
 import { LastLines, LineSplitter } from './log-lines.js';
 import { guard, unguard } from './orphan-guard.js';
+
+/** How a process ended. */
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why this process was ended by us, or could not be started. */
+  readonly reason?: string;
+  /** The last lines it wrote, oldest first, at most 50. */
+  readonly lines: readonly string[];
+}
+
+export type ProcessMessage = Readonly<Record<string, unknown>>;
 
 export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** From the worker's messages: listening, ready, failed (which becomes the reason of the exit). */
-  onListening(port: number): void;
-  onReady(): void;
+  /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
+  onMessage(message: ProcessMessage): void;
   /** Once, after the process has ended or could not be started. */
-  onExit(exit: WorkerExit): void;
+  onExit(exit: ProcessExit): void;
   onLine(stream: 'stdout' | 'stderr', line: string): void;
 }
 
 const KEPT_LINES = 50;
 
 /**
- * One worker process from spawn to exit. Its output is read from the first byte to the last: a pipe that nobody reads
+ * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that nobody reads
  * freezes its writer after 64 KiB (LESSONS "Workers").
  */
-export class WorkerProcess {
+export class SupervisedProcess {
   readonly #child: ChildProcess;
   readonly #last = new LastLines(KEPT_LINES);
   #reason: string | undefined;
@@ -43,6 +53,11 @@ export class WorkerProcess {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** Lost without a word when the process is gone: its exit tells. */
+  send(message: object): void {
+    if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
   /** Asks it to drain and exit. */
@@ -66,10 +81,9 @@ export class WorkerProcess {
   }
 
   #onMessage(message: unknown): void {
-    const { type, port, message: why } = (message ?? {}) as Readonly<Record<string, unknown>>;
-    if (type === 'listening' && typeof port === 'number') this.options.onListening(port);
-    else if (type === 'ready') this.options.onReady();
-    else if (type === 'failed' && typeof why === 'string') this.#reason ??= why;
+    const told = (message ?? {}) as ProcessMessage;
+    if (told.type === 'failed' && typeof told.message === 'string') this.#reason ??= told.message;
+    this.options.onMessage(told);
   }
 
   /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */

@@ -1,12 +1,12 @@
 import { type ChildProcess } from 'node:child_process';
 
 /**
- * Kills what is left when this process ends without having stopped its workers (an uncaught exception, `process.exit`).
- * A gateway that is itself killed with SIGKILL leaves it to the workers: they exit when their IPC channel closes.
+ * Kills what is left when this process ends without having stopped its children (an uncaught exception, `process.exit`).
+ * When it is itself killed with SIGKILL that is left to the children: they exit when their IPC channel closes.
  */
 const living = new Set<ChildProcess>();
 
-/** Ends every worker process of this gateway at once. Their supervisors start successors unless they are closing. */
+/** Ends every child process at once. Their supervisors start successors unless they are closing. */
 export function killGuarded(): void {
   for (const child of living) child.kill('SIGKILL');
 }
