@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type StreamConfig, type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
+import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
+import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
+import { alone, isReady, makePool, transcribe, workerThat } from '../../support/pool-harness.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { sourceLaunch } from '../api/gateway-rig.js';
+
+let pool: WorkerPoolService;
+beforeEach(async () => {
+  pool = makePool({ models: [syntheticModel({ streams: 2 }, { id: 'm' })], launch: sourceLaunch });
+  await pool.start();
+  await workerThat(pool, isReady);
+});
+afterEach(() => pool.close());
+
+let opened = 0;
+const config = (): StreamConfig => ({
+  ...{ sessionId: `s-${++opened}`, language: '', prompt: '', sampleRate: 16_000, partials: true },
+});
+const open = (): StreamHandle => pool.openStream('m', config());
+const inUse = (): number => pool.workers()[0]?.streamsInUse ?? 0;
+
+async function heardBy(handle: StreamHandle): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  for await (const event of handle.receiveEvents()) events.push(event);
+  return events;
+}
+
+describe('a live stream', () => {
+  it('sends frames and commits in order and finishes the last utterance when it is closed', async () => {
+    const handle = open();
+    const heard = heardBy(handle);
+    await handle.sendFrame(Buffer.alloc(3200));
+    await handle.commit();
+    await handle.sendFrame(Buffer.alloc(6400), true);
+    await handle.close();
+    const finals = (await heard).flatMap(event =>
+      event.type === 'final' ? [[event.start, event.end].map(s => Math.round(s * 1000))] : [],
+    );
+    expect(finals).toEqual([
+      [0, 100],
+      [100, 300],
+    ]);
+    expect(inUse()).toBe(0);
+  });
+
+  it('takes one of 2 places, apart from file slots, and says when none is left', async () => {
+    const free = pool.workers()[0]!.slots.free;
+    const handles = [open(), open()];
+    expect(() => open()).toThrow(expect.objectContaining({ code: 'queue_full', retryAfterMs: 1000 }));
+    expect(pool.workers()[0]!.slots.free).toBe(free);
+    const [lease] = pool.lease('m-0', 1);
+    const reply = pool.execute({ workerId: 'm-0', request: transcribe(), group: alone });
+    await expect(reply.reply).resolves.toMatchObject({ kind: 'transcript' });
+    lease!.release();
+    await Promise.all(handles.map(handle => handle.cancel()));
+    await Promise.all(handles.map(handle => handle.finished));
+    expect(inUse()).toBe(0);
+  });
+
+  it('ends quietly when it is cancelled, and its place is taken again at once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const handles = [open(), open()];
+      const heard = handles.map(heardBy);
+      await handles[0]!.sendFrame(Buffer.alloc(3200));
+      await Promise.all(handles.map(handle => handle.cancel()));
+      await Promise.all(heard);
+      await Promise.all(handles.map(handle => handle.finished));
+    }
+    expect(inUse()).toBe(0);
+  });
+
+  it('tells worker_lost when its worker is killed', async () => {
+    const handle = open();
+    const heard = heardBy(handle);
+    await handle.sendFrame(Buffer.alloc(3200));
+    process.kill(pool.workers()[0]!.pid!, 'SIGKILL');
+    await expect(heard).rejects.toMatchObject({ code: 'worker_lost' });
+    expect(() => open()).toThrow(expect.objectContaining({ code: 'no_worker' }));
+  });
+
+  it('is not to be had of a model without streams', async () => {
+    await pool.close();
+    pool = makePool({ models: [syntheticModel({}, { id: 'm' })], launch: sourceLaunch });
+    await pool.start();
+    await workerThat(pool, isReady);
+    expect(() => open()).toThrow(expect.objectContaining({ code: 'unsupported_task' }));
+  });
+});
