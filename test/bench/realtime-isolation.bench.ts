@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayProcess } from '../support/gateway-process.js';
+import { transcriptionRequest } from '../support/http-request.js';
+import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
+import { syntheticModel } from '../support/synthetic-model.js';
+import { pause } from '../support/waiting.js';
+import { atMost, progress, type BenchResult } from './support/bench-result.js';
+import { LoadProcess } from './support/load-process.js';
+import { distribution, median, rounded } from './support/percentiles.js';
+
+const STREAMS = 2;
+const FILE_CALLERS = 50;
+const UTTERANCES = 40;
+/** 20 ms at 16 kHz. */
+const FRAME = Buffer.alloc(640, 1);
+const FRAME_MS = 20;
+const LOAD = { warmupMs: 2000, durationMs: 30_000 };
+
+/** Do live streams feel 50 file requests that take every file slot? First text after the first frame, idle and loaded in turns. */
+export async function run(): Promise<BenchResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const model = syntheticModel(
+    { streams: STREAMS, baseMs: 20, maxBatch: 8 },
+    { capabilities: ['transcribe', 'stream'] },
+  );
+  try {
+    await using gateway = await GatewayProcess.start([model], {}, { folder });
+    await using files = new LoadProcess();
+    const url = `http://127.0.0.1:${gateway.port}`;
+    const clients = await Promise.all(Array.from({ length: STREAMS }, () => RealtimeClient.synthetic(url)));
+    await firstTexts(clients);
+    const idle = await firstTexts(clients);
+    const load = files.run({
+      ...{ port: gateway.port, ...LOAD, numericHeaders: [] },
+      request: transcriptionRequest({ model: model.id, priority: 'batch' }),
+      arrivals: { kind: 'closed', callers: FILE_CALLERS },
+    });
+    await pause(LOAD.warmupMs);
+    const loaded = await firstTexts(clients);
+    const { requestsPerS } = await load;
+    for (const client of clients) client.socket.close(1000);
+    progress(`  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`);
+    return {
+      results: { idleMs: distribution(idle), loadedMs: distribution(loaded), filesPerS: rounded(requestsPerS) },
+      goals: [atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1)],
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function firstTexts(clients: readonly RealtimeClient[]): Promise<number[]> {
+  return (await Promise.all(clients.map(client => utterances(client)))).flat();
+}
+
+/** Milliseconds from the first frame of each utterance to its first delta. */
+async function utterances(client: RealtimeClient): Promise<number[]> {
+  const delays: number[] = [];
+  for (let utterance = 0; utterance < UTTERANCES; utterance += 1) {
+    const startMs = performance.now();
+    const heard = client.next(`${TRANSCRIPTION}.delta`).then(() => delays.push(performance.now() - startMs));
+    for (let frame = 1; frame <= 10; frame += 1) {
+      client.say(FRAME);
+      await pause(Math.max(0, startMs + frame * FRAME_MS - performance.now()));
+    }
+    await heard;
+    client.commit();
+    await client.next(`${TRANSCRIPTION}.completed`);
+  }
+  return delays;
+}
