@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
-import { LogMelExtractor } from './log-mel.js';
+import { framesOf, LogMelExtractor } from './log-mel.js';
 import { type LogMelProtocol, type LogMelThreadData } from './whisper-protocol.js';
 
 /** Entry of a thread that computes features. No decorators here or in anything imported. */
@@ -11,9 +11,12 @@ serveThread<LogMelProtocol, undefined>(() => {
   return {
     info: undefined,
     operations: {
-      extract: ({ samples, values, cancel }) => {
+      extract: ({ samples, cancel }, notify) => {
         const flag = new CancelFlag(cancel);
-        return extractor.extract(samples, values, () => flag.raised);
+        const values = new Float32Array(mels * framesOf(samples.length));
+        const done = extractor.extract(samples, values, () => flag.raised);
+        if (done) notify(values, [values.buffer]);
+        return done;
       },
     },
     close: () => undefined,

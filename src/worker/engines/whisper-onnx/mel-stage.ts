@@ -2,7 +2,6 @@ import { EngineThread } from '../threads/engine-thread.js';
 import { threadEntry } from '../threads/thread-entry.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import { shareSamples } from '../threads/shared-samples.js';
 import { framesOf, HOP_SAMPLES, type LogMel } from './log-mel.js';
 import { type LogMelProtocol, type LogMelThreadData } from './whisper-protocol.js';
 
@@ -29,16 +28,27 @@ export class MelStage {
     signal.addEventListener('abort', raise, { once: true });
     this.#running.add(flag);
     try {
-      const frames = framesOf(samples.length);
-      const values = new Float32Array(new SharedArrayBuffer(this.mels * frames * Float32Array.BYTES_PER_ELEMENT));
-      const request = { samples: await shareSamples(samples), values, cancel: flag.memory };
-      const done = !signal.aborted && (await this.#threads.use(thread => thread.call('extract', request)));
-      if (!done) return undefined;
-      return { mels: this.mels, frames, contentFrames: Math.floor(samples.length / HOP_SAMPLES), values };
+      if (signal.aborted) return undefined;
+      const values = await this.#threads.use(thread => this.#extracted(thread, samples.slice(), flag));
+      if (values === undefined) return undefined;
+      const contentFrames = Math.floor(samples.length / HOP_SAMPLES);
+      return { mels: this.mels, frames: framesOf(samples.length), contentFrames, values };
     } finally {
       this.#running.delete(flag);
       signal.removeEventListener('abort', raise);
     }
+  }
+
+  /** Moved there and back: shared memory is not counted by V8 and would stay until the thread happens to collect garbage. */
+  async #extracted(
+    thread: EngineThread<LogMelProtocol>,
+    samples: Int16Array<ArrayBuffer>,
+    { memory }: CancelFlag,
+  ): Promise<Float32Array | undefined> {
+    let values: Float32Array | undefined;
+    const onNotice = (made: Float32Array): void => void (values = made);
+    await thread.call('extract', { samples, cancel: memory }, { transfer: [samples.buffer], onNotice });
+    return values;
   }
 
   async close(): Promise<void> {

@@ -35,6 +35,8 @@ export async function openSession(runtime: OnnxRuntime, file: string, place: Ses
     return await runtime.InferenceSession.create(file, {
       executionProviders: [cuda ? { name: 'cuda', deviceId: Number(index) } : 'cpu'],
       ...{ intraOpNumThreads: place.threads, interOpNumThreads: 1, logSeverityLevel: 3 },
+      // A memory plan is kept for every combination of shapes ever seen; here each step has another one.
+      enableMemPattern: false,
     });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -120,6 +120,8 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
       const { mel, info } = await this.#use();
       requireSupported(item, info);
       const features = this.#prepared.get(item.audio) ?? (await mel.extract(samplesOf(item), item.signal));
+      // Moved to the model's thread below, and gone from here.
+      this.#prepared.delete(item.audio);
       if (features === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
       const { requestId, task, prompt, temperature, wordTimestamps } = item;
       return {
@@ -145,6 +147,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
       real.length === 0
         ? []
         : await model.call('transcribe', real, {
+            transfer: [...new Set(real.map(job => job.mel.values.buffer as ArrayBuffer))],
             onNotice: ({ job, segment, words }) => batch[places[job]!]!.onSegment?.(segment, words),
           });
     const outcomes = new Map(places.map((place, i) => [place, answers[i]!]));

@@ -7,16 +7,15 @@ export interface LogMelThreadData {
 }
 
 interface ExtractRequest {
-  /** Mono 16 kHz, in shared memory. */
+  /** Mono 16 kHz; moved to the thread. */
   readonly samples: Int16Array;
-  /** [mels][frames], in shared memory. */
-  readonly values: Float32Array;
   /** Memory of a CancelFlag. */
   readonly cancel: SharedArrayBuffer;
 }
 
+/** The notice is the result, moved and not copied; the reply says whether there is one. */
 export interface LogMelProtocol {
-  extract: { request: ExtractRequest; reply: boolean; notice: never };
+  extract: { request: ExtractRequest; reply: boolean; notice: Float32Array };
 }
 
 /** What the model's thread tells once the model is loaded. */
