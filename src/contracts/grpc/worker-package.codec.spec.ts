@@ -7,6 +7,13 @@ import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { GrpcMethod, type MicroserviceOptions, Transport } from '@nestjs/microservices';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import {
+  encodeEmbedded,
+  type EmbedRequest,
+  type EmbedResponse,
+  encodeEmbedCall,
+  TextGenerationStub,
+} from './generation.codec.js';
 import { HealthStub, SERVING, type HealthCheckResponse } from './health.codec.js';
 import {
   encodeTranscribeCall,
@@ -17,14 +24,22 @@ import {
 } from './stt.codec.js';
 import { WORKER_PACKAGES, workerPackageDefinition } from './worker-package.codec.js';
 
+const NOTHING = { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: '' };
+const ENVELOPE = { requestId: 'r', priority: RequestPriority.REALTIME, group: { id: 'g', size: 1 } };
+
 @Controller()
 class EchoController {
   @GrpcMethod('SpeechToText', 'TranscribeFile')
   transcribeFile(request: TranscribeFileRequest): TranscribeFileResponse {
     return encodeTranscript(
       { text: `${request.audio.length} bytes`, language: 'en', durationS: 1, segments: [], words: [] },
-      { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: '' },
+      NOTHING,
     );
+  }
+
+  @GrpcMethod('TextGeneration', 'Embed')
+  embed({ body }: EmbedRequest): EmbedResponse {
+    return encodeEmbedded({ vectors: body, dimensions: 1, execution: NOTHING });
   }
 
   @GrpcMethod('Health', 'Check')
@@ -60,9 +75,7 @@ describe('the package definition in a Nest gRPC server', () => {
   it('serves switchyard.v1 methods under their proto names', async () => {
     const client = new SpeechToTextStub(url, credentials.createInsecure());
     const request = encodeTranscribeCall({
-      requestId: 'r',
-      priority: RequestPriority.REALTIME,
-      group: { id: 'g', size: 1 },
+      ...ENVELOPE,
       task: 'transcribe',
       audio: Buffer.alloc(1000),
       filename: 'a.wav',
@@ -75,6 +88,16 @@ describe('the package definition in a Nest gRPC server', () => {
       client.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(reply)));
     });
     expect(response.text).toBe('1000 bytes');
+    client.close();
+  });
+
+  it('serves all services of the package', async () => {
+    const client = new TextGenerationStub(url, credentials.createInsecure());
+    const request = encodeEmbedCall({ ...ENVELOPE, body: Buffer.from('{}'), inputs: 1, tenant: '' });
+    const response = await new Promise<EmbedResponse>((resolve, reject) => {
+      client.embed(request, (error, reply) => (error ? reject(error) : resolve(reply)));
+    });
+    expect(response.vectors.toString()).toBe('{}');
     client.close();
   });
 

@@ -1,10 +1,11 @@
 import { type ServiceDefinition } from '@grpc/grpc-js';
+import { textGenerationDefinition } from './generation.codec.js';
 import { healthDefinition } from './health.codec.js';
 import { speechToTextDefinition } from './stt.codec.js';
 import { textToSpeechDefinition } from './tts.codec.js';
 
 /**
- * The three services of a worker as a grpc-js package definition: the `packageDefinition` of Nest's gRPC transport, so
+ * The services of all kinds of workers as a grpc-js package definition: the `packageDefinition` of Nest's gRPC transport, so
  * that no .proto file is parsed at run time. Use with `package: WORKER_PACKAGES`.
  *
  * Nest looks handlers up by the name of the proto method: `@GrpcMethod('SpeechToText', 'TranscribeFile')`.
@@ -12,6 +13,7 @@ import { textToSpeechDefinition } from './tts.codec.js';
 export const workerPackageDefinition = {
   'switchyard.v1.SpeechToText': byProtoName(speechToTextDefinition),
   'switchyard.v1.TextToSpeech': byProtoName(textToSpeechDefinition),
+  'switchyard.v1.TextGeneration': byProtoName(textGenerationDefinition),
   'grpc.health.v1.Health': byProtoName(healthDefinition),
 };
 

@@ -66,7 +66,7 @@ export interface HealthResponse {
   device: string;
   /** Version of the loaded model files. */
   revision: string;
-  /** "stt" or "tts". */
+  /** "stt", "tts", "llm" or "embedding". */
   kind: string;
   /** Largest group one engine call takes. */
   maxBatch: number;

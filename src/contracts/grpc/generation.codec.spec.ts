@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import {
+  decodeEmbedCall,
+  decodeEmbedded,
+  decodeGenerateCall,
+  decodeGenerationMessage,
+  encodeEmbedCall,
+  encodeEmbedded,
+  encodeGenerateCall,
+  encodeGenerationMessage,
+  textGenerationDefinition,
+} from './generation.codec.js';
+
+const envelope = { requestId: 'r', priority: RequestPriority.BATCH, group: { id: 'g', size: 2 } };
+const execution = { prepMs: 0, readyWaitMs: 1, deviceMs: 2, batchSize: 1, batchId: 'b' };
+const { generate, embed } = textGenerationDefinition;
+
+describe('generation codec', () => {
+  it('carries a body byte by byte, also what is no valid UTF-8', () => {
+    const body = Buffer.concat([
+      Buffer.from('{"seed": 12345678901234567890, "x": "'),
+      Buffer.from([0xff]),
+      Buffer.from('"}'),
+    ]);
+    const call = {
+      ...envelope,
+      form: 'chat' as const,
+      body,
+      stream: true,
+      maxTokens: 7,
+      n: 2,
+      tenant: 't',
+      answerModel: 'm',
+    };
+    const wire = generate.requestSerialize(encodeGenerateCall(call));
+    expect(decodeGenerateCall(generate.requestDeserialize(wire))).toEqual(call);
+  });
+
+  it('refuses a form of a newer gateway', () => {
+    const call = {
+      ...envelope,
+      form: 'chat' as const,
+      body: Buffer.alloc(0),
+      stream: false,
+      maxTokens: 0,
+      n: 1,
+      tenant: '',
+      answerModel: '',
+    };
+    expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow('chat or completion');
+  });
+
+  it.each([
+    ['a chunk', { kind: 'chunk' as const, json: Buffer.from('{"id":"é"}') }],
+    ['a done without usage', { kind: 'done' as const, finishReasons: [], execution }],
+    [
+      'a done with all it can say',
+      {
+        kind: 'done' as const,
+        finishReasons: ['stop', 'length'],
+        execution,
+        usage: { promptTokens: 3, completionTokens: 4, cachedTokens: 1 },
+        firstTokenMs: 0,
+      },
+    ],
+  ])('carries %s', (_title, message) => {
+    const wire = generate.responseSerialize(encodeGenerationMessage(message));
+    expect(decodeGenerationMessage(generate.responseDeserialize(wire))).toEqual(message);
+  });
+
+  it('tells nothing of a message it does not know', () => {
+    expect(decodeGenerationMessage({})).toBeUndefined();
+  });
+
+  it('carries embeddings both ways', () => {
+    const call = { ...envelope, body: Buffer.from('{}'), inputs: 2, tenant: 't' };
+    expect(decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(call))))).toEqual(call);
+    const answer = { vectors: Buffer.from(new Float32Array([1, 2, 3, 4]).buffer), dimensions: 2, execution };
+    expect(decodeEmbedded(embed.responseDeserialize(embed.responseSerialize(encodeEmbedded(answer))))).toEqual(answer);
+  });
+});

@@ -1,0 +1,163 @@
+import {
+  type CallEnvelope,
+  type CallExecution,
+  decodeEnvelope,
+  decodeExecution,
+  encodeEnvelope,
+  encodeExecution,
+} from './call.codec.js';
+import {
+  type EmbedRequest,
+  type EmbedResponse,
+  GenerateRequest_Form as Form,
+  type GenerateRequest,
+  type GenerateResponse,
+  TextGenerationClient,
+  type TokenUsage,
+} from './generated/switchyard/v1/generation.js';
+
+export {
+  TextGenerationService as textGenerationDefinition,
+  type TextGenerationClient,
+  type TextGenerationServer,
+  type EmbedRequest,
+  type EmbedResponse,
+  type GenerateRequest,
+  type GenerateResponse,
+} from './generated/switchyard/v1/generation.js';
+
+export const TextGenerationStub = TextGenerationClient;
+
+/** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
+export type GenerationForm = 'chat' | 'completion';
+
+export interface CallTokenUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Part of `promptTokens` that was not computed anew. */
+  readonly cachedTokens: number;
+}
+
+/** One `Generate` call as both sides see it. */
+export interface GenerateCallFields extends CallEnvelope {
+  readonly form: GenerationForm;
+  /** The caller's JSON object, byte by byte. */
+  readonly body: Buffer;
+  /** OpenAI's chunks; else one chunk with the whole answer. */
+  readonly stream: boolean;
+  /** Per choice; 0: no limit named. */
+  readonly maxTokens: number;
+  /** Choices, 1 or more. */
+  readonly n: number;
+  /** Salt of what is kept between requests. */
+  readonly tenant: string;
+  /** What answers carry as `model`. */
+  readonly answerModel: string;
+}
+
+/** The stream in order: chunks, then one done. */
+export type GenerationMessage =
+  | { readonly kind: 'chunk'; readonly json: Buffer }
+  | {
+      readonly kind: 'done';
+      readonly usage?: CallTokenUsage;
+      /** In order of the choices' index. */
+      readonly finishReasons: readonly string[];
+      readonly execution: CallExecution;
+      readonly firstTokenMs?: number;
+    };
+
+/** One `Embed` call as both sides see it. */
+export interface EmbedCallFields extends CallEnvelope {
+  readonly body: Buffer;
+  /** Vectors the answer holds. */
+  readonly inputs: number;
+  readonly tenant: string;
+}
+
+export interface Embedded {
+  /** 32-bit floats, little endian, one vector after another. */
+  readonly vectors: Buffer;
+  /** Length of one vector. */
+  readonly dimensions: number;
+  readonly usage?: CallTokenUsage;
+  readonly execution: CallExecution;
+}
+
+const FORMS = { chat: Form.CHAT, completion: Form.COMPLETION } as const;
+
+export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
+  ...encodeEnvelope(call),
+  form: FORMS[call.form],
+  body: call.body,
+  stream: call.stream,
+  maxTokens: call.maxTokens,
+  n: call.n,
+  tenant: call.tenant,
+  answerModel: call.answerModel,
+});
+
+/** @throws RangeError when the form is none that this worker knows. */
+export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
+  const { body, stream, maxTokens, tenant, answerModel } = message;
+  if (message.form !== Form.CHAT && message.form !== Form.COMPLETION) {
+    throw new RangeError(`form must be chat or completion; got ${message.form}`);
+  }
+  const form = message.form === Form.CHAT ? 'chat' : 'completion';
+  return { ...decodeEnvelope(message), form, body, stream, maxTokens, n: Math.max(1, message.n), tenant, answerModel };
+}
+
+export function encodeGenerationMessage(message: GenerationMessage): GenerateResponse {
+  if (message.kind === 'chunk') return { message: { $case: 'chunk', value: message.json } };
+  const { usage, finishReasons, execution, firstTokenMs } = message;
+  const value = { usage, finishReasons: [...finishReasons], execution: encodeExecution(execution), firstTokenMs };
+  return { message: { $case: 'done', value } };
+}
+
+/** Undefined: a message of a newer worker that this gateway does not know. */
+export function decodeGenerationMessage({ message }: GenerateResponse): GenerationMessage | undefined {
+  if (message?.$case === 'chunk') return { kind: 'chunk', json: message.value };
+  if (message?.$case !== 'done') return undefined;
+  const { usage, finishReasons, execution, firstTokenMs } = message.value;
+  return {
+    kind: 'done',
+    finishReasons,
+    execution: decodeExecution(execution),
+    ...(usage && { usage: usageOf(usage) }),
+    ...(firstTokenMs !== undefined && { firstTokenMs }),
+  };
+}
+
+export const encodeEmbedCall = (call: EmbedCallFields): EmbedRequest => ({
+  ...encodeEnvelope(call),
+  body: call.body,
+  inputs: call.inputs,
+  tenant: call.tenant,
+});
+
+export const decodeEmbedCall = (message: EmbedRequest): EmbedCallFields => ({
+  ...decodeEnvelope(message),
+  body: message.body,
+  inputs: message.inputs,
+  tenant: message.tenant,
+});
+
+export const encodeEmbedded = ({ vectors, dimensions, usage, execution }: Embedded): EmbedResponse => ({
+  vectors,
+  dimensions,
+  usage,
+  execution: encodeExecution(execution),
+});
+
+export const decodeEmbedded = ({ vectors, dimensions, usage, execution }: EmbedResponse): Embedded => ({
+  vectors,
+  dimensions,
+  execution: decodeExecution(execution),
+  ...(usage && { usage: usageOf(usage) }),
+});
+
+const usageOf = ({ promptTokens, completionTokens, cachedTokens }: TokenUsage): CallTokenUsage => ({
+  promptTokens,
+  completionTokens,
+  cachedTokens,
+});
