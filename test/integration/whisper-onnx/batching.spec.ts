@@ -78,17 +78,15 @@ describe('whisper-onnx batching', () => {
 
   it('lets a second engine call join while the first runs, and leave before it ends', async () => {
     const [alone] = valuesOf(await engine.transcribe([item(2, 9)]));
-    const order: string[] = [];
-    let joined: Promise<unknown> | undefined;
-    const join = async () => {
-      expect(valuesOf(await engine.transcribe([item(2, 9)]))).toEqual([alone]);
-      order.push('second');
-    };
-    const onSegment = () => void (joined ??= join());
-    await engine.transcribe([item(60, 10, { onSegment })]);
-    order.push('first');
-    await joined;
-    expect(order).toEqual(['second', 'first']);
+    const abort = new AbortController();
+    let started: () => void = () => undefined;
+    const running = new Promise<void>(resolve => (started = resolve));
+    const endless = { ...ONE_TRY, signal: abort.signal, onSegment: () => started() };
+    const first = engine.transcribe([transcribeItem(pcm(endlessRhythm(10)), endless)]);
+    await running;
+    expect(valuesOf(await engine.transcribe([item(2, 9)]))).toEqual([alone]);
+    abort.abort();
+    expect(await first).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
   });
 
   it('tells segments as they are final, in order, the same that the transcript has', async () => {
