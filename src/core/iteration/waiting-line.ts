@@ -13,7 +13,7 @@ export class WaitingLine<T> {
 
   add(item: T, key: number): void {
     let low = 0;
-    for (let high = this.#places.length; low < high; ) {
+    for (let high = this.#places.length; low < high;) {
       const middle = (low + high) >> 1;
       if (this.#places[middle]!.key <= key) low = middle + 1;
       else high = middle;
