@@ -1,8 +1,18 @@
 /**
- * What a gateway tells the batch processor that it started, over Node's IPC channel, when a batch was created or cancelled: look
- * now and not at the next poll. Where lines go and with which secret stands in the child's environment (`ProcessorLink`).
+ * What a gateway tells the batch processor that it started, over Node's IPC channel. Where lines go and with which secret
+ * stands in the child's environment (`ProcessorLink`).
  */
-export type GatewayMessage = { readonly type: 'wake' };
+export type GatewayMessage =
+  /** A batch was created or cancelled: look now and not at the next poll. */
+  | { readonly type: 'wake' }
+  /** A scrape has come: tell what you count. */
+  | { readonly type: 'metrics' };
 
-/** What the processor tells the gateway: it claims jobs, or why it never will. */
-export type ProcessorMessage = { readonly type: 'ready' } | { readonly type: 'failed'; readonly message: string };
+/** What a processor tells the gateway that started it. */
+export type ProcessorMessage =
+  /** It claims jobs. */
+  | { readonly type: 'ready' }
+  /** Why it never will. */
+  | { readonly type: 'failed'; readonly message: string }
+  /** Answer to `metrics`: the exposition text of the processor's own metrics. */
+  | { readonly type: 'metrics'; readonly text: string };

@@ -13,6 +13,8 @@ export function principalOf(request: FastifyRequest): Principal {
   return principal;
 }
 
+export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
+
 export interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly publicMetrics: boolean;

@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
-import { ConfigError } from '../config/config-problem.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { Authenticator } from './authenticator.js';
 import { CrossOrigins } from './cross-origin.js';
 import { KeyRing } from './key-ring.js';
-import { ProcessorTokens } from './processor-tokens.js';
+import { InternalTokens } from './internal-tokens.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
-
-const MIN_SECRET_BYTES = 32;
+import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
 
 /** Keys, tokens and origins; global, because every door asks the same questions. */
 @Global()
@@ -16,14 +14,19 @@ const MIN_SECRET_BYTES = 32;
   providers: [
     { provide: KeyRing, inject: [SETTINGS], useFactory: ({ auth }: Settings) => new KeyRing(auth.keysFile) },
     {
-      provide: ShortLivedTokens,
+      provide: TOKEN_SECRET,
       inject: [SETTINGS],
-      useFactory: ({ auth }: Settings) => new ShortLivedTokens(tokenSecret(auth.tokenSecretFile)),
+      useFactory: ({ auth }: Settings) => tokenSecret(auth.tokenSecretFile) ?? randomBytes(32),
     },
     {
-      provide: ProcessorTokens,
+      provide: ShortLivedTokens,
+      inject: [TOKEN_SECRET],
+      useFactory: (secret: Buffer) => new ShortLivedTokens(secret),
+    },
+    {
+      provide: InternalTokens,
       inject: [SETTINGS],
-      useFactory: ({ auth }: Settings) => processorTokens(tokenSecret(auth.tokenSecretFile)),
+      useFactory: ({ auth }: Settings) => internalTokens(tokenSecret(auth.tokenSecretFile)),
     },
     {
       provide: CrossOrigins,
@@ -32,26 +35,9 @@ const MIN_SECRET_BYTES = 32;
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyRing, ProcessorTokens],
+  exports: [Authenticator, CrossOrigins, KeyRing, InternalTokens],
 })
 export class AuthModule {}
 
-const processorTokens = (shared: Buffer | undefined): ProcessorTokens =>
-  shared ? ProcessorTokens.sharing(shared) : new ProcessorTokens();
-
-/** Undefined: one secret per process. */
-function tokenSecret(path: string): Buffer | undefined {
-  if (path === '') return undefined;
-  const secret = readSecret(path);
-  if (secret.length >= MIN_SECRET_BYTES) return secret;
-  throw new ConfigError([{ origin: path, message: `must hold at least ${MIN_SECRET_BYTES} bytes of secret` }]);
-}
-
-function readSecret(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([{ origin: path, message: `cannot be read (${code}); \`auth.token_secret_file\` names it` }]);
-  }
-}
+const internalTokens = (shared: Buffer | undefined): InternalTokens =>
+  shared ? InternalTokens.sharing(shared) : new InternalTokens();

@@ -2,9 +2,10 @@ import { type IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js';
+import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal, type Scope } from './principal.js';
-import { ProcessorTokens } from './processor-tokens.js';
+import { InternalTokens } from './internal-tokens.js';
 import { type ShortLivedToken, ShortLivedTokens } from './short-lived-tokens.js';
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
@@ -13,7 +14,7 @@ export class Authenticator {
   constructor(
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
-    private readonly processors: ProcessorTokens,
+    private readonly processors: InternalTokens,
   ) {}
 
   /** False: no keys are asked for, and everybody is `ANYBODY`, whatever they present. */
@@ -42,7 +43,7 @@ export class Authenticator {
 
   /** False once its key was withdrawn. For connections that outlive many requests. */
   isCurrent({ keyId }: Principal): boolean {
-    return !this.enabled || (keyId !== undefined && this.keys.has(keyId));
+    return !this.enabled || keyId === INTERNAL_KEY_ID || (keyId !== undefined && this.keys.has(keyId));
   }
 
   /** A token that ends by itself, and with the key it came from. */

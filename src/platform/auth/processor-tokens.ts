@@ -9,7 +9,7 @@ const TTL_S = 3600;
  * Tokens with which a batch processor sends the lines of a job in the name of its tenant: callers' keys are never stored
  * (LESSONS "Batch jobs"). They need no key, so withdrawing one does not stop the batches it created.
  */
-export class ProcessorTokens {
+export class InternalTokens {
   readonly #tokens: ShortLivedTokens;
 
   /** @param secret random when absent */
@@ -21,8 +21,8 @@ export class ProcessorTokens {
    * From `auth.token_secret_file`, the same for gateways and processors that run apart. Derived: a processor's secret signs
    * nothing but its own tokens.
    */
-  static sharing(secret: Buffer): ProcessorTokens {
-    return new ProcessorTokens(createHmac('sha256', secret).update('switchyard batch processor').digest());
+  static sharing(secret: Buffer): InternalTokens {
+    return new InternalTokens(createHmac('sha256', secret).update('switchyard batch processor').digest());
   }
 
   mint(tenant: string): string {

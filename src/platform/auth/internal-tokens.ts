@@ -1,0 +1,38 @@
+import { type Principal } from './principal.js';
+import { ShortLivedTokens } from './short-lived-tokens.js';
+import { tokenSecret } from './token-secret.js';
+
+/** Key id of our own processes; no key of a keys file can have it, for the colon. */
+export const INTERNAL_KEY_ID = 'internal:batch';
+
+const LIFE_S = 3600;
+/** A token with less life than this is replaced: lines wait in the gateway's queue before they are done, not before they are let in. */
+const RENEW_MS = 600_000;
+
+/** Tokens that a batch processor shows its gateway on behalf of a tenant: inference and nothing else, for an hour. */
+export class InternalTokens {
+  readonly #byTenant = new Map<string, { readonly token: string; readonly renewAtMs: number }>();
+
+  constructor(
+    private readonly tokens: ShortLivedTokens,
+    private readonly nowMs: () => number = () => Date.now(),
+  ) {}
+
+  tokenFor(tenant: string): string {
+    const known = this.#byTenant.get(tenant);
+    if (known && this.nowMs() < known.renewAtMs) return known.token;
+    const principal: Principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(['inference']) };
+    const { token } = this.tokens.mint({ principal, scopes: ['inference'], ttlS: LIFE_S });
+    this.#byTenant.set(tenant, { token, renewAtMs: this.nowMs() + LIFE_S * 1000 - RENEW_MS });
+    return token;
+  }
+}
+
+/** @param handed secret from the gateway that started this process, base64. Undefined: no secret is known. */
+export function internalTokens(
+  { tokenSecretFile }: { readonly tokenSecretFile: string },
+  handed: string | undefined,
+): InternalTokens | undefined {
+  const secret = handed === undefined ? tokenSecret(tokenSecretFile) : Buffer.from(handed, 'base64');
+  return secret && new InternalTokens(new ShortLivedTokens(secret));
+}
