@@ -4,7 +4,6 @@ import { SETTINGS, type Settings } from '../config/settings.js';
 import { Authenticator } from './authenticator.js';
 import { CrossOrigins } from './cross-origin.js';
 import { KeyRing } from './key-ring.js';
-import { InternalTokens } from './internal-tokens.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
 
@@ -24,20 +23,12 @@ import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
       useFactory: (secret: Buffer) => new ShortLivedTokens(secret),
     },
     {
-      provide: InternalTokens,
-      inject: [SETTINGS],
-      useFactory: ({ auth }: Settings) => internalTokens(tokenSecret(auth.tokenSecretFile)),
-    },
-    {
       provide: CrossOrigins,
       inject: [SETTINGS],
       useFactory: ({ server }: Settings) => new CrossOrigins(server.corsOrigins),
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyRing, InternalTokens],
+  exports: [Authenticator, CrossOrigins, KeyRing, TOKEN_SECRET],
 })
 export class AuthModule {}
-
-const internalTokens = (shared: Buffer | undefined): InternalTokens =>
-  shared ? InternalTokens.sharing(shared) : new InternalTokens();

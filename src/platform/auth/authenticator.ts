@@ -5,7 +5,6 @@ import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js'
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal, type Scope } from './principal.js';
-import { InternalTokens } from './internal-tokens.js';
 import { type ShortLivedToken, ShortLivedTokens } from './short-lived-tokens.js';
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
@@ -14,7 +13,6 @@ export class Authenticator {
   constructor(
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
-    private readonly processors: InternalTokens,
   ) {}
 
   /** False: no keys are asked for, and everybody is `ANYBODY`, whatever they present. */
@@ -26,7 +24,7 @@ export class Authenticator {
   authenticate(token: string | undefined): Principal {
     if (!this.enabled) return ANYBODY;
     if (token === undefined) throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
-    const principal = this.keys.find(token) ?? this.#shortLived(token) ?? this.processors.verify(token);
+    const principal = this.keys.find(token) ?? this.#shortLived(token);
     if (!principal) throw refusal('The API key is not valid: unknown, withdrawn or expired.');
     return principal;
   }

@@ -1,20 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
-import { InternalTokens } from './internal-tokens.js';
+import { INTERNAL_KEY_ID, InternalTokens, internalTokens } from './internal-tokens.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 
-const SHARED = Buffer.alloc(32, 7);
+const SECRET = Buffer.alloc(32, 7);
+const HANDED = SECRET.toString('base64');
 
 describe('InternalTokens', () => {
-  it('let a processor with the same shared secret act for a tenant, with inference only', () => {
-    const principal = InternalTokens.sharing(SHARED).verify(InternalTokens.sharing(SHARED).mint('acme'));
-    expect(principal).toEqual({ tenant: 'acme', keyId: undefined, scopes: new Set(['inference']) });
+  it('let a processor act for a tenant, with inference only, at the gateway that handed it the secret', () => {
+    const token = internalTokens({ tokenSecretFile: '' }, HANDED)!.tokenFor('acme');
+    const principal = { tenant: 'acme', keyId: INTERNAL_KEY_ID, scopes: new Set(['inference']) };
+    expect(new ShortLivedTokens(SECRET).verify(token)).toEqual(principal);
+    expect(new ShortLivedTokens().verify(token)).toBeUndefined();
   });
 
-  it('refuse those of another secret, and the short-lived tokens of the same shared one', () => {
-    const tokens = InternalTokens.sharing(SHARED);
-    const principal = { tenant: 'acme', scopes: new Set(['inference'] as const) };
-    expect(tokens.verify(new InternalTokens().mint('acme'))).toBeUndefined();
-    expect(tokens.verify(new ShortLivedTokens(SHARED).mint({ principal, scopes: [], ttlS: 9 }).token)).toBeUndefined();
-    expect(new ShortLivedTokens(SHARED).verify(tokens.mint('acme'))).toBeUndefined();
+  it('are made once per tenant, and anew ten minutes before their hour is over', () => {
+    let nowMs = 1_000_000;
+    const clock = () => nowMs;
+    const tokens = new InternalTokens(new ShortLivedTokens(SECRET, clock), clock);
+    const first = tokens.tokenFor('acme');
+    expect(tokens.tokenFor('other')).not.toBe(first);
+    nowMs += 50 * 60_000 - 1;
+    expect(tokens.tokenFor('acme')).toBe(first);
+    nowMs += 1;
+    expect(tokens.tokenFor('acme')).not.toBe(first);
+  });
+
+  it('cannot be made without a secret', () => {
+    expect(internalTokens({ tokenSecretFile: '' }, undefined)).toBeUndefined();
   });
 });
