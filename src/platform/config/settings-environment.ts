@@ -1,12 +1,13 @@
 import { didYouMean } from './nearest-name.js';
 import { SettingSource } from './setting-source.js';
 import { environmentName, SETTING_PATHS, type SettingPath } from './settings.js';
+import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
 
 /** Names the settings file, when it is not `config/switchyard.yaml`. */
 export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
 
-const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE];
+const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE, PROCESSOR_LINK_VARIABLE];
 
 /** Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name of it wins. */
 const BORROWED: Readonly<Record<string, SettingPath>> = {

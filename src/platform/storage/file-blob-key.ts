@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** Everything under it is a file's bytes or nobody's. */
+/** Before every key of a file, and of nothing else. */
 export const FILE_BLOBS = 'files/';
 
-/** Where the bytes of a file lie. Tenants are names that people chose, so a hash of theirs is in the key. */
+/** Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing tells nobody. */
 export function fileBlobKey(tenant: string, fileId: string): string {
-  return `${FILE_BLOBS}${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}/${fileId}`;
+  const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
+  return `${FILE_BLOBS}${owner}/${fileId}`;
 }

@@ -1,0 +1,104 @@
+import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type ProcessorLink } from '../platform/config/processor-link.js';
+import { ConfigModule } from '../platform/config/config.module.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { SETTINGS, type Settings } from '../platform/config/settings.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { LoggingModule } from '../platform/logging/logging.module.js';
+import { BlobModule } from '../platform/storage/blob.module.js';
+import { BatchProcessor } from './batch-processor.js';
+import { AudioUpload } from './execute/audio-upload.js';
+import { ExecuteService } from './execute/execute.service.js';
+import { gatewayAccess } from './execute/gateway-access.js';
+import { Gates } from './execute/gates.js';
+import { LineDispatcher } from './execute/line-dispatcher.js';
+import { LineSender } from './execute/line-sender.js';
+import { ShutdownGrace } from './execute/shutdown-grace.js';
+import { SpeechAnswer } from './execute/speech-answer.js';
+import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
+import { readTargetsFile, type Targets } from './execute/targets-file.js';
+import { Publisher } from './finalize/publisher.js';
+import { ResultFiles } from './finalize/result-files.js';
+import { IngestService } from './ingest/ingest.service.js';
+import { JobRunner } from './job-runner.js';
+import { ClaimLoop } from './lease/claim-loop.js';
+import { JobDesk } from './lease/job-desk.js';
+import { BatchMetrics, BATCH_METRICS } from './batch.metrics.js';
+import { LeftoverFolders } from './recovery/leftover-folders.js';
+
+export interface ProcessorParts {
+  readonly settings: Settings;
+  readonly models: readonly ModelSpec[];
+  /** From the gateway that started this process. */
+  readonly link: ProcessorLink | undefined;
+}
+
+/** The batch processor: no HTTP server of its own, no gateway, no worker. */
+@Module({})
+export class BatchModule implements OnApplicationShutdown {
+  constructor(private readonly targets: TargetResolver) {}
+
+  static forProcessor({ settings, models, link }: ProcessorParts): DynamicModule {
+    const { level, pretty } = settings.logging;
+    return {
+      module: BatchModule,
+      imports: [
+        ConfigModule.forRoot(settings, models),
+        LoggingModule.forRoot({ level, pretty, bindings: { role: 'batch' } }),
+        DatabaseModule,
+        BlobModule,
+      ],
+      providers: [
+        { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
+        ...EXECUTION,
+        ...[ResultFiles, Publisher, IngestService, JobRunner, JobDesk, ClaimLoop, LeftoverFolders, BatchProcessor],
+        ...BATCH_METRICS,
+      ],
+    };
+  }
+
+  onApplicationShutdown(): void {
+    this.targets.close();
+  }
+}
+
+const EXECUTION = [
+  {
+    provide: Gates,
+    inject: [TargetResolver, SETTINGS],
+    useFactory: (targets: TargetResolver, { batch }: Settings) => new Gates(targets, batch.concurrencyPerModel),
+  },
+  {
+    provide: LineDispatcher,
+    inject: [SETTINGS],
+    useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
+  },
+  {
+    provide: ShutdownGrace,
+    inject: [SETTINGS],
+    useFactory: ({ batch }: Settings) => new ShutdownGrace(batch.graceMs),
+  },
+  {
+    provide: LineSender,
+    inject: [TargetResolver, AudioUpload, SpeechAnswer, BatchMetrics],
+    useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAnswer, metrics: BatchMetrics) =>
+      new LineSender(targets, audio, speech, metrics),
+  },
+  AudioUpload,
+  SpeechAnswer,
+  ExecuteService,
+];
+
+/** @throws ConfigError */
+function resolverOf(settings: Settings, link: ProcessorLink | undefined): TargetResolver {
+  const { targetsFile, secretsDir, busyAttempts, maxResponseBytes } = settings.batch;
+  const targets: Targets =
+    targetsFile === '' ? gatewayOnly(settings, link) : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
+  return new TargetResolver(targets, maxResponseBytes);
+}
+
+function gatewayOnly(settings: Settings, link: ProcessorLink | undefined): Targets {
+  const access = gatewayAccess(settings, link);
+  const target = gatewayTarget(settings, access.url, tenant => access.authorization(tenant));
+  return { kind: 'global', target };
+}

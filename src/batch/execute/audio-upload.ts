@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { FILE_STORE } from '../../platform/database/database.tokens.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { SafeFetch } from '../../platform/storage/safe-fetch.js';
+import { LineProblem } from './line-problem.js';
+import { type FormFile, MultipartForm } from './multipart-form.js';
+
+/** Fields of an audio line that say where the audio is; exactly one of the first three. */
+const SOURCES = ['file_id', 'file_url', 'audio'] as const;
+const OURS = new Set<string>([...SOURCES, 'filename']);
+
+export interface AudioLine {
+  readonly tenant: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The target fetches a `file_url` itself, as the gateway does. */
+  readonly takesFileUrl: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** JSON line of an audio endpoint → the form that the endpoint wants; the audio is streamed from where it is. */
+@Injectable()
+export class AudioUpload {
+  readonly #fetch: SafeFetch;
+
+  constructor(
+    @Inject(SETTINGS) { fetch, server }: Settings,
+    @Inject(FILE_STORE) private readonly files: FileStore,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+  ) {
+    this.#fetch = new SafeFetch({
+      timeoutMs: fetch.timeoutMs,
+      maxBytes: server.uploadLimitBytes,
+      allowHosts: fetch.allowHosts,
+    });
+  }
+
+  /** @throws LineProblem */
+  async form(line: AudioLine): Promise<MultipartForm> {
+    const named = SOURCES.filter(source => line.body[source] !== undefined);
+    if (named.length !== 1)
+      throw new LineProblem(
+        'missing_required_parameter',
+        'Audio is named by exactly one of file_id, file_url and audio (base64).',
+        'file_id',
+      );
+    const source = named[0]!;
+    const value = line.body[source];
+    if (typeof value !== 'string') throw new LineProblem('invalid_value', `\`${source}\` must be text.`, source);
+    const fields = formFields(line.body);
+    if (source === 'file_url' && line.takesFileUrl) return new MultipartForm([...fields, ['file_url', value]]);
+    return new MultipartForm(fields, await this.#file(source, value, line));
+  }
+
+  async #file(source: (typeof SOURCES)[number], value: string, line: AudioLine): Promise<FormFile> {
+    const name = typeof line.body.filename === 'string' ? line.body.filename : undefined;
+    if (source === 'file_id') return this.#stored(line.tenant, value, name);
+    const bytes = source === 'audio' ? decoded(value) : await this.#fetched(value, line.signal);
+    return { name: name ?? 'audio.wav', bytes: bytes.length, open: () => Readable.from([bytes]) };
+  }
+
+  async #stored(tenant: string, id: string, name: string | undefined): Promise<FormFile> {
+    const file = await this.files.find(tenant, id);
+    if (!file) throw new LineProblem('file_not_found', `There is no file ${id.slice(0, 80)}.`, 'file_id');
+    return { name: name ?? file.filename, bytes: file.bytes, open: () => this.blobs.read(file.blobKey) };
+  }
+
+  async #fetched(url: string, signal: AbortSignal): Promise<Buffer> {
+    if (!URL.canParse(url)) throw new LineProblem('invalid_value', '`file_url` must be a URL.', 'file_url');
+    try {
+      return await this.#fetch.bytes(url, signal);
+    } catch (error) {
+      if (error instanceof DomainError) throw new LineProblem(error.code, error.message, 'file_url');
+      throw error;
+    }
+  }
+}
+
+/** Lists as `name[]`, objects as JSON: how OpenAI's clients write forms. */
+function formFields(body: AudioLine['body']): [string, string][] {
+  return Object.entries(body).flatMap(([name, value]): [string, string][] => {
+    if (OURS.has(name) || value === null || value === undefined) return [];
+    if (Array.isArray(value)) return value.map((item): [string, string] => [`${name}[]`, fieldText(item)]);
+    return [[name, fieldText(value)]];
+  });
+}
+
+const fieldText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const DATA_URL = /^data:[^,]{0,200};base64,/;
+
+function decoded(text: string): Buffer {
+  const bytes = Buffer.from(text.replace(DATA_URL, ''), 'base64');
+  if (bytes.length === 0) throw new LineProblem('invalid_value', '`audio` must be base64 that is not empty.', 'audio');
+  return bytes;
+}

@@ -1,0 +1,111 @@
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { type JobPlan } from '../ingest/job-plan.js';
+import { type JobWork } from '../job-work.js';
+import { recordRejected } from '../recovery/unfinished-lines.js';
+import { Gates } from './gates.js';
+import { InputLines } from './input-lines.js';
+import { JobExecution } from './job-execution.js';
+import { type StopReason } from './job-stop.js';
+import { LineDispatcher } from './line-dispatcher.js';
+import { LineLane } from './line-lane.js';
+import { LineSender } from './line-sender.js';
+import { ResultLog } from './result-log.js';
+import { ShutdownGrace } from './shutdown-grace.js';
+
+/** Counts in the row are a cached view of the log, written this often at most. */
+const VIEW_MS = 1000;
+/** Longest time a Node timer can wait; windows are shorter. */
+const NEVER_MS = 2_147_483_647;
+
+/** The lines of jobs: log, lanes, deadline, progress. */
+@Injectable()
+export class ExecuteService implements OnApplicationShutdown {
+  readonly #logger = new Logger('BatchExecute');
+  readonly #running = new Set<JobExecution>();
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly dispatcher: LineDispatcher,
+    private readonly gates: Gates,
+    private readonly sender: LineSender,
+    private readonly grace: ShutdownGrace,
+  ) {}
+
+  onApplicationShutdown(): void {
+    this.dispatcher.stop();
+  }
+
+  async openLog({ lease, folder }: JobWork, plan: JobPlan): Promise<ResultLog> {
+    await folder.make();
+    const log = await ResultLog.open(folder.results(), lease.epoch, plan.total);
+    const { done, counts } = log.progress;
+    if (done.count > 0) this.#logger.log({ batch: lease.job.id, done: done.count, total: counts.total }, 'resumed');
+    return log;
+  }
+
+  async withInput<T>({ folder }: JobWork, use: (input: InputLines) => Promise<T>): Promise<T> {
+    const input = await InputLines.open(folder.input());
+    try {
+      return await use(input);
+    } finally {
+      await input.close();
+    }
+  }
+
+  /** @returns why it stopped; undefined: every line has a result. @throws what stopped it with `trouble` */
+  async run(work: JobWork, plan: JobPlan, log: ResultLog): Promise<StopReason | undefined> {
+    const { stop, lease } = work;
+    if (lease.job.status === 'cancelling') stop.request('cancelled');
+    // A job that is finalizing had all its lines before its deadline.
+    const untilDeadlineMs = lease.job.status === 'finalizing' ? NEVER_MS : lease.job.expiresAtMs - Date.now();
+    if (untilDeadlineMs <= 0) stop.request('expired');
+    await recordRejected(log, plan, work.folder);
+    await this.withInput(work, async input => {
+      const deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
+      const view = setInterval(() => this.#showProgress(work, log), VIEW_MS);
+      try {
+        if (log.progress.remaining > 0) await this.#send(work, plan, log, input);
+      } finally {
+        clearTimeout(deadline);
+        clearInterval(view);
+      }
+    });
+    if (work.trouble) throw work.trouble;
+    if (stop.reason !== 'lost') await log.flush();
+    return log.progress.remaining === 0 && stop.reason === 'expired' ? undefined : stop.reason;
+  }
+
+  async #send(work: JobWork, plan: JobPlan, log: ResultLog, input: InputLines): Promise<void> {
+    const { stop, lease } = work;
+    const { job } = lease;
+    const onTrouble = (error: Error): void => {
+      work.trouble ??= error;
+      stop.request('trouble');
+    };
+    const lanes = plan.models.map(
+      lines => new LineLane(job.id, job.tenant, lines, this.gates.of(lines.model), log.progress.done),
+    );
+    const { dispatcher, sender } = this;
+    const graceMs = (): number => this.grace.msFor(stop.reason);
+    const execution = new JobExecution({ job, lanes, log, input, stop, sender, dispatcher, graceMs, onTrouble });
+    log.listen({ onDurable: () => dispatcher.pump(), onFailure: onTrouble });
+    this.#running.add(execution);
+    try {
+      await execution.run();
+    } finally {
+      this.#running.delete(execution);
+    }
+  }
+
+  #showProgress({ lease }: JobWork, log: ResultLog): void {
+    for (const execution of this.#running) this.dispatcher.weigh(execution);
+    const { counts, usage } = log.progress;
+    const shown = lease.job.counts;
+    if (lease.isLost || (shown.completed === counts.completed && shown.failed === counts.failed)) return;
+    // Only a view: the next second, or the end, writes it again.
+    lease.update({ counts, ...(usage ? { usage } : {}) }).catch((error: unknown) => {
+      this.#logger.warn({ batch: lease.job.id, err: error }, 'progress was not written');
+    });
+  }
+}

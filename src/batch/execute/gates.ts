@@ -1,0 +1,29 @@
+import { type LineTarget } from './line-target.js';
+import { TargetGate } from './target-gate.js';
+import { type TargetResolver } from './target-resolver.js';
+
+/** The gate of each model at its target; jobs share them. */
+export class Gates {
+  readonly #gates = new Map<LineTarget | undefined, Map<string, TargetGate>>();
+
+  constructor(
+    private readonly targets: TargetResolver,
+    /** `batch.concurrency_per_model` */
+    private readonly most: number,
+  ) {}
+
+  of(model: string): TargetGate {
+    const target = this.targets.targetOf(model);
+    let ofTarget = this.#gates.get(target);
+    if (!ofTarget) this.#gates.set(target, (ofTarget = new Map<string, TargetGate>()));
+    let gate = ofTarget.get(model);
+    if (!gate) ofTarget.set(model, (gate = new TargetGate(this.most)));
+    return gate;
+  }
+
+  /** Lines in flight per model. */
+  *inFlight(): Generator<{ model: string; inFlight: number }> {
+    for (const ofTarget of this.#gates.values())
+      for (const [model, { inFlight }] of ofTarget) yield { model, inFlight };
+  }
+}

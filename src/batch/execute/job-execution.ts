@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { urgency } from '../../core/jobs/fair-share.js';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type InputLines } from './input-lines.js';
+import { type JobStop } from './job-stop.js';
+import { type LineDispatcher, type SendingJob } from './line-dispatcher.js';
+import { type LineLane, type LineTicket } from './line-lane.js';
+import { type LineSender } from './line-sender.js';
+import { type ResultLog } from './result-log.js';
+
+export interface ExecutionParts {
+  readonly job: BatchJob;
+  readonly lanes: readonly LineLane[];
+  readonly log: ResultLog;
+  readonly input: InputLines;
+  readonly stop: JobStop;
+  readonly sender: LineSender;
+  readonly dispatcher: LineDispatcher;
+  /** How long lines in flight may finish once nothing more is sent (D-15). */
+  readonly graceMs: () => number;
+  /** Something that is no fault of a line: disk, store. It stops the job's dispatch. */
+  readonly onTrouble: (error: Error) => void;
+}
+
+/** All lines of one job through the dispatcher, until they are done or the job stops. */
+export class JobExecution implements SendingJob {
+  readonly #inFlight = new Set<AbortController>();
+  #changed: () => void = () => undefined;
+
+  constructor(private readonly parts: ExecutionParts) {}
+
+  get id(): string {
+    return this.parts.job.id;
+  }
+
+  get lanes(): readonly LineLane[] {
+    return this.parts.lanes;
+  }
+
+  get mayGo(): boolean {
+    return this.parts.stop.reason === undefined && !this.parts.log.isBehind;
+  }
+
+  get weight(): number {
+    const { job, log } = this.parts;
+    const { total } = log.progress.counts;
+    const { createdAtMs, expiresAtMs } = job;
+    return urgency({ createdAtMs, expiresAtMs, nowMs: Date.now(), remaining: log.progress.remaining, total });
+  }
+
+  /** Resolves when nothing of the job is in flight any more: all lines have a result, or the job stopped. */
+  async run(): Promise<void> {
+    const { dispatcher, stop } = this.parts;
+    const unlisten = stop.listen(() => this.#changed());
+    dispatcher.add(this);
+    try {
+      await this.#until(() => stop.reason !== undefined || this.#isThrough);
+    } finally {
+      unlisten();
+      dispatcher.remove(this);
+    }
+    await this.#settleInFlight();
+  }
+
+  /** One attempt at one line. */
+  async send(lane: LineLane, ticket: LineTicket): Promise<void> {
+    const { log, stop, sender, input, job } = this.parts;
+    const controller = new AbortController();
+    this.#inFlight.add(controller);
+    try {
+      const outcome = await sender.attempt({ job, lane, ticket, input, signal: controller.signal });
+      if (outcome.kind === 'result') log.append({ index: ticket.index, ...outcome.result });
+      else if (stop.reason === undefined)
+        lane.rest({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
+    } catch (error) {
+      // An aborted line gets its code with those that were never sent. Anything else is no fault of the line.
+      if (!controller.signal.aborted) this.parts.onTrouble(error as Error);
+    } finally {
+      this.#inFlight.delete(controller);
+      this.#changed();
+    }
+  }
+
+  get #isThrough(): boolean {
+    return this.#inFlight.size === 0 && this.lanes.every(lane => lane.isEmpty);
+  }
+
+  async #until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>(resolve => (this.#changed = resolve));
+  }
+
+  async #settleInFlight(): Promise<void> {
+    const patience = new AbortController();
+    const idle = this.#until(() => this.#inFlight.size === 0 || this.parts.stop.reason === 'lost');
+    const grace = sleep(this.parts.graceMs(), undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([idle, grace]);
+    patience.abort();
+    for (const controller of this.#inFlight) controller.abort();
+    await this.#until(() => this.#inFlight.size === 0);
+  }
+}

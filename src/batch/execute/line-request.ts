@@ -1,0 +1,61 @@
+import { valueSpan } from '../../core/jobs/line-span.js';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type AudioUpload } from './audio-upload.js';
+import { type LineRequest } from './line-target.js';
+
+/** The parts of an input line that execution needs; bytes of the line, nothing parsed. */
+export interface LineParts {
+  /** JSON text as it stands in the line. */
+  readonly customIdJson: string;
+  readonly body: Buffer;
+}
+
+/** @param line one that ingestion found good */
+export function lineParts(line: Buffer): LineParts {
+  const part = (key: string): Buffer => {
+    const span = valueSpan(line, key);
+    if (!span) throw new Error(`The input line has no ${key}: the file is not the one that was ingested.`);
+    return line.subarray(span.start, span.end);
+  };
+  return { customIdJson: part('custom_id').toString(), body: part('body') };
+}
+
+/** What is sent, and what the answer's treatment needs to know. */
+export interface PreparedLine {
+  readonly request: Pick<LineRequest, 'path' | 'contentType' | 'bytes' | 'body'>;
+  /** Speech: the audio belongs into the line. */
+  readonly wantsBase64: boolean;
+}
+
+const AUDIO_IN = /^\/v1\/audio\/(transcriptions|translations)$/;
+export const isSpeech = ({ endpoint }: BatchJob): boolean => endpoint === '/v1/audio/speech';
+
+export interface Preparation {
+  readonly job: BatchJob;
+  readonly parts: LineParts;
+  readonly audio: AudioUpload;
+  readonly takesFileUrl: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Bodies go as they are, byte for byte; audio becomes a form; speech loses the field that is ours. @throws LineProblem */
+export async function prepareLine({ job, parts, audio, takesFileUrl, signal }: Preparation): Promise<PreparedLine> {
+  const path = job.endpoint;
+  if (AUDIO_IN.test(path)) {
+    const form = await audio.form({ tenant: job.tenant, body: parsed(parts.body), takesFileUrl, signal });
+    const { contentType, bytes } = form;
+    return { request: { path, contentType, bytes, body: () => form.body() }, wantsBase64: false };
+  }
+  if (!isSpeech(job)) return { request: json(path, parts.body), wantsBase64: false };
+  const { response_encoding: encoding, ...body } = parsed(parts.body);
+  return { request: json(path, Buffer.from(JSON.stringify(body))), wantsBase64: encoding === 'base64' };
+}
+
+const json = (path: string, bytes: Buffer): PreparedLine['request'] => ({
+  path,
+  contentType: 'application/json',
+  bytes: bytes.length,
+  body: () => bytes,
+});
+
+const parsed = (body: Buffer): Record<string, unknown> => JSON.parse(body.toString()) as Record<string, unknown>;

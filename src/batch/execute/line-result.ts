@@ -1,0 +1,67 @@
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { isSpeech, type LineParts } from './line-request.js';
+import { type Answer } from './line-target.js';
+import { isGood } from './line-verdict.js';
+import { answerLine, errorLine } from './output-line.js';
+import { type ResultRecord } from './result-record.js';
+import { type SpeechAnswer } from './speech-answer.js';
+import { usageOf } from './token-usage.js';
+
+export type LineResult = Omit<ResultRecord, 'index'>;
+
+export interface Settling {
+  readonly job: BatchJob;
+  readonly parts: LineParts;
+  readonly wantsBase64: boolean;
+  readonly speech: SpeechAnswer;
+}
+
+/** Last answer of a line → its line in the output or error file (D-16). */
+export async function resultOf(answer: Answer, settling: Settling): Promise<LineResult> {
+  const { customIdJson } = settling.parts;
+  if (answer.kind !== 'answer') return unanswered(customIdJson, codeOf(answer), answer.message);
+  const body = await bodyOf(answer, settling);
+  const { status, requestId } = answer;
+  const line = answerLine({ customIdJson, status, requestId, bodyJson: body.json });
+  const usage = usageOf(body.value);
+  return { kind: isGood(answer) ? 'O' : 'E', line, ...(usage ? { usage } : {}) };
+}
+
+/** Of a line without an answer. */
+export const unanswered = (customIdJson: string, code: string, message: string, param?: string): LineResult => ({
+  kind: 'E',
+  line: errorLine({
+    customId: JSON.parse(customIdJson) as string,
+    code,
+    message,
+    ...(param === undefined ? {} : { param }),
+  }),
+});
+
+const codeOf = (answer: Exclude<Answer, { kind: 'answer' }>): string =>
+  answer.kind === 'too_large' ? 'response_too_large' : TRANSPORT_CODES[answer.cause];
+
+const TRANSPORT_CODES = { refused: 'connection_refused', lost: 'connection_lost', timeout: 'request_timeout' } as const;
+
+interface Body {
+  /** JSON text for the line. */
+  readonly json: string;
+  readonly value?: unknown;
+}
+
+/** JSON goes on as it came; text formats such as subtitles become a JSON string; audio of speech goes its own way. */
+async function bodyOf(answer: Extract<Answer, { kind: 'answer' }>, settling: Settling): Promise<Body> {
+  const { job, speech, wantsBase64, parts } = settling;
+  if (isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType)) {
+    const name = (JSON.parse(parts.customIdJson) as string).replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 100);
+    const { body: bytes, contentType } = answer;
+    return { json: await speech.bodyJson(job, { bytes, contentType, base64: wantsBase64, name }) };
+  }
+  const text = answer.body.toString();
+  if (text === '') return { json: 'null' };
+  try {
+    return { json: text, value: JSON.parse(text) as unknown };
+  } catch {
+    return { json: JSON.stringify(text) };
+  }
+}

@@ -1,0 +1,88 @@
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type AttemptCount } from '../../core/jobs/retry-policy.js';
+import { type AudioUpload } from './audio-upload.js';
+import { type InputLines } from './input-lines.js';
+import { type LineLane, type LineTicket } from './line-lane.js';
+import { LineProblem } from './line-problem.js';
+import { lineParts, type LineParts, prepareLine } from './line-request.js';
+import { type LineResult, resultOf, unanswered } from './line-result.js';
+import { type Answer, type LineTarget } from './line-target.js';
+import { isGood, isTrouble, verdictOn } from './line-verdict.js';
+import { type SpeechAnswer } from './speech-answer.js';
+import { type TargetResolver } from './target-resolver.js';
+
+export interface Attempt {
+  readonly job: BatchJob;
+  readonly lane: LineLane;
+  readonly ticket: LineTicket;
+  readonly input: InputLines;
+  readonly signal: AbortSignal;
+}
+
+export type AttemptOutcome =
+  | { readonly kind: 'result'; readonly result: LineResult }
+  | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
+
+/** What metrics and logs want to know of lines. */
+export interface LineEvents {
+  attempted(model: string, seconds: number): void;
+  retried(model: string, reason: string): void;
+}
+
+/** One attempt at one line: read, send, judge. */
+export class LineSender {
+  constructor(
+    private readonly targets: TargetResolver,
+    private readonly audio: AudioUpload,
+    private readonly speech: SpeechAnswer,
+    private readonly events: LineEvents,
+  ) {}
+
+  /** @throws the signal's reason, or what the disk or a store said */
+  async attempt(attempt: Attempt): Promise<AttemptOutcome> {
+    const { lane, ticket, input } = attempt;
+    const parts = lineParts(await input.read(ticket.entry));
+    const target = this.targets.targetOf(lane.model);
+    if (!target)
+      return result(unanswered(parts.customIdJson, 'model_not_found', `No target is listed for the model.`, 'model'));
+    try {
+      return await this.#exchange(attempt, parts, target);
+    } catch (error) {
+      if (error instanceof LineProblem)
+        return result(unanswered(parts.customIdJson, error.code, error.message, error.param));
+      throw error;
+    }
+  }
+
+  async #exchange(attempt: Attempt, parts: LineParts, target: LineTarget): Promise<AttemptOutcome> {
+    const { job, lane, ticket, signal } = attempt;
+    const { takesFileUrl, retries } = target.spec;
+    const prepared = await prepareLine({ job, parts, audio: this.audio, takesFileUrl, signal });
+    const startedMs = performance.now();
+    const requestId = `${job.id}-${ticket.index}`;
+    const answer = await target.exchange({ ...prepared.request, requestId, tenant: job.tenant, signal });
+    this.events.attempted(lane.model, (performance.now() - startedMs) / 1000);
+    tell(lane, answer);
+    const clock = { nowMs: Date.now(), deadlineMs: job.expiresAtMs };
+    const verdict = verdictOn(answer, { tried: ticket.tried, limits: retries, ...clock });
+    if (verdict.kind === 'again') {
+      this.events.retried(lane.model, reasonOf(answer));
+      return verdict;
+    }
+    const { wantsBase64 } = prepared;
+    return result(await resultOf(answer, { job, parts, wantsBase64, speech: this.speech }));
+  }
+}
+
+const result = (line: LineResult): AttemptOutcome => ({ kind: 'result', result: line });
+
+/** The model's slots follow how its target stands. */
+function tell({ gate }: LineLane, answer: Answer): void {
+  if (isTrouble(answer)) {
+    const waitMs = answer.kind === 'answer' ? answer.retryAfterMs : undefined;
+    gate.troubled(performance.now(), waitMs);
+  } else if (isGood(answer)) gate.succeeded();
+}
+
+const reasonOf = (answer: Answer): string =>
+  answer.kind === 'answer' ? String(answer.status) : answer.kind === 'transport' ? answer.cause : answer.kind;

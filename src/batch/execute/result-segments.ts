@@ -1,0 +1,102 @@
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { linesOf } from '../../platform/storage/line-splitter.js';
+import { isAbsent, syncFolder, writeWhole } from '../job-folder.js';
+import { decodeHead, type RecordHead } from './result-record.js';
+
+/** A file of the result log and how much of it counts. */
+export interface Segment {
+  /** `<epoch>-<opening>.log` with zeros in front, so that names sort by age. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const NAME = /^(\d{10}-\d{4})\.log$/;
+const SEAL = /^(\d{10}-\d{4})\.seal$/;
+
+/**
+ * The result log is one file per opening, each with one writer for ever. Whoever opens the log anew seals the files
+ * before: it writes down how many whole records of them count. What a processor appends that lost its lease and does not know
+ * it yet lies beyond the seal, and is nobody's result (D-13).
+ */
+export class ResultSegments {
+  private constructor(
+    readonly folder: string,
+    /** Name of the new file, to be written by the caller alone. */
+    readonly current: string,
+    readonly sealed: readonly Segment[],
+  ) {}
+
+  static async open(folder: string, epoch: number): Promise<ResultSegments> {
+    const names = await readdir(folder);
+    const sealed = await sealedBefore(folder, names);
+    const stem = nextStem(names, epoch);
+    await writeWhole(join(folder, `${stem}.seal`), JSON.stringify({ segments: sealed }));
+    await syncFolder(folder);
+    return new ResultSegments(folder, `${stem}.log`, sealed);
+  }
+
+  /** Records that count, in the order of writing. @param written bytes of the current file that are durable */
+  async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
+    for (const { name, bytes } of [...this.sealed, { name: this.current, bytes: written }]) {
+      for await (const { bytes: record } of recordsIn(join(this.folder, name), bytes)) {
+        yield { head: decodeHead(record)!, bytes: record };
+      }
+    }
+  }
+}
+
+/** The newest seal, and the file that its writer wrote after it. */
+async function sealedBefore(folder: string, names: readonly string[]): Promise<readonly Segment[]> {
+  const newest = names
+    .filter(name => SEAL.test(name))
+    .sort()
+    .at(-1);
+  if (newest === undefined) return [];
+  const { segments } = JSON.parse(await readFile(join(folder, newest), 'utf8')) as { segments: readonly Segment[] };
+  const name = newest.replace(/seal$/, 'log');
+  const bytes = await wholeBytes(join(folder, name));
+  return bytes === 0 ? segments : [...segments, { name, bytes }];
+}
+
+function nextStem(names: readonly string[], epoch: number): string {
+  const prefix = String(epoch).padStart(10, '0');
+  const stems = names.flatMap(name => (NAME.exec(name) ?? SEAL.exec(name))?.[1] ?? []);
+  const last = stems
+    .filter(stem => stem.startsWith(`${prefix}-`))
+    .sort()
+    .at(-1);
+  return `${prefix}-${String(last ? Number(last.slice(-4)) + 1 : 0).padStart(4, '0')}`;
+}
+
+/** Bytes up to the end of the last whole record: a torn tail, or anything after the first torn record, is cut off. */
+async function wholeBytes(path: string): Promise<number> {
+  let whole = 0;
+  try {
+    for await (const { end } of recordsIn(path)) whole = end;
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+  return whole;
+}
+
+/** @param bytes how much of the file counts; undefined: all of it up to the first record that is not whole. */
+async function* recordsIn(path: string, bytes?: number): AsyncGenerator<{ bytes: Buffer; end: number }> {
+  if (bytes === 0) return;
+  const stream = createReadStream(path, { highWaterMark: 262_144, ...(bytes === undefined ? {} : { end: bytes - 1 }) });
+  const ended = { size: 0 };
+  for await (const line of linesOf(counted(stream, ended))) {
+    const end = line.offset + line.length + 1;
+    // The last line of a file without a line break ends one byte after the file.
+    if (!line.bytes || !decodeHead(line.bytes) || end > ended.size) return;
+    yield { bytes: line.bytes, end };
+  }
+}
+
+async function* counted(source: AsyncIterable<Buffer>, total: { size: number }): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    total.size += chunk.length;
+    yield chunk;
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { FILE_STORE } from '../../platform/database/database.tokens.js';
+import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { fileBlobKey } from '../../platform/storage/file-blob-key.js';
+
+const DEFAULT_LIFE_S = 30 * 86_400;
+
+export interface NewResultFile {
+  readonly filename: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Chosen before: a file of this id that is there already is the one. */
+  readonly id?: string;
+}
+
+/** Files that a batch makes: blob first, row after it, so that a row never names bytes that are not there. */
+@Injectable()
+export class ResultFiles {
+  constructor(
+    @Inject(FILE_STORE) private readonly files: FileStore,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+  ) {}
+
+  newId(): string {
+    return timeOrderedId('file-', Date.now());
+  }
+
+  /** @throws when a store fails; doing it again is safe */
+  async save(job: BatchJob, { filename, bytes, id = this.newId() }: NewResultFile): Promise<StoredFile> {
+    const known = await this.files.find(job.tenant, id);
+    if (known) return known;
+    const blobKey = fileBlobKey(job.tenant, id);
+    const digest = createHash('sha256');
+    const size = await this.blobs.write(blobKey, hashed(bytes, digest));
+    const createdAtMs = Date.now();
+    const file: StoredFile = {
+      id,
+      tenant: job.tenant,
+      purpose: 'batch_output',
+      filename,
+      bytes: size,
+      createdAtMs,
+      expiresAtMs: createdAtMs + (job.outputExpiresAfterS ?? DEFAULT_LIFE_S) * 1000,
+      blobKey,
+      sha256: digest.digest('hex'),
+    };
+    await this.files.create(file);
+    return file;
+  }
+}
+
+async function* hashed(
+  source: AsyncIterable<Uint8Array>,
+  digest: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}

@@ -1,0 +1,115 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type BatchJob, type JobProblem } from '../../core/jobs/batch-job.js';
+import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { FILE_STORE } from '../../platform/database/database.tokens.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { BlobMissing } from '../../platform/storage/blob-missing.js';
+import { errorLine } from '../execute/output-line.js';
+import { type JobFolder, syncFolder, writeWhole } from '../job-folder.js';
+import { DraftFile } from './draft-file.js';
+import { InputCheck } from './input-check.js';
+import { type JobPlan, loadPlan } from './job-plan.js';
+import { LineSplitter } from '../../platform/storage/line-splitter.js';
+import { readModelMap } from './model-map.js';
+
+export type Ingested =
+  | { readonly ok: true; readonly plan: JobPlan; readonly model?: string }
+  | { readonly ok: false; readonly problems: readonly JobProblem[] };
+
+/** Blob → `input.jsonl`, plans and model map: one pass, one line in memory. Doing it again gives the same plan. */
+@Injectable()
+export class IngestService {
+  readonly #logger = new Logger('BatchIngest');
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(FILE_STORE) private readonly files: FileStore,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+  ) {}
+
+  /** What an earlier processor finished is taken as it is. @throws when the disk or a store fails: try again later. */
+  async prepare(job: BatchJob, folder: JobFolder, writer: string): Promise<Ingested> {
+    const known = await readModelMap(folder);
+    if (!known) {
+      const problems = await this.#ingest(job, folder, writer);
+      if (problems) return { ok: false, problems };
+    }
+    const map = known ?? (await readModelMap(folder))!;
+    const plan = await loadPlan(folder, map);
+    return { ok: true, plan, ...(map.models.length === 1 ? { model: map.models[0]! } : {}) };
+  }
+
+  async #ingest(job: BatchJob, folder: JobFolder, writer: string): Promise<readonly JobProblem[] | undefined> {
+    const file = await this.files.find(job.tenant, job.inputFileId);
+    if (!file) return [missing(job.inputFileId)];
+    await folder.make();
+    await writeWhole(folder.owner(), JSON.stringify({ tenant: job.tenant, id: job.id }));
+    const check = new InputCheck({
+      endpoint: job.endpoint,
+      lenient: (job.metadata.validation ?? this.settings.batch.validation) === 'lenient',
+      maxLines: this.settings.batch.maxLines,
+      maxLineBytes: this.settings.batch.maxLineBytes,
+    });
+    try {
+      await this.#read({ check, folder, writer, file });
+    } catch (error) {
+      if (error instanceof BlobMissing) return [missing(job.inputFileId)];
+      throw error;
+    }
+    this.#logger.log({ batch: job.id, models: check.plan.modelCount, bad: check.rejected }, 'input read');
+    return check.passed ? undefined : check.problems;
+  }
+
+  async #read(work: { check: InputCheck; folder: JobFolder; writer: string; file: StoredFile }): Promise<void> {
+    const { check, folder, writer } = work;
+    const input = await DraftFile.create(folder.input(), writer);
+    const rejected = await DraftFile.create(folder.rejected(), writer);
+    try {
+      await this.#copy(work, input, rejected);
+      check.finish();
+      if (!check.passed) return;
+      await input.commit();
+      await rejected.commit();
+      const map = await check.plan.write(folder, check.rejected, writer);
+      await writeWhole(folder.modelMap(), JSON.stringify(map, null, 2));
+      await syncFolder(folder.path);
+    } finally {
+      await input.discard();
+      await rejected.discard();
+    }
+  }
+
+  async #copy(
+    { check, file }: { check: InputCheck; file: StoredFile },
+    input: DraftFile,
+    rejected: DraftFile,
+  ): Promise<void> {
+    const splitter = new LineSplitter(this.settings.batch.maxLineBytes);
+    const { maxFileBytes } = this.settings.batch;
+    let bytes = 0;
+    const take = async (lines: ReturnType<LineSplitter['push']>): Promise<void> => {
+      for (const line of lines) {
+        for (const { problem, customId } of check.take(line))
+          await rejected.write(Buffer.from(`${errorLine({ customId: customId ?? null, ...problem })}\n`));
+        if (check.decided) return;
+      }
+    };
+    for await (const chunk of this.blobs.read(file.blobKey)) {
+      bytes += chunk.byteLength;
+      if (bytes > maxFileBytes)
+        check.refuseFile('file_too_large', `The input file has more than ${maxFileBytes} bytes.`);
+      if (check.decided) return;
+      await input.write(chunk);
+      await take(splitter.push(chunk));
+    }
+    await take(splitter.end());
+  }
+}
+
+const missing = (id: string): JobProblem => ({
+  code: 'input_file_missing',
+  message: `The input file ${id} is gone.`,
+  param: 'input_file_id',
+  line: null,
+});

@@ -1,0 +1,130 @@
+import { type BatchEndpoint, type JobProblem } from '../../core/jobs/batch-job.js';
+import { type InvalidLine, MOST_PROBLEMS, validateLine } from '../../core/jobs/line-validation.js';
+import { type FileLine } from '../../platform/storage/line-splitter.js';
+import { PlanDraft } from './plan-draft.js';
+import { SeenIds } from './seen-ids.js';
+
+export interface InputLimits {
+  readonly maxLines: number;
+  readonly maxLineBytes: number;
+}
+
+export interface InputRules extends InputLimits {
+  readonly endpoint: BatchEndpoint;
+  /** True: bad lines are reported and the others sent; false: one bad line is the end of the batch. */
+  readonly lenient: boolean;
+}
+
+/** Each model is a plan file and a lane of its own. */
+const MOST_MODELS = 256;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Judges the lines of one input file in order, and collects the plan (D-17). */
+export class InputCheck {
+  readonly plan = new PlanDraft();
+  /** The first 100 (COMPAT "Batches"). */
+  readonly problems: JobProblem[] = [];
+  readonly #seen = new SeenIds();
+  #line = 0;
+  #blanks: number[] = [];
+  #rejected = 0;
+  #fatal = false;
+
+  constructor(private readonly rules: InputRules) {}
+
+  get rejected(): number {
+    return this.#rejected;
+  }
+
+  /** Nothing that is read from here on can change the verdict. */
+  get decided(): boolean {
+    return this.#fatal || (!this.rules.lenient && this.problems.length >= MOST_PROBLEMS);
+  }
+
+  get passed(): boolean {
+    return !this.#fatal && (this.rules.lenient || this.problems.length === 0);
+  }
+
+  /** @returns the lines that turn out bad, earlier blank ones included. */
+  take(line: FileLine): InvalidLine[] {
+    this.#line += 1;
+    if (this.#line > this.rules.maxLines) return this.#refuseFile('too_many_lines', this.#tooMany());
+    if (isBlank(line)) {
+      // Only a line after it makes it a blank line in the middle.
+      this.#blanks.push(this.#line);
+      return [];
+    }
+    const blanks = this.#blanks.map(number => invalid('empty_line', 'The line is blank.', number));
+    this.#blanks = [];
+    const own = this.#judge(line);
+    const bad = own ? [...blanks, own] : blanks;
+    for (const { problem } of bad) this.#note(problem);
+    return bad;
+  }
+
+  /** After the last line. */
+  finish(): void {
+    const lines = this.#line - this.#blanks.length;
+    if (lines === 0) this.#refuseFile('empty_file', 'The input file has no lines.');
+  }
+
+  refuseFile(code: string, message: string): void {
+    this.#refuseFile(code, message);
+  }
+
+  #judge(line: FileLine): InvalidLine | undefined {
+    const { maxLineBytes, endpoint } = this.rules;
+    const number = this.#line;
+    if (!line.bytes)
+      return invalid('line_too_long', `The line has ${line.length} bytes; at most ${maxLineBytes}.`, number);
+    const text = textOf(line.bytes);
+    if (text === undefined) return invalid('invalid_json_line', 'The line is not valid UTF-8.', number);
+    const found = validateLine(text, { line: number, endpoint, seen: id => this.#seen.has(id) });
+    if (found.customId !== undefined) this.#seen.add(found.customId);
+    if (!found.ok) return found;
+    if (!this.plan.has(found.model) && this.plan.modelCount >= MOST_MODELS)
+      return {
+        ...invalid('too_many_models', `A batch names at most ${MOST_MODELS} models.`, number),
+        customId: found.customId,
+      };
+    this.plan.add(found.model, { offset: line.offset, length: line.length, prefixHash: found.prefixHash });
+    return undefined;
+  }
+
+  #note(problem: JobProblem): void {
+    this.#rejected += 1;
+    if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem);
+  }
+
+  #refuseFile(code: string, message: string): [] {
+    this.#fatal = true;
+    this.problems.splice(
+      0,
+      Infinity,
+      { code, message, param: null, line: null },
+      ...this.problems.slice(0, MOST_PROBLEMS - 1),
+    );
+    return [];
+  }
+
+  #tooMany(): string {
+    return `The input file has more than ${this.rules.maxLines} lines.`;
+  }
+}
+
+const isBlank = ({ bytes, length }: FileLine): boolean =>
+  length === 0 || (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const invalid = (code: string, message: string, line: number): InvalidLine => ({
+  ok: false,
+  problem: { code, message, param: null, line },
+});

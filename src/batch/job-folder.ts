@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The work folder of one batch: everything a processor on the same data folder needs to go on with it. */
+export class JobFolder {
+  readonly path: string;
+
+  /** @param jobsFolder `<data.dir>/jobs` */
+  constructor(
+    jobsFolder: string,
+    readonly jobId: string,
+  ) {
+    this.path = join(jobsFolder, jobId);
+  }
+
+  /** Whose job this is, for the clean-up after one that ended elsewhere. */
+  readonly owner = (): string => join(this.path, 'owner.json');
+  readonly input = (): string => join(this.path, 'input.jsonl');
+  readonly modelMap = (): string => join(this.path, 'model_map.json');
+  /** Output lines of input lines that cannot be sent, under lenient validation. */
+  readonly rejected = (): string => join(this.path, 'rejected.jsonl');
+  readonly plan = (safeName: string): string => join(this.path, 'plans', `${safeName}.plan`);
+  readonly results = (): string => join(this.path, 'results');
+  /** Ids of the result files, chosen once: publishing twice makes no second file. */
+  readonly publication = (): string => join(this.path, 'publication.json');
+
+  async make(): Promise<void> {
+    await mkdir(join(this.path, 'plans'), { recursive: true, mode: 0o700 });
+    await mkdir(this.results(), { recursive: true, mode: 0o700 });
+  }
+
+  remove(): Promise<void> {
+    return rm(this.path, { recursive: true, force: true });
+  }
+}
+
+/** Whole or absent, also after a power cut: written beside, synced, renamed. The draft's name is the writer's own. */
+export async function writeWhole(path: string, bytes: string | Uint8Array): Promise<void> {
+  const draft = `${path}.${randomUUID()}.tmp`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+/** A new or renamed entry is durable once its folder is. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -1,0 +1,109 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type JobProblem } from '../core/jobs/batch-job.js';
+import { type BatchStatus } from '../core/jobs/batch-status.js';
+import { ExecuteService } from './execute/execute.service.js';
+import { type StopReason } from './execute/job-stop.js';
+import { type UnansweredCode } from './execute/output-line.js';
+import { type ResultLog } from './execute/result-log.js';
+import { Publisher } from './finalize/publisher.js';
+import { IngestService } from './ingest/ingest.service.js';
+import { type JobPlan } from './ingest/job-plan.js';
+import { type JobWork } from './job-work.js';
+import { recordUnanswered } from './recovery/unfinished-lines.js';
+
+/** How a job ends. `handed_over`: it does not end here. */
+export type Ending = Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';
+
+const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>> = {
+  expired: 'batch_expired',
+  cancelled: 'batch_cancelled',
+  failed: 'batch_failed',
+};
+
+/**
+ * One walk through a job from wherever it stands: plan, lines, files, end. Every step finds what is done already, so the
+ * same walk serves a new job, a taken-over one and another attempt after an outage (recovery table: README).
+ */
+@Injectable()
+export class JobRunner {
+  readonly #logger = new Logger('BatchJob');
+
+  constructor(
+    private readonly ingest: IngestService,
+    private readonly execute: ExecuteService,
+    private readonly publisher: Publisher,
+  ) {}
+
+  /** @throws LeaseLost, or what a disk or store said: the walk can be made again */
+  async run(work: JobWork): Promise<Ending> {
+    const { lease, folder } = work;
+    const ingested = await this.ingest.prepare(lease.job, folder, work.writer);
+    if (work.stop.handsOver) return 'handed_over';
+    if (!ingested.ok) return this.#endWithoutPlan(work, ingested.problems);
+    if (lease.job.status === 'validating' && Date.now() < lease.job.expiresAtMs) {
+      const counts = { total: ingested.plan.total, completed: 0, failed: 0 };
+      const outcome = await lease.update({ status: 'in_progress', counts, ...modelOf(ingested) });
+      if (outcome === 'cancelling') work.stop.request('cancelled');
+    }
+    return this.#withLog(work, ingested.plan);
+  }
+
+  async #withLog(work: JobWork, plan: JobPlan): Promise<Ending> {
+    const log = await this.execute.openLog(work, plan);
+    try {
+      const reason = await this.execute.run(work, plan, log);
+      if (work.stop.handsOver) return 'handed_over';
+      return await this.#finish(work, plan, log, reason);
+    } finally {
+      await log.close();
+    }
+  }
+
+  async #finish(work: JobWork, plan: JobPlan, log: ResultLog, reason: StopReason | undefined): Promise<Ending> {
+    let ending = endingOf(reason);
+    if (ending === 'completed' && work.lease.job.status === 'in_progress') {
+      const { counts, usage } = log.progress;
+      const outcome = await work.lease.update({ status: 'finalizing', counts, ...(usage ? { usage } : {}) });
+      if (outcome === 'cancelling') ending = 'cancelled';
+    }
+    if (ending !== 'completed')
+      await this.execute.withInput(work, input => recordUnanswered({ log, plan, input }, CODES[ending as 'expired']));
+    work.lease.assertHeld();
+    return this.#publish(work, log, ending);
+  }
+
+  async #publish(work: JobWork, log: ResultLog, ending: Exclude<Ending, 'handed_over'>): Promise<Ending> {
+    const { lease, folder } = work;
+    const files = await this.publisher.publish(lease.job, log, folder);
+    const { counts, usage } = log.progress;
+    const change = {
+      counts,
+      ...(usage ? { usage } : {}),
+      ...files,
+      ...(work.problems ? { problems: work.problems } : {}),
+    };
+    const outcome = await lease.update({ status: ending, ...change });
+    // The cancel came between the last line and this: all results are kept, under the name that the user asked for.
+    const final = outcome === 'cancelling' ? 'cancelled' : ending;
+    if (outcome === 'cancelling') await lease.update({ status: 'cancelled', ...change });
+    lease.ended();
+    await folder.remove();
+    this.#logger.log({ batch: lease.job.id, ...counts }, `batch ${final}`);
+    return final;
+  }
+
+  /** The input cannot be read as a batch: nothing was sent, and the reasons are told (D-17). */
+  async #endWithoutPlan({ lease, folder }: JobWork, problems: readonly JobProblem[]): Promise<Ending> {
+    const outcome = await lease.update({ status: 'failed', problems });
+    if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
+    lease.ended();
+    await folder.remove();
+    this.#logger.warn({ batch: lease.job.id, problems: problems.length, first: problems[0]?.code }, 'batch refused');
+    return outcome === 'cancelling' ? 'cancelled' : 'failed';
+  }
+}
+
+const endingOf = (reason: StopReason | undefined): Exclude<Ending, 'handed_over'> =>
+  reason === 'expired' || reason === 'cancelled' || reason === 'failed' ? reason : 'completed';
+
+const modelOf = ({ model }: { model?: string }): { model?: string } => (model === undefined ? {} : { model });

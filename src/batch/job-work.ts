@@ -1,0 +1,17 @@
+import { type JobProblem } from '../core/jobs/batch-job.js';
+import { type JobStop } from './execute/job-stop.js';
+import { type JobFolder } from './job-folder.js';
+import { type JobLease } from './lease/job-lease.js';
+
+/** One job in the hands of this processor. */
+export interface JobWork {
+  readonly lease: JobLease;
+  readonly folder: JobFolder;
+  readonly stop: JobStop;
+  /** Names drafts: unique per claim. */
+  readonly writer: string;
+  /** Why the job is to end as failed. */
+  problems?: readonly JobProblem[];
+  /** What stopped it with the reason `trouble`. */
+  trouble?: Error;
+}

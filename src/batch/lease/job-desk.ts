@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { JOB_STORE } from '../../platform/database/database.tokens.js';
+import { JobStop } from '../execute/job-stop.js';
+import { JobFolder } from '../job-folder.js';
+import { type Ending, JobRunner } from '../job-runner.js';
+import { type JobWork } from '../job-work.js';
+import { isOutage } from '../recovery/outage.js';
+import { JobLease, LeaseLost } from './job-lease.js';
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** One claimed job from claim to end or hand-over: the lease kept, outages waited out, mistakes turned into a failed job. */
+@Injectable()
+export class JobDesk {
+  readonly #logger = new Logger('BatchLease');
+  readonly #open = new Map<string, { work: JobWork; patience: AbortController }>();
+  #stopping = false;
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(JOB_STORE) private readonly store: JobStore,
+    private readonly runner: JobRunner,
+  ) {}
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get works(): readonly JobWork[] {
+    return [...this.#open.values()].map(({ work }) => work);
+  }
+
+  /** Cancels are learnt at once instead of with the next heartbeat. */
+  wake(): void {
+    for (const { work } of this.#open.values()) void work.lease.beat();
+  }
+
+  /** Every open job hands over: lines in flight may finish within the grace, then leases are released. */
+  stop(): void {
+    this.#stopping = true;
+    for (const { work, patience } of this.#open.values()) {
+      work.stop.request('shutdown');
+      patience.abort();
+    }
+  }
+
+  /** Never rejects. */
+  async take(leased: LeasedJob): Promise<Ending> {
+    const { id } = leased.job;
+    const patience = new AbortController();
+    const entry = { patience, work: undefined as unknown as JobWork };
+    const lease = new JobLease(this.store, leased, this.settings.batch.leaseMs, {
+      onCancel: () => entry.work.stop.request('cancelled'),
+      onLost: () => this.#lost(entry.work, patience),
+      onTrouble: error => this.#logger.warn({ batch: id, err: error }, 'the heartbeat was not answered'),
+    });
+    entry.work = this.#work(lease);
+    this.#open.set(id, entry);
+    this.#logger.log({ batch: id, epoch: leased.epoch, status: leased.job.status }, 'batch claimed');
+    try {
+      return await this.#attempts(entry, lease);
+    } finally {
+      this.#open.delete(id);
+      await lease
+        .release()
+        .catch((error: unknown) => this.#logger.warn({ batch: id, err: error }, 'lease not released'));
+    }
+  }
+
+  #work(lease: JobLease): JobWork {
+    const folder = new JobFolder(join(this.settings.data.dir, 'jobs'), lease.job.id);
+    return { lease, folder, stop: new JobStop(), writer: `${lease.epoch}-${process.pid}` };
+  }
+
+  async #attempts(entry: { work: JobWork; patience: AbortController }, lease: JobLease): Promise<Ending> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      try {
+        return await this.runner.run(entry.work);
+      } catch (error) {
+        if (error instanceof LeaseLost || lease.isLost || this.#stopping) return 'handed_over';
+        const { problems } = entry.work;
+        entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
+        this.#judge(error as Error, entry.work, pauseMs);
+      }
+      await sleep(pauseMs, undefined, { signal: entry.patience.signal }).catch(() => undefined);
+      if (lease.isLost || this.#stopping) return 'handed_over';
+    }
+  }
+
+  /** An outage passes; a mistake of ours ends the job, with all results that it has. */
+  #judge(error: Error, work: JobWork, pauseMs: number): void {
+    const batch = work.lease.job.id;
+    if (isOutage(error))
+      return this.#logger.error({ batch, err: error, pauseMs }, 'the batch waits for an outage to pass');
+    this.#logger.error({ batch, err: error, pauseMs }, 'the batch fails');
+    work.problems = [
+      { code: 'internal_error', message: `The batch failed: ${error.message}`, param: null, line: null },
+    ];
+    work.stop.request('failed');
+  }
+
+  #lost(work: JobWork, patience: AbortController): void {
+    this.#logger.warn(
+      { batch: work.lease.job.id, epoch: work.lease.epoch },
+      'the lease is lost; another processor has the batch',
+    );
+    work.stop.request('lost');
+    patience.abort();
+  }
+}

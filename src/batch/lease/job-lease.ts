@@ -1,0 +1,113 @@
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type JobChange, type JobStore, type LeasedJob, type UpdateOutcome } from '../../core/jobs/job.ports.js';
+
+/** The lease ended: somebody else may hold the job. Nothing more is to be written. */
+export class LeaseLost extends Error {
+  constructor(jobId: string) {
+    super(`The lease of ${jobId} is lost.`);
+    this.name = 'LeaseLost';
+  }
+}
+
+export interface LeaseEvents {
+  /** The user asked to cancel. */
+  onCancel(): void;
+  onLost(): void;
+  /** The store did not answer; the lease still runs. */
+  onTrouble(error: Error): void;
+}
+
+/** One claimed job: kept by heartbeats every third of the lease, written under its epoch (D-13). */
+export class JobLease {
+  readonly epoch: number;
+  #job: BatchJob;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> | undefined;
+  /** Monotonic: a clock that is set does not prolong a lease, and a process that slept knows that it did. */
+  #heldUntil: number;
+  #lost = false;
+  #ended = false;
+
+  constructor(
+    private readonly store: JobStore,
+    leased: LeasedJob,
+    private readonly leaseMs: number,
+    private readonly events: LeaseEvents,
+  ) {
+    this.#job = leased.job;
+    this.epoch = leased.epoch;
+    this.#heldUntil = performance.now() + leaseMs;
+    this.#timer = setInterval(() => void this.beat(), leaseMs / 3);
+  }
+
+  /** As the store last told it. */
+  get job(): BatchJob {
+    return this.#job;
+  }
+
+  get isLost(): boolean {
+    if (!this.#lost && !this.#ended && performance.now() > this.#heldUntil) this.#lose();
+    return this.#lost;
+  }
+
+  /** @throws LeaseLost */
+  assertHeld(): void {
+    if (this.isLost) throw new LeaseLost(this.#job.id);
+  }
+
+  /** Prolongs the lease and learns of a cancel. Never rejects. */
+  beat(): Promise<void> {
+    return (this.#beating ??= this.#beat().finally(() => (this.#beating = undefined)));
+  }
+
+  /** @throws LeaseLost, or the store's error */
+  async update(change: JobChange): Promise<Exclude<UpdateOutcome, 'lost'>> {
+    this.assertHeld();
+    const outcome = await this.store.update(this.#job.id, this.epoch, change, Date.now());
+    if (outcome === 'lost') this.#lose();
+    if (outcome === 'lost') throw new LeaseLost(this.#job.id);
+    if (outcome === 'written') this.#job = { ...this.#job, ...change };
+    return outcome;
+  }
+
+  /** The job reached its end: there is no lease any more. */
+  ended(): void {
+    this.#ended = true;
+    this.stop();
+  }
+
+  /** Hands the job on: another processor may continue at once. */
+  async release(): Promise<void> {
+    this.stop();
+    await this.#beating;
+    if (!this.#lost && !this.#ended) await this.store.release(this.#job.id, this.epoch);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #beat(): Promise<void> {
+    if (this.isLost || this.#ended) return;
+    const sentAt = performance.now();
+    try {
+      const job = await this.store.heartbeat(this.#job.id, this.epoch, Date.now(), this.leaseMs);
+      if (this.#ended) return;
+      if (!job) return this.#lose();
+      this.#heldUntil = sentAt + this.leaseMs;
+      const cancelled = job.status === 'cancelling' && this.#job.status !== 'cancelling';
+      this.#job = job;
+      if (cancelled) this.events.onCancel();
+    } catch (error) {
+      this.events.onTrouble(error as Error);
+    }
+  }
+
+  #lose(): void {
+    if (this.#lost) return;
+    this.#lost = true;
+    this.stop();
+    this.events.onLost();
+  }
+}

@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { isTerminal } from '../../core/jobs/batch-status.js';
+import { type JobStore } from '../../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { JOB_STORE } from '../../platform/database/database.tokens.js';
+import { isAbsent, JobFolder } from '../job-folder.js';
+
+/**
+ * Work folders of jobs that ended elsewhere, or are gone from the table. Folders of unfinished jobs stay: whoever claims the
+ * job continues from them.
+ */
+@Injectable()
+export class LeftoverFolders {
+  readonly #logger = new Logger('BatchRecovery');
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(JOB_STORE) private readonly store: JobStore,
+  ) {}
+
+  /** @returns status of each folder's job, and what was done. */
+  async sweep(): Promise<readonly { readonly status: string; readonly action: 'kept' | 'cleaned_up' }[]> {
+    const jobs = join(this.settings.data.dir, 'jobs');
+    const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
+    for (const id of await namesIn(jobs)) {
+      const folder = new JobFolder(jobs, id);
+      const status = await this.#statusOf(folder);
+      const over = status === undefined || isTerminal(status);
+      if (over) await folder.remove();
+      found.push({ status: status ?? 'unknown', action: over ? 'cleaned_up' : 'kept' });
+    }
+    if (found.length > 0) this.#logger.log({ folders: found.length }, 'work folders of earlier processors seen');
+    return found;
+  }
+
+  /** Undefined: there is no such job, or nobody wrote down whose it is. */
+  async #statusOf(folder: JobFolder) {
+    try {
+      const { tenant, id } = JSON.parse(await readFile(folder.owner(), 'utf8')) as { tenant: string; id: string };
+      return (await this.store.find(tenant, id))?.status;
+    } catch (error) {
+      if (isAbsent(error) || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}

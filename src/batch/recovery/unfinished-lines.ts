@@ -1,0 +1,42 @@
+import { createReadStream } from 'node:fs';
+import { type InputLines } from '../execute/input-lines.js';
+import { lineParts } from '../execute/line-request.js';
+import { errorLine, UNANSWERED, type UnansweredCode } from '../execute/output-line.js';
+import { type ResultLog } from '../execute/result-log.js';
+import { type JobPlan } from '../ingest/job-plan.js';
+import { linesOf } from '../../platform/storage/line-splitter.js';
+import { type JobFolder } from '../job-folder.js';
+
+/** Lines are written down in groups of this many, so that memory stays flat. */
+const GROUP = 1000;
+
+/** Lines that ingestion found bad (lenient validation) get their place in the log; doing it again adds nothing. */
+export async function recordRejected(log: ResultLog, plan: JobPlan, folder: JobFolder): Promise<void> {
+  if (plan.firstRejected === plan.total) return;
+  let index = plan.firstRejected;
+  for await (const { bytes } of linesOf(createReadStream(folder.rejected()))) {
+    if (!log.progress.done.has(index)) log.append({ index, kind: 'E', line: bytes!.toString() });
+    index += 1;
+    if (index % GROUP === 0) await log.flush();
+  }
+  await log.flush();
+}
+
+/** Every line without a result gets the code of how the job ended, so that each is in exactly one file (D-15). */
+export async function recordUnanswered(
+  { log, plan, input }: { log: ResultLog; plan: JobPlan; input: InputLines },
+  code: UnansweredCode,
+): Promise<void> {
+  let appended = 0;
+  for (const { first, plan: entries } of plan.models) {
+    for (let at = 0; at < entries.length; at++) {
+      const index = first + at;
+      if (log.progress.done.has(index)) continue;
+      const { customIdJson } = lineParts(await input.read(entries.at(at)));
+      const customId = JSON.parse(customIdJson) as string;
+      log.append({ index, kind: 'E', line: errorLine({ customId, code, message: UNANSWERED[code] }) });
+      if (++appended % GROUP === 0) await log.flush();
+    }
+  }
+  await log.flush();
+}

@@ -1,0 +1,44 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { Logger } from 'nestjs-pino';
+import { BatchProcessor } from './batch/batch-processor.js';
+import { BatchModule } from './batch/batch.module.js';
+import { ParentLink } from './batch/lease/parent-link.js';
+import { ConfigError } from './platform/config/config-problem.js';
+import { loadConfig } from './platform/config/load-config.js';
+import { takeProcessorLink } from './platform/config/processor-link.js';
+
+const parent = new ParentLink(process);
+
+async function bootstrap(): Promise<void> {
+  const link = takeProcessorLink();
+  const { settings, models } = loadConfig();
+  const app = await NestFactory.createApplicationContext(BatchModule.forProcessor({ settings, models, link }), {
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  app.useLogger(app.get(Logger));
+  const processor = app.get(BatchProcessor);
+
+  const stop = async (hurry: boolean): Promise<void> => {
+    await processor.stop(hurry);
+    await app.close();
+    process.exit(0);
+  };
+  process.on('SIGTERM', () => void stop(false));
+  // Ctrl-C reaches the whole process group of a terminal: a child waits for its gateway's decision.
+  process.on('SIGINT', () => void (link || stop(false)));
+  parent.listen(
+    ({ type }) => void (type === 'wake' && processor.wake()),
+    () => void stop(true),
+  );
+  await processor.start();
+  await parent.send({ type: 'ready' });
+}
+
+bootstrap().catch(async (error: unknown) => {
+  const message = error instanceof ConfigError ? error.message : String((error as Error).stack);
+  await parent.send({ type: 'failed', message });
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+});

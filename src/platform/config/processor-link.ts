@@ -1,0 +1,28 @@
+/** Carries the link from a gateway to the processor that it starts; the secret never touches a disk or a command line. */
+export const PROCESSOR_LINK_VARIABLE = 'SWITCHYARD_PROCESSOR_LINK';
+
+/** What a gateway tells the batch processor that it starts. A processor that was started by hand has none. */
+export interface ProcessorLink {
+  /** `http://127.0.0.1:8000`, the port really taken. */
+  readonly gatewayUrl: string;
+  /** Signs the tokens that lines are sent with; absent while no keys are asked for. Base64. */
+  readonly tokenSecret?: string;
+}
+
+/** For the environment of the child. */
+export const processorLinkVariable = (link: ProcessorLink): Record<string, string> => ({
+  [PROCESSOR_LINK_VARIABLE]: JSON.stringify(link),
+});
+
+/** Everything that the gateway was started with, so that both read the same settings; a debugger's port cannot be shared. */
+export function processorEnvironment(link: ProcessorLink, base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _own, ...shared } = base;
+  return { ...shared, ...processorLinkVariable(link) };
+}
+
+/** Undefined without a gateway as parent. The variable is forgotten, so that nothing started later inherits it. */
+export function takeProcessorLink(environment: NodeJS.ProcessEnv = process.env): ProcessorLink | undefined {
+  const text = environment[PROCESSOR_LINK_VARIABLE];
+  delete environment[PROCESSOR_LINK_VARIABLE];
+  return text === undefined ? undefined : (JSON.parse(text) as ProcessorLink);
+}

@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { type BatchJob } from '../../src/core/jobs/batch-job.js';
+import { isTerminal } from '../../src/core/jobs/batch-status.js';
+import { type BlobStore, type FileStore, type JobStore } from '../../src/core/jobs/job.ports.js';
+import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
+import { KyselyFileStore } from '../../src/platform/database/kysely-file-store.js';
+import { KyselyJobStore } from '../../src/platform/database/kysely-job-store.js';
+import { connectDatabase, migrate, type OpenDatabase } from '../../src/platform/database/open-database.js';
+import { timeOrderedId } from '../../src/platform/database/time-ordered-id.js';
+import { fileBlobKey } from '../../src/platform/storage/file-blob-key.js';
+import { FsBlobStore } from '../../src/platform/storage/fs-blob-store.js';
+import { type SettingOverrides } from './gateway-process.js';
+import { NodeProcess } from './node-process.js';
+import { pause } from './waiting.js';
+
+export const TENANT = 'default';
+
+/** A chat line. */
+export const chatLine = (customId: string, model = 'm', content: unknown = customId): string =>
+  JSON.stringify({
+    custom_id: customId,
+    method: 'POST',
+    url: '/v1/chat/completions',
+    body: { model, messages: [{ role: 'user', content }] },
+  });
+
+export interface YardOptions {
+  readonly settings?: SettingOverrides;
+}
+
+/** A data folder with a real SQLite file and real blobs, and processors (`dist/main.batch.js`) that work on it. */
+export class BatchYard implements AsyncDisposable {
+  readonly processors: NodeProcess[] = [];
+
+  private constructor(
+    readonly folder: string,
+    private readonly database: OpenDatabase,
+    readonly jobs: JobStore,
+    readonly files: FileStore,
+    readonly blobs: BlobStore,
+    private readonly options: YardOptions,
+  ) {}
+
+  static async open(options: YardOptions = {}): Promise<BatchYard> {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
+    const data = join(folder, 'data');
+    const database = connectDatabase(join(data, 'switchyard.db'));
+    await migrate(database.db);
+    const blobs = new FsBlobStore(join(data, 'blobs'));
+    return new BatchYard(folder, database, new KyselyJobStore(database), new KyselyFileStore(database), blobs, options);
+  }
+
+  get dataDir(): string {
+    return join(this.folder, 'data');
+  }
+
+  /** A processor of its own; it stops with the yard. */
+  start(settings: SettingOverrides = {}): NodeProcess {
+    const overrides: SettingOverrides = {
+      'data.dir': this.dataDir,
+      'logging.pretty': 'false',
+      'batch.poll_ms': 50,
+      'batch.backoff_min_ms': 20,
+      'batch.backoff_max_ms': 200,
+      ...this.options.settings,
+      ...settings,
+    };
+    const env = Object.fromEntries(
+      Object.entries(overrides).map(([path, value]) => [environmentName(path as SettingPath), String(value)]),
+    );
+    const processor = new NodeProcess({
+      name: `processor-${this.processors.length}`,
+      script: resolve('dist/main.batch.js'),
+      env,
+      folder: this.folder,
+    });
+    this.processors.push(processor);
+    return processor;
+  }
+
+  /** Stores the file and makes the job. */
+  async submit(
+    input: readonly string[] | Buffer,
+    job: Partial<BatchJob> & { windowMs?: number } = {},
+  ): Promise<BatchJob> {
+    const bytes = Buffer.isBuffer(input) ? input : Buffer.from(input.map(line => `${line}\n`).join(''));
+    const nowMs = Date.now();
+    const id = timeOrderedId('file-', nowMs);
+    const blobKey = fileBlobKey(TENANT, id);
+    await this.blobs.write(blobKey, Readable.from([bytes]));
+    const file = {
+      id,
+      tenant: TENANT,
+      purpose: 'batch' as const,
+      filename: 'in.jsonl',
+      bytes: bytes.length,
+      createdAtMs: nowMs,
+    };
+    await this.files.create({ ...file, blobKey, sha256: '' });
+    const { windowMs = 3_600_000, ...fields } = job;
+    const made = await this.jobs.create({
+      id: timeOrderedId('batch_', nowMs),
+      tenant: TENANT,
+      endpoint: '/v1/chat/completions',
+      inputFileId: id,
+      completionWindow: '1h',
+      status: 'validating',
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + windowMs,
+      reachedAtMs: {},
+      counts: { total: 0, completed: 0, failed: 0 },
+      problems: [],
+      metadata: {},
+      ...fields,
+    });
+    return made.job;
+  }
+
+  async job(id: string): Promise<BatchJob> {
+    const job = await this.jobs.find(TENANT, id);
+    if (!job) throw new Error(`no job ${id}`);
+    return job;
+  }
+
+  async until(id: string, what: string, holds: (job: BatchJob) => boolean, limitMs = 60_000): Promise<BatchJob> {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
+      const job = await this.job(id);
+      if (holds(job)) return job;
+    }
+    const logs = await Promise.all(this.processors.map(processor => processor.logTail()));
+    throw new Error(`waited for: ${what}\n${JSON.stringify(await this.job(id))}\n${logs.join('\n')}`);
+  }
+
+  untilEnd(id: string, limitMs?: number): Promise<BatchJob> {
+    return this.until(id, 'the end of the batch', ({ status }) => isTerminal(status), limitMs);
+  }
+
+  /** Lines of a result file; none for a file that was not made. */
+  async lines(fileId: string | undefined): Promise<string[]> {
+    if (fileId === undefined) return [];
+    const file = await this.files.find(TENANT, fileId);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.blobs.read(file!.blobKey)) chunks.push(chunk);
+    return Buffer.concat(chunks).toString().split('\n').slice(0, -1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const processor of this.processors) await processor[Symbol.asyncDispose]();
+    await this.database.db.destroy();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
