@@ -74,6 +74,16 @@ module.exports = {
       },
     },
     {
+      name: 'gateway-jobs-keeps-to-rows-and-blobs',
+      comment: 'Files and batches need no scheduler and no workers: processors do. Of the api: how fields, forms and errors are read.',
+      severity: 'error',
+      from: { path: '^src/gateway/jobs/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: '^src/gateway/',
+        pathNot: '^src/gateway/(jobs/|api/(docs/|dto-validation|form-fields|json-body|multipart-error))',
+      },
+    },
+    {
       name: 'prom-client-in-metrics-files-only',
       severity: 'error',
       from: { path: '^src/', pathNot: ['\\.metrics\\.ts$', '\\.spec\\.ts$', '^src/platform/metrics/'] },

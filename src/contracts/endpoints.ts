@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   /** The heading it stands under in Swagger UI and the README. */
-  readonly area: 'audio' | 'realtime' | 'models' | 'requests' | 'admin' | 'health' | 'console';
+  readonly area: 'audio' | 'realtime' | 'files' | 'batches' | 'models' | 'requests' | 'admin' | 'health' | 'console';
 }
 
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
@@ -31,6 +31,26 @@ export const ENDPOINTS = [
     summary: 'The same in the older dialect',
     area: 'realtime',
   },
+  { method: 'POST', path: '/v1/files', summary: 'Upload a file', area: 'files' },
+  { method: 'GET', path: '/v1/files', summary: 'List files', area: 'files' },
+  { method: 'GET', path: '/v1/files/{id}', summary: 'One file', area: 'files' },
+  { method: 'GET', path: '/v1/files/{id}/content', summary: 'Bytes of a file, or a range of them', area: 'files' },
+  { method: 'DELETE', path: '/v1/files/{id}', summary: 'Delete a file', area: 'files' },
+  { method: 'POST', path: '/v1/uploads', summary: 'Begin a file that comes in parts', area: 'files' },
+  { method: 'POST', path: '/v1/uploads/{id}/parts', summary: 'Add a part of at most 64 MiB', area: 'files' },
+  { method: 'POST', path: '/v1/uploads/{id}/complete', summary: 'Make a file of the parts', area: 'files' },
+  { method: 'POST', path: '/v1/uploads/{id}/cancel', summary: 'Forget the parts', area: 'files' },
+  { method: 'POST', path: '/v1/batches', summary: 'Run the lines of a file', area: 'batches' },
+  { method: 'GET', path: '/v1/batches', summary: 'List batches', area: 'batches' },
+  { method: 'GET', path: '/v1/batches/{id}', summary: 'One batch: status, counts, rate, ETA', area: 'batches' },
+  { method: 'POST', path: '/v1/batches/{id}/cancel', summary: 'Cancel a batch; what is done is kept', area: 'batches' },
+  {
+    method: 'POST',
+    path: '/v1/batches/{id}/retry-failed',
+    summary: 'A new batch of the lines that failed',
+    area: 'batches',
+  },
+  { method: 'DELETE', path: '/v1/batches/{id}', summary: 'Delete a finished batch; its files stay', area: 'batches' },
   { method: 'GET', path: '/v1/models', summary: 'Models and their aliases', area: 'models' },
   { method: 'GET', path: '/v1/models/{id}', summary: 'One model, by id or alias', area: 'models' },
   {

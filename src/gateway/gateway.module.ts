@@ -9,6 +9,7 @@ import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ApiModule } from './api/api.module.js';
 import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
@@ -27,6 +28,7 @@ export class GatewayModule {
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule,
         ApiModule,
+        JobsModule,
         AdminModule,
         RealtimeModule,
         LiveFeedModule,

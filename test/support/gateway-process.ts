@@ -39,6 +39,7 @@ export class GatewayProcess implements AsyncDisposable {
       'workers.models_file': modelsFile,
       'logging.level': 'warn',
       'logging.pretty': 'false',
+      'batch.embedded': 'false',
       ...settings,
     };
     const env = Object.fromEntries(

@@ -1,13 +1,18 @@
-import { Transform } from 'class-transformer';
+import { type ClassConstructor, Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
   IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
   IsString,
   Matches,
   Max,
   MaxLength,
   Min,
+  ValidateBy,
+  ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
 
@@ -21,6 +26,22 @@ export const InRange =
     const options: ValidationOptions = { message: `must be a number from ${min} to ${max}` };
     Min(min, options)(target, key);
     Max(max, options)(target, key);
+  };
+
+export const WholeNumber = (): PropertyDecorator => IsInt({ message: 'must be a whole number' });
+
+/** A rule of its own, with what is allowed in words. */
+export const Holds = (validate: (value: unknown) => boolean, message: string): PropertyDecorator =>
+  ValidateBy({ name: 'holds', validator: { validate } }, { message });
+
+/** An object of its own fields, which may be left out. @param shape such as {anchor, seconds} */
+export const OptionalObject =
+  (type: () => ClassConstructor<object>, shape: string): PropertyDecorator =>
+  (target, key) => {
+    IsOptional()(target, key);
+    ValidateNested({ message: `must be ${shape}` })(target, key);
+    IsObject({ message: `must be ${shape}` })(target, key);
+    Type(type)(target, key);
   };
 
 export const OneOf = (values: readonly string[], options: ValidationOptions = {}): PropertyDecorator =>

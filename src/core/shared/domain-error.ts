@@ -56,6 +56,17 @@ export const ERROR_REGISTRY = {
   ),
   response_cancel_not_active: invalid(400, 'Realtime: no such response is being spoken.'),
   voice_not_found: invalid(400, 'No such voice; the message lists the voices.'),
+  too_many_lines: invalid(400, 'An input file of a batch has more lines than `batch.max_lines`.'),
+  file_in_use: invalid(400, 'An unfinished batch reads the file; the message names it.'),
+  upload_not_pending: invalid(400, 'The upload was completed or cancelled before, or its hour is over.'),
+  upload_incomplete: invalid(
+    400,
+    'The parts are not what was announced: bytes, md5 or part ids; the message says which.',
+  ),
+  batch_not_cancellable: invalid(400, 'The batch has ended, or is writing its results.'),
+  batch_not_finished: invalid(400, 'Only a batch that has ended can be deleted or tried again.'),
+  nothing_to_retry: invalid(400, 'The batch has no failed lines to try again.'),
+  webhook_refused: invalid(400, 'The webhook may not lead there: its form, or its host or port.'),
   invalid_api_key: invalid(401, 'No API key, or one that is unknown, withdrawn or expired.'),
   missing_scope: invalid(403, 'The API key is valid but may not do this.'),
   origin_not_allowed: invalid(
@@ -63,13 +74,21 @@ export const ERROR_REGISTRY = {
     'A web page of that origin may not open a socket here; `server.cors_origins` names who may.',
   ),
   model_not_found: invalid(404, 'No model or alias of that name; `GET /v1/models` lists them.'),
+  file_not_found: invalid(404, 'No such file; it may have been deleted or have expired.'),
+  upload_not_found: invalid(404, 'No such upload.'),
+  batch_not_found: invalid(404, 'No such batch.'),
   session_not_found: invalid(404, 'Realtime: no such session to resume, it ended, or its secret is another.'),
   request_not_found: invalid(404, 'No such request, or it ended too long ago.'),
   unknown_url: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method; see `Allow`.'),
   duplicate_request_id: invalid(409, 'A request with this X-Request-Id is still running.'),
-  file_too_large: invalid(413, 'The upload, or what `file_url` names, exceeds `server.upload_limit_bytes`.'),
+  file_too_large: invalid(
+    413,
+    'Audio, or what `file_url` names, above `server.upload_limit_bytes`; a file above the limit of its purpose or of a part.',
+  ),
   unsupported_media_type: invalid(415, 'The Content-Type is not what the route takes.'),
+  range_not_satisfiable: invalid(416, 'The file has no bytes in that range; see `Content-Range`.'),
+  idempotency_key_reused: invalid(422, 'The `Idempotency-Key` was used before for another batch.'),
   live_feed_limit: {
     status: 429,
     type: 'rate_limit_error',
@@ -94,7 +113,11 @@ export const ERROR_REGISTRY = {
     'An operator unloaded the model; `POST /admin/v1/models/{id}/load` brings it back.',
   ),
   shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
-  storage_full: server(507, 'never', 'No room for the upload: in the data folder, or in the temporary folder of a worker; the message says which.'),
+  storage_full: server(
+    507,
+    'never',
+    'No room for the upload: in the data folder, or in the temporary folder of a worker; the message says which.',
+  ),
   inference_timeout: server(504, 'never', 'The worker had the request longer than max(30 s, 2 x audio duration).'),
 } as const satisfies Record<string, ErrorDefinition>;
 

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { StorageModule } from '../../platform/storage/storage.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
@@ -23,7 +24,7 @@ import { UploadReader } from './upload-reader.js';
 
 /** The HTTP face. It validates, resolves names and writes answers; the scheduler decides everything else. */
 @Module({
-  imports: [StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
+  imports: [JobsModule, StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
   controllers: [
     TranscriptionsController,
     TranslationsController,

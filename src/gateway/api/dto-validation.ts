@@ -17,13 +17,14 @@ export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Re
   return dto;
 }
 
-function invalidField({ property, value, constraints }: ValidationError): DomainError {
+function invalidField({ property, value, constraints, children = [] }: ValidationError, path = ''): DomainError {
+  const name = path + property;
+  const [inner] = children;
+  if (inner) return invalidField(inner, `${name}.`);
   const rule = Object.values(constraints ?? {})[0] ?? 'is not valid';
   const missing = value === undefined || value === '';
-  const message = missing
-    ? `\`${property}\` is required: it ${rule}.`
-    : `\`${property}\` ${rule}; got ${shown(value)}.`;
-  return new DomainError(missing ? 'missing_required_parameter' : 'invalid_value', message, { param: property });
+  const message = missing ? `\`${name}\` is required: it ${rule}.` : `\`${name}\` ${rule}; got ${shown(value)}.`;
+  return new DomainError(missing ? 'missing_required_parameter' : 'invalid_value', message, { param: name });
 }
 
 /** The value as JSON; long ones are cut, with their length said. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelState, type ModelView } from '../worker-pool/model-view.js';
@@ -15,9 +16,11 @@ export interface ModelHealth {
 }
 
 export interface HealthSummary {
-  /** `ok`: every model that no operator unloaded is ready; `degraded`: some are; `unavailable`: none; `draining`: shutting down. */
+  /** `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor is down; `unavailable`: none; `draining`: shutting down. */
   readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
   readonly models: readonly ModelHealth[];
+  /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */
+  readonly batch_processor: ProcessorView;
 }
 
 /** Readiness as load balancers need it: is there anything here that would answer a request now? */
@@ -27,12 +30,17 @@ export class HealthService {
     private readonly pool: WorkerPoolService,
     private readonly scheduler: SchedulerService,
     private readonly gate: IntakeGate,
+    private readonly processor: EmbeddedProcessor,
   ) {}
 
   summary(): HealthSummary {
     const views = this.pool.models();
     const expected = views.filter(({ state, startsOnRequest }) => startsOnRequest || state === 'loaded');
-    return { status: this.status(expected.map(modelHealth)), models: views.map(modelHealth) };
+    return {
+      status: this.status(expected.map(modelHealth)),
+      models: views.map(modelHealth),
+      batch_processor: this.processor.view,
+    };
   }
 
   /** At least one model can be served, and the door is open. */
@@ -44,7 +52,8 @@ export class HealthService {
   private status(models: readonly ModelHealth[]): HealthSummary['status'] {
     if (this.gate.draining || !this.scheduler.accepting) return 'draining';
     if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
-    return models.every(({ ready }) => ready) ? 'ok' : 'degraded';
+    const processes = this.processor.view.state !== 'down';
+    return processes && models.every(({ ready }) => ready) ? 'ok' : 'degraded';
   }
 }
 

@@ -2,6 +2,7 @@ import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from './dto-validation.js';
+import { fieldsOf } from './json-body.js';
 import { demandAbilities } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
@@ -14,10 +15,7 @@ export interface SpeechOrder {
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function speechOrder(body: unknown, catalog: ModelCatalog): SpeechOrder {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new DomainError('invalid_json', 'The body must be a JSON object.');
-  }
-  const dto = parseDto(SpeechDto, body as Record<string, unknown>);
+  const dto = parseDto(SpeechDto, fieldsOf(body));
   const model = catalog.getOfKind(dto.model, 'tts');
   demandAbilities(
     model,

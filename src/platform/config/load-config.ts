@@ -91,8 +91,12 @@ function contradictions(sources: ReadonlyMap<SettingPath, SourcedValue>): Config
   });
 }
 
-function badHosts(sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] {
-  const path = 'fetch.allow_hosts';
+const HOST_LISTS: readonly SettingPath[] = ['fetch.allow_hosts', 'batch.webhook_allow_hosts'];
+
+const badHosts = (sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] =>
+  HOST_LISTS.flatMap(path => badHostsOf(path, sources));
+
+function badHostsOf(path: SettingPath, sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] {
   const { value, origin } = sources.get(path)!;
   try {
     new HostExceptions(String(value));

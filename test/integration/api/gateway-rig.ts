@@ -28,6 +28,7 @@ const QUICK = {
   'workers.health_interval_ms': 30,
   'workers.restart_min_ms': 10,
   'workers.restart_max_ms': 50,
+  'batch.embedded': false,
 } as const;
 
 /** The real worker, from its sources. */
@@ -96,6 +97,11 @@ export class GatewayRig {
   /** Files that uploads left in the spool. */
   async spooled(): Promise<string[]> {
     return readdir(join(this.dataDir, 'spool'));
+  }
+
+  /** Blobs that are being written. */
+  async drafts(): Promise<string[]> {
+    return readdir(join(this.dataDir, 'blobs', '.unfinished')).catch(() => []);
   }
 
   /** Takes the spool's folder away while it is in use. */

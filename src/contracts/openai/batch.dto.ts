@@ -1,0 +1,162 @@
+import { IsNotEmpty, IsObject, IsOptional, IsString } from 'class-validator';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../core/jobs/batch-job.js';
+import { BATCH_STATUSES, type BatchStatus } from '../../core/jobs/batch-status.js';
+import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
+import { Holds, InRange, LengthUpTo, NumberFromForm, OneOf, OptionalObject, WholeNumber } from './field.decorators.js';
+import { ExpiresAfterDto } from './file.dto.js';
+
+const METADATA_KEYS = 16;
+const METADATA_KEY_LENGTH = 64;
+const METADATA_VALUE_LENGTH = 512;
+
+export class BatchWebhookDto {
+  @IsString({ message: 'must have a url' })
+  @LengthUpTo(2048)
+  @ApiProperty({ example: 'https://example.com/hooks/batch' })
+  url!: string;
+}
+
+export class BatchCreateDto {
+  @IsString({ message: 'must be the id of a file' })
+  @IsNotEmpty({ message: 'must be the id of a file' })
+  @ApiProperty({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7', description: 'Uploaded with the purpose `batch`.' })
+  input_file_id!: string;
+
+  @OneOf(BATCH_ENDPOINTS)
+  @ApiProperty({ enum: BATCH_ENDPOINTS, description: 'Every line goes there.' })
+  endpoint!: BatchEndpoint;
+
+  @Holds(value => typeof value === 'string' && windowSeconds(value) !== undefined, `must be ${COMPLETION_WINDOWS}`)
+  @ApiProperty({ example: '24h', description: `${COMPLETION_WINDOWS}. OpenAI knows 24h only.` })
+  completion_window!: string;
+
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  @Holds(isMetadata, `must have at most ${METADATA_KEYS} keys of ${METADATA_KEY_LENGTH} characters with texts of 512`)
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: '`validation: lenient` sends bad lines to the error file; else they fail the batch.',
+  })
+  metadata?: Readonly<Record<string, string>>;
+
+  @OptionalObject(() => ExpiresAfterDto, '{anchor, seconds}')
+  @ApiPropertyOptional({ type: ExpiresAfterDto, description: 'Of the result files; 30 days unless told otherwise.' })
+  output_expires_after?: ExpiresAfterDto;
+
+  @OptionalObject(() => BatchWebhookDto, '{url}')
+  @ApiPropertyOptional({ type: BatchWebhookDto, description: 'Ours: told when the batch ends, signed.' })
+  webhook?: BatchWebhookDto;
+}
+
+function isMetadata(value: unknown): boolean {
+  const entries = Object.entries((value ?? {}) as Record<string, unknown>);
+  return (
+    entries.length <= METADATA_KEYS &&
+    entries.every(([key, text]) => {
+      const fits = typeof text === 'string' && text.length <= METADATA_VALUE_LENGTH;
+      return fits && key.length <= METADATA_KEY_LENGTH;
+    })
+  );
+}
+
+export class BatchListQueryDto {
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(1, 100)
+  @ApiPropertyOptional({ minimum: 1, maximum: 100, default: 20 })
+  limit = 20;
+
+  @IsOptional()
+  @IsString({ message: 'must be the id of a batch' })
+  @ApiPropertyOptional({ description: 'Id of the last batch of the page before.' })
+  after?: string;
+}
+
+class BatchErrorDto {
+  @ApiProperty() code!: string;
+  @ApiProperty() message!: string;
+  @ApiProperty({ type: String, nullable: true }) param!: string | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'From 1.' }) line!: number | null;
+}
+
+class BatchErrorsDto {
+  @ApiProperty({ example: 'list' }) object!: 'list';
+  @ApiProperty({ type: [BatchErrorDto], description: 'At most 100.' }) data!: readonly BatchErrorDto[];
+}
+
+class RequestCountsDto {
+  @ApiProperty() total!: number;
+  @ApiProperty() completed!: number;
+  @ApiProperty() failed!: number;
+}
+
+class InputTokensDetailsDto {
+  @ApiProperty() cached_tokens!: number;
+}
+
+class OutputTokensDetailsDto {
+  @ApiProperty() reasoning_tokens!: number;
+}
+
+class BatchUsageDto {
+  @ApiProperty() input_tokens!: number;
+  @ApiProperty() input_tokens_details!: InputTokensDetailsDto;
+  @ApiProperty() output_tokens!: number;
+  @ApiProperty() output_tokens_details!: OutputTokensDetailsDto;
+  @ApiProperty() total_tokens!: number;
+}
+
+const instant = (): PropertyDecorator => ApiProperty({ type: Number, nullable: true });
+const fileId = (): PropertyDecorator => ApiProperty({ type: String, nullable: true });
+
+/** OpenAI's batch; what is not known or not reached is null. Ours: `eta_s`, `rate_per_s`, `retry_of`, `webhook`. */
+export class BatchDto {
+  @ApiProperty({ example: 'batch_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
+  @ApiProperty({ example: 'batch' }) object!: 'batch';
+  @ApiProperty({ enum: BATCH_ENDPOINTS }) endpoint!: BatchEndpoint;
+  @ApiProperty({ type: String, nullable: true, description: 'When all lines name the same.' }) model!: string | null;
+  @ApiProperty({ type: BatchErrorsDto, nullable: true }) errors!: BatchErrorsDto | null;
+  @ApiProperty() input_file_id!: string;
+  @ApiProperty({ example: '24h' }) completion_window!: string;
+  @ApiProperty({ enum: BATCH_STATUSES }) status!: BatchStatus;
+  @fileId() output_file_id!: string | null;
+  @fileId() error_file_id!: string | null;
+  @ApiProperty({ description: 'Unix seconds, as all times here.' }) created_at!: number;
+  @instant() in_progress_at!: number | null;
+  @ApiProperty({ description: 'The deadline.' }) expires_at!: number;
+  @instant() finalizing_at!: number | null;
+  @instant() completed_at!: number | null;
+  @instant() failed_at!: number | null;
+  @instant() expired_at!: number | null;
+  @instant() cancelling_at!: number | null;
+  @instant() cancelled_at!: number | null;
+  @ApiProperty({ type: RequestCountsDto, description: 'Live.' }) request_counts!: RequestCountsDto;
+  @ApiProperty({ type: BatchUsageDto, nullable: true }) usage!: BatchUsageDto | null;
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } }) metadata!: Readonly<
+    Record<string, string>
+  >;
+  @ApiProperty({ type: Number, nullable: true, description: 'Lines per second so far, while in progress.' })
+  rate_per_s!: number | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'Seconds until the last line, at that rate.' })
+  eta_s!: number | null;
+  @ApiProperty({ type: String, nullable: true, description: 'The batch whose failed lines these are.' })
+  retry_of!: string | null;
+  @ApiProperty({ type: BatchWebhookDto, nullable: true }) webhook!: BatchWebhookDto | null;
+}
+
+export class BatchListDto {
+  @ApiProperty({ example: 'list' }) object!: 'list';
+  @ApiProperty({ type: [BatchDto] }) data!: readonly BatchDto[];
+  @ApiProperty({ type: String, nullable: true }) first_id!: string | null;
+  @ApiProperty({ type: String, nullable: true }) last_id!: string | null;
+  @ApiProperty() has_more!: boolean;
+}
+
+export class BatchDeletedDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ example: 'batch' }) object!: 'batch';
+  @ApiProperty({ example: true }) deleted!: true;
+}

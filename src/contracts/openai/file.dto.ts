@@ -1,0 +1,102 @@
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { type FilePurpose, type StoredFile } from '../../core/jobs/job.ports.js';
+import { InRange, NumberFromForm, OneOf, OptionalObject, WholeNumber } from './field.decorators.js';
+
+/** What a client may upload a file for; `batch_output` files are made here. */
+export const UPLOAD_PURPOSES = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const;
+export type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
+const PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
+
+/** An hour to 30 days (COMPAT "Files"). */
+export const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
+
+/** `expires_after` of files and uploads, `output_expires_after` of batches. */
+export class ExpiresAfterDto {
+  @IsIn(['created_at'], { message: 'must have the anchor created_at' })
+  @ApiProperty({ enum: ['created_at'] })
+  anchor!: 'created_at';
+
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(EXPIRY_S.least, EXPIRY_S.most)
+  @ApiProperty({ example: 86_400, minimum: EXPIRY_S.least, maximum: EXPIRY_S.most })
+  seconds!: number;
+}
+
+/** Form of `POST /v1/files`; fields may come before or after the file. */
+export class FileCreateDto {
+  @ApiProperty({ type: 'string', format: 'binary', description: 'The bytes, up to `files.max_bytes`.' })
+  file!: unknown;
+
+  @OneOf(UPLOAD_PURPOSES)
+  @ApiProperty({ enum: UPLOAD_PURPOSES, description: '`batch`: at most 200 MiB and 50,000 lines, kept for 30 days.' })
+  purpose!: UploadPurpose;
+
+  @OptionalObject(() => ExpiresAfterDto, 'expires_after[anchor] and expires_after[seconds]')
+  @ApiPropertyOptional({ type: ExpiresAfterDto, description: 'As `expires_after[anchor]`, `expires_after[seconds]`.' })
+  expires_after?: ExpiresAfterDto;
+}
+
+export class FileListQueryDto {
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(1, 10_000)
+  @ApiPropertyOptional({ minimum: 1, maximum: 10_000, default: 10_000 })
+  limit = 10_000;
+
+  @IsOptional()
+  @IsString({ message: 'must be the id of a file' })
+  @ApiPropertyOptional({ description: 'Id of the last file of the page before.' })
+  after?: string;
+
+  @IsOptional()
+  @OneOf(['asc', 'desc'])
+  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  order: 'asc' | 'desc' = 'desc';
+
+  @IsOptional()
+  @OneOf(PURPOSES)
+  @ApiPropertyOptional({ enum: PURPOSES })
+  purpose?: FilePurpose;
+}
+
+export class FileDto {
+  @ApiProperty({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
+  @ApiProperty({ example: 'file' }) object!: 'file';
+  @ApiProperty({ example: 120_000 }) bytes!: number;
+  @ApiProperty({ example: 1_763_683_200, description: 'Unix seconds, as all times here.' }) created_at!: number;
+  @ApiPropertyOptional({ example: 1_766_275_200 }) expires_at?: number;
+  @ApiProperty({ example: 'requests.jsonl' }) filename!: string;
+  @ApiProperty({ enum: PURPOSES }) purpose!: FilePurpose;
+  @ApiProperty({ example: 'processed' }) status!: 'processed';
+}
+
+export class FileListDto {
+  @ApiProperty({ example: 'list' }) object!: 'list';
+  @ApiProperty({ type: [FileDto] }) data!: readonly FileDto[];
+  @ApiProperty({ type: String, nullable: true }) first_id!: string | null;
+  @ApiProperty({ type: String, nullable: true }) last_id!: string | null;
+  @ApiProperty() has_more!: boolean;
+}
+
+export class FileDeletedDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ example: 'file' }) object!: 'file';
+  @ApiProperty({ example: true }) deleted!: true;
+}
+
+export const fileDto = (file: StoredFile): FileDto => ({
+  id: file.id,
+  object: 'file',
+  bytes: file.bytes,
+  created_at: unixSeconds(file.createdAtMs),
+  ...(file.expiresAtMs === undefined ? {} : { expires_at: unixSeconds(file.expiresAtMs) }),
+  filename: file.filename,
+  purpose: file.purpose,
+  status: 'processed',
+});
+
+/** OpenAI's times are whole seconds. */
+export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);

@@ -1,0 +1,59 @@
+import { type IncomingHttpHeaders } from 'node:http';
+import { type BatchCreateDto } from '../../../contracts/openai/batch.dto.js';
+import { type BatchJob } from '../../../core/jobs/batch-job.js';
+import { windowSeconds } from '../../../core/jobs/completion-window.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
+
+/** What the caller decides of a job. */
+export type BatchOrder = Pick<
+  BatchJob,
+  'endpoint' | 'inputFileId' | 'completionWindow' | 'metadata' | 'outputExpiresAfterS' | 'webhook' | 'retryOf'
+>;
+
+export const orderOf = (dto: BatchCreateDto): BatchOrder => ({
+  endpoint: dto.endpoint,
+  inputFileId: dto.input_file_id,
+  completionWindow: dto.completion_window,
+  metadata: dto.metadata ?? {},
+  ...(dto.output_expires_after ? { outputExpiresAfterS: dto.output_expires_after.seconds } : {}),
+  ...(dto.webhook ? { webhook: { url: dto.webhook.url } } : {}),
+});
+
+/** A job that nobody has looked at yet; its deadline runs from now on. */
+export const newJob = (tenant: string, order: BatchOrder, nowMs: number): BatchJob => ({
+  ...order,
+  id: timeOrderedId('batch_', nowMs),
+  tenant,
+  status: 'validating',
+  createdAtMs: nowMs,
+  expiresAtMs: nowMs + (windowSeconds(order.completionWindow) ?? 0) * 1000,
+  reachedAtMs: {},
+  counts: { total: 0, completed: 0, failed: 0 },
+  problems: [],
+});
+
+const LONGEST_KEY = 255;
+
+/** @throws DomainError `invalid_value` */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) return key;
+  throw new DomainError('invalid_value', `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`, {
+    param: 'Idempotency-Key',
+  });
+}
+
+/** Do both ask for the same? What the server decided by itself does not count. */
+export const sameOrder = (a: BatchOrder, b: BatchOrder): boolean => fingerprint(a) === fingerprint(b);
+
+const fingerprint = ({ endpoint, inputFileId, completionWindow, metadata, outputExpiresAfterS, webhook }: BatchOrder) =>
+  JSON.stringify([
+    endpoint,
+    inputFileId,
+    completionWindow,
+    Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
+    outputExpiresAfterS,
+    webhook?.url,
+  ]);

@@ -1,0 +1,80 @@
+import { type MultipartFile } from '@fastify/multipart';
+import { type FastifyRequest } from 'fastify';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
+import { FormFields, LONGEST_FORM } from '../../api/form-fields.js';
+import { multipartError } from '../../api/multipart-error.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface FormRules<T> {
+  /** Name of the one file part. */
+  readonly part: string;
+  readonly maxBytes: number;
+  /** Takes the file in as it comes, knowing the fields before it, and resolves when its bytes are durable. */
+  take(file: MultipartFile, before: Fields): Promise<T>;
+  /** What `take` made is not wanted after all. */
+  forget(taken: T): Promise<void>;
+}
+
+/**
+ * A form with one file, whose fields may come before or after it.
+ * @throws DomainError; then nothing of the file is left.
+ */
+export async function readFileForm<T, R>(
+  request: FastifyRequest,
+  rules: FormRules<T>,
+  finish: (taken: T, fields: Fields) => Promise<R>,
+): Promise<R> {
+  refuseAtTheDoor(request, rules);
+  const form = new FormFields();
+  let taken: { readonly value: T } | undefined;
+  try {
+    for await (const part of partsOf(request)) {
+      if (part.type === 'field') form.add(part);
+      else if (taken) throw new DomainError('too_many_files', 'Send one file per request.', { param: rules.part });
+      else taken = { value: await rules.take(named(part, rules.part), form.values()) };
+    }
+    if (!taken) throw missing(rules.part);
+    return await finish(taken.value, form.values());
+  } catch (error) {
+    if (taken) await rules.forget(taken.value);
+    throw error;
+  }
+}
+
+/** What goes wrong while parts are read is the sender's; what goes wrong with storing them is ours. */
+async function* partsOf(request: FastifyRequest): ReturnType<FastifyRequest['parts']> {
+  const parts = request.parts()[Symbol.asyncIterator]();
+  for (;;) {
+    const step = await parts.next().catch((error: unknown) => Promise.reject(multipartError(error) as Error));
+    if (step.done) return;
+    yield step.value;
+  }
+}
+
+/** The bytes of a part; their failures are the sender's, too. */
+export async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of file) yield chunk as Buffer;
+  } catch (error) {
+    throw multipartError(error);
+  }
+}
+
+function refuseAtTheDoor<T>(request: FastifyRequest, { part, maxBytes }: FormRules<T>): void {
+  if (!request.isMultipart())
+    throw new DomainError('unsupported_media_type', `Send multipart/form-data with the bytes as \`${part}\`.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes + LONGEST_FORM) throw fileTooLarge(maxBytes);
+}
+
+function named(part: MultipartFile, name: string): MultipartFile {
+  if (part.fieldname === name) return part;
+  const message = `The file must be the part named \`${name}\`; got a file named \`${part.fieldname}\`.`;
+  throw new DomainError('missing_required_parameter', message, { param: name });
+}
+
+const missing = (name: string): DomainError =>
+  new DomainError('missing_required_parameter', `\`${name}\` is required: it must be a part with a filename.`, {
+    param: name,
+  });

@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type BlobStore, type FilePurpose, type FileStore, type StoredFile } from '../../../core/jobs/job.ports.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { FILE_STORE } from '../../../platform/database/database.tokens.js';
+import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
+import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
+import { fileBlobKey } from '../../../platform/storage/file-blob-key.js';
+import { orStorageFull } from '../../../platform/storage/storage-full.js';
+import { expiryMs } from './file-limits.js';
+import { type FileLimits, MeasuredBytes } from './measured-bytes.js';
+
+/** Bytes that are durable, and no file yet. */
+export interface WrittenBytes {
+  readonly id: string;
+  readonly blobKey: string;
+  readonly measured: MeasuredBytes;
+}
+
+export interface FileFacts {
+  readonly purpose: FilePurpose;
+  readonly filename: string;
+  /** Seconds after its creation; absent: as its purpose says. */
+  readonly expiresAfterS?: number | undefined;
+}
+
+/** Files are made in two steps: first their bytes, then their row. What dies in between leaves bytes that nobody names. */
+@Injectable()
+export class FileWriter {
+  constructor(
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(FILE_STORE) private readonly files: FileStore,
+  ) {}
+
+  /** @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`; then nothing is left. */
+  async write(tenant: string, source: AsyncIterable<Uint8Array>, limits: FileLimits): Promise<WrittenBytes> {
+    const id = timeOrderedId('file-', Date.now());
+    const written = { id, blobKey: fileBlobKey(tenant, id), measured: new MeasuredBytes(limits) };
+    const writing = this.blobs.write(written.blobKey, written.measured.of(source));
+    await orStorageFull(writing, 'There is no room to store the file.');
+    if (written.measured.size > 0) return written;
+    await this.forget(written);
+    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+  }
+
+  async publish(
+    tenant: string,
+    { id, blobKey, measured }: WrittenBytes,
+    { purpose, filename, expiresAfterS }: FileFacts,
+  ): Promise<StoredFile> {
+    const createdAtMs = Date.now();
+    const expiresAtMs = expiryMs(purpose, createdAtMs, expiresAfterS);
+    const file: StoredFile = {
+      ...{ id, tenant, purpose, filename, createdAtMs, blobKey },
+      bytes: measured.size,
+      sha256: measured.sha256,
+      ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    };
+    await this.files.create(file);
+    return file;
+  }
+
+  /** Never rejects: what stays is garbage, which is collected. */
+  async forget({ blobKey }: Pick<WrittenBytes, 'blobKey'>): Promise<void> {
+    await this.blobs.remove(blobKey).catch(() => undefined);
+  }
+}

@@ -1,0 +1,82 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  FileCreateDto,
+  FileDeletedDto,
+  fileDto,
+  FileDto,
+  FileListDto,
+  FileListQueryDto,
+} from '../../../contracts/openai/file.dto.js';
+import { tenantOf } from '../../../platform/auth/access-hooks.js';
+import { DescribesErrors } from '../../api/docs/errors.decorator.js';
+import { summaryOf } from '../../api/docs/summary.js';
+import { parseDto } from '../../api/dto-validation.js';
+import { pageView } from '../page-view.js';
+import { FilesService } from './files.service.js';
+
+@ApiTags('files')
+@Controller('v1/files')
+export class FilesController {
+  constructor(private readonly files: FilesService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: summaryOf('POST', '/v1/files'),
+    description: '`curl -F purpose=batch -F file=@requests.jsonl http://localhost:8000/v1/files`',
+  })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ type: FileCreateDto })
+  @ApiOkResponse({ type: FileDto })
+  @DescribesErrors(
+    ...(['invalid_value', 'missing_required_parameter', 'too_many_files', 'empty_file', 'too_many_lines'] as const),
+    ...(['invalid_multipart', 'file_too_large', 'unsupported_media_type', 'storage_full'] as const),
+  )
+  async create(@Req() request: FastifyRequest): Promise<FileDto> {
+    return fileDto(await this.files.create(tenantOf(request), request));
+  }
+
+  @Get()
+  @ApiOperation({ summary: summaryOf('GET', '/v1/files') })
+  @ApiOkResponse({ type: FileListDto })
+  @DescribesErrors('invalid_value')
+  async list(@Req() request: FastifyRequest, @Query() query: FileListQueryDto): Promise<FileListDto> {
+    return pageView(await this.files.list(tenantOf(request), parseDto(FileListQueryDto, { ...query })), fileDto);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: summaryOf('GET', '/v1/files/{id}') })
+  @ApiParam({ name: 'id' })
+  @ApiOkResponse({ type: FileDto })
+  @DescribesErrors('file_not_found')
+  async retrieve(@Req() request: FastifyRequest, @Param('id') id: string): Promise<FileDto> {
+    return fileDto(await this.files.find(tenantOf(request), id));
+  }
+
+  @Get(':id/content')
+  @ApiOperation({ summary: summaryOf('GET', '/v1/files/{id}/content') })
+  @ApiParam({ name: 'id' })
+  @ApiHeader({
+    name: 'Range',
+    required: false,
+    description: '`bytes=0-99`, `bytes=100-`, `bytes=-100`; see `If-Range`.',
+  })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: 'The `ETag`, the SHA-256 of the bytes: 304.' })
+  @ApiOkResponse({ content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } })
+  @DescribesErrors('file_not_found', 'range_not_satisfiable')
+  content(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Param('id') id: string): Promise<void> {
+    return this.files.sendContent(tenantOf(request), id, { request, reply });
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: summaryOf('DELETE', '/v1/files/{id}') })
+  @ApiParam({ name: 'id' })
+  @ApiOkResponse({ type: FileDeletedDto })
+  @DescribesErrors('file_not_found', 'file_in_use')
+  async remove(@Req() request: FastifyRequest, @Param('id') id: string): Promise<FileDeletedDto> {
+    await this.files.remove(tenantOf(request), id);
+    return { id, object: 'file', deleted: true };
+  }
+}

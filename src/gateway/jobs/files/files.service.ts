@@ -1,0 +1,82 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { FileCreateDto, type FileListQueryDto } from '../../../contracts/openai/file.dto.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type JobStore,
+  type Page,
+  type StoredFile,
+} from '../../../core/jobs/job.ports.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
+import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
+import { parseDto } from '../../api/dto-validation.js';
+import { sendContent } from './file-content.js';
+import { bytesOf, type Fields, readFileForm } from './file-form.js';
+import { limitsOf } from './file-limits.js';
+import { FileWriter, type WrittenBytes } from './file-writer.js';
+
+type Uploaded = WrittenBytes & { readonly filename: string };
+
+/** Files of a tenant. Those of others look as if they did not exist. */
+@Injectable()
+export class FilesService {
+  constructor(
+    @Inject(FILE_STORE) private readonly files: FileStore,
+    @Inject(JOB_STORE) private readonly jobs: JobStore,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly writer: FileWriter,
+  ) {}
+
+  /** Limits hold while the bytes come, as far as the purpose is known by then, and at the end in any case. */
+  create(tenant: string, request: FastifyRequest): Promise<StoredFile> {
+    const { maxBytes } = this.settings.files;
+    const take = async (part: Parameters<typeof bytesOf>[0], before: Fields): Promise<Uploaded> => {
+      if ('purpose' in before || 'expires_after' in before) parseDto(FileCreateDto, { purpose: 'batch', ...before });
+      const written = await this.writer.write(tenant, bytesOf(part), limitsOf(before.purpose, this.settings, maxBytes));
+      return { ...written, filename: part.filename.slice(0, LONGEST_NAME) };
+    };
+    const rules = { part: 'file', maxBytes, take, forget: (uploaded: Uploaded) => this.writer.forget(uploaded) };
+    return readFileForm(request, rules, (uploaded, fields) => this.#publish(tenant, uploaded, fields));
+  }
+
+  async find(tenant: string, id: string, param = 'id'): Promise<StoredFile> {
+    const file = await this.files.find(tenant, id);
+    if (file && (file.expiresAtMs ?? Infinity) > Date.now()) return file;
+    throw new DomainError('file_not_found', `There is no file \`${id}\`; it may have been deleted or have expired.`, {
+      param,
+    });
+  }
+
+  list(tenant: string, query: FileListQueryDto): Promise<Page<StoredFile> | undefined> {
+    return this.files.list(tenant, query);
+  }
+
+  async sendContent(tenant: string, id: string, http: { request: FastifyRequest; reply: FastifyReply }): Promise<void> {
+    await sendContent(this.blobs, await this.find(tenant, id), http);
+  }
+
+  async remove(tenant: string, id: string): Promise<void> {
+    const file = await this.find(tenant, id);
+    const users = await this.jobs.usersOf(id);
+    if (users.length > 0) {
+      const message = `The file is read by ${users.join(', ')}; cancel or await it first.`;
+      throw new DomainError('file_in_use', message, { param: 'id' });
+    }
+    await this.files.remove(tenant, id);
+    await this.writer.forget(file);
+  }
+
+  #publish(tenant: string, uploaded: Uploaded, fields: Fields): Promise<StoredFile> {
+    const { purpose, expires_after: expiry } = parseDto(FileCreateDto, fields);
+    uploaded.measured.assertWithin(limitsOf(purpose, this.settings, this.settings.files.maxBytes));
+    const { filename } = uploaded;
+    return this.writer.publish(tenant, uploaded, { purpose, filename, expiresAfterS: expiry?.seconds });
+  }
+}
+
+/** Names are for people; a longer one is cut. */
+const LONGEST_NAME = 255;

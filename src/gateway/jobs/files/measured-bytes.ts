@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
+
+export interface FileLimits {
+  readonly maxBytes: number;
+  /** Infinity: lines do not matter. */
+  readonly maxLines: number;
+}
+
+const NEWLINE = 0x0a;
+
+/** Counts, hashes and bounds bytes on their way to the blob store. */
+export class MeasuredBytes {
+  readonly #sha256 = createHash('sha256');
+  #size = 0;
+  #lineBreaks = 0;
+  #last = NEWLINE;
+
+  constructor(private readonly limits: FileLimits) {}
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** A last line without a line break is a line. */
+  get lines(): number {
+    return this.#lineBreaks + (this.#last === NEWLINE ? 0 : 1);
+  }
+
+  /** @throws DomainError `file_too_large` or `too_many_lines` at the first byte over. */
+  async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      this.#add(chunk);
+      this.assertWithin(this.limits);
+      yield chunk;
+    }
+  }
+
+  /** For limits that were not known while the bytes came. @throws as `of` */
+  assertWithin({ maxBytes, maxLines }: FileLimits): void {
+    if (this.#size > maxBytes) throw fileTooLarge(maxBytes);
+    if (this.lines <= maxLines) return;
+    throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, { param: 'file' });
+  }
+
+  /** In hex, once the bytes have passed. */
+  get sha256(): string {
+    return this.#sha256.copy().digest('hex');
+  }
+
+  #add(chunk: Uint8Array): void {
+    if (chunk.byteLength === 0) return;
+    this.#size += chunk.byteLength;
+    this.#sha256.update(chunk);
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) this.#lineBreaks += 1;
+    this.#last = chunk[chunk.byteLength - 1]!;
+  }
+}

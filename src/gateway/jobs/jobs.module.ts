@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../platform/database/database.module.js';
+import { BlobModule } from '../../platform/storage/blob.module.js';
+import { BatchesController } from './batches/batches.controller.js';
+import { BatchesService } from './batches/batches.service.js';
+import { FailedLines } from './batches/failed-lines.js';
+import { WebhookAddress } from './batches/webhook-address.js';
+import { FileWriter } from './files/file-writer.js';
+import { FilesController } from './files/files.controller.js';
+import { FilesService } from './files/files.service.js';
+import { GarbageCollector } from './garbage-collector.js';
+import { EmbeddedProcessor } from './processor/embedded-processor.js';
+import { builtProcessorLaunch, PROCESSOR_LAUNCH } from './processor/processor-launch.js';
+import { UploadsController } from './uploads/uploads.controller.js';
+import { UploadsService } from './uploads/uploads.service.js';
+
+/** Files and batches over HTTP. It writes rows and blobs; processors run what the rows say. Tests override `PROCESSOR_LAUNCH`. */
+@Module({
+  imports: [DatabaseModule, BlobModule],
+  controllers: [FilesController, UploadsController, BatchesController],
+  providers: [
+    { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },
+    BatchesService,
+    EmbeddedProcessor,
+    FailedLines,
+    FilesService,
+    FileWriter,
+    GarbageCollector,
+    UploadsService,
+    WebhookAddress,
+  ],
+  exports: [EmbeddedProcessor],
+})
+export class JobsModule {}

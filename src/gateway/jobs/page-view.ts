@@ -1,0 +1,20 @@
+import { type Page } from '../../core/jobs/job.ports.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+interface Listed {
+  readonly id: string;
+}
+
+/** OpenAI's page; `last_id` is what SDKs ask for the next one `after`. @throws DomainError when there was no such `after` */
+export function pageView<T, V extends Listed>(page: Page<T> | undefined, view: (entry: T) => V) {
+  if (!page)
+    throw new DomainError('invalid_value', '`after` must be the id of an entry of this list.', { param: 'after' });
+  const data = page.data.map(view);
+  return {
+    object: 'list' as const,
+    data,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: page.hasMore,
+  };
+}

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
+import { PART_BYTES, type UploadCompleteDto, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
+import {
+  type BlobStore,
+  type StoredFile,
+  type Upload,
+  type UploadPart,
+  type UploadStore,
+} from '../../../core/jobs/job.ports.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
+import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
+import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
+import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
+import { type FileStore } from '../../../core/jobs/job.ports.js';
+import { bytesOf, readFileForm } from '../files/file-form.js';
+import { limitsOf } from '../files/file-limits.js';
+import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
+
+/** An upload that is not completed within an hour is forgotten, as OpenAI's. */
+const KEPT_MS = 3_600_000;
+
+export interface CompletedUpload {
+  readonly upload: Upload;
+  readonly file: StoredFile;
+}
+
+/** Files that come in parts. Parts are blobs of their own; completing makes one file of them and checks it as a whole. */
+@Injectable()
+export class UploadsService {
+  constructor(
+    @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
+    @Inject(FILE_STORE) private readonly files: FileStore,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly writer: FileWriter,
+  ) {}
+
+  /** What can never become a file is refused before its first byte. @throws DomainError `file_too_large` */
+  async create(tenant: string, dto: UploadCreateDto): Promise<Upload> {
+    const { maxBytes } = this.#limits(dto.purpose);
+    if (dto.bytes > maxBytes) throw fileTooLarge(maxBytes);
+    const nowMs = Date.now();
+    const upload: Upload = {
+      id: timeOrderedId('upload_', nowMs),
+      tenant,
+      purpose: dto.purpose,
+      filename: dto.filename,
+      mimeType: dto.mime_type,
+      bytes: dto.bytes,
+      status: 'pending',
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + KEPT_MS,
+      ...(dto.expires_after ? { fileExpiresAfterS: dto.expires_after.seconds } : {}),
+    };
+    await this.uploads.create(upload);
+    return upload;
+  }
+
+  async addPart(tenant: string, id: string, request: FastifyRequest): Promise<UploadPart> {
+    const upload = await this.#pending(tenant, id);
+    const limits = { maxBytes: PART_BYTES, maxLines: Infinity };
+    return readFileForm(
+      request,
+      {
+        part: 'data',
+        maxBytes: PART_BYTES,
+        take: part => this.writer.write(tenant, bytesOf(part), limits),
+        forget: written => this.writer.forget(written),
+      },
+      written => this.#partOf(upload, written),
+    );
+  }
+
+  /** Parts that are not named are left out. An upload that does not check stays pending: the right parts can follow. */
+  async complete(tenant: string, id: string, dto: UploadCompleteDto): Promise<CompletedUpload> {
+    const upload = await this.#pending(tenant, id);
+    const all = await this.uploads.parts(id);
+    const written = await this.#join(upload, chosen(all, dto.part_ids), dto.md5);
+    const { purpose, filename, fileExpiresAfterS: expiresAfterS } = upload;
+    const file = await this.writer.publish(tenant, written, { purpose, filename, expiresAfterS });
+    if (!(await this.uploads.end(id, 'completed', file.id))) {
+      // Somebody else completed or cancelled it meanwhile: there must not be two files of one upload.
+      await this.files.remove(tenant, file.id);
+      await this.writer.forget(file);
+      throw notPending(upload.id);
+    }
+    await Promise.all(all.map(part => this.writer.forget(part)));
+    return { upload: { ...upload, status: 'completed', fileId: file.id }, file };
+  }
+
+  async cancel(tenant: string, id: string): Promise<Upload> {
+    const upload = await this.#pending(tenant, id);
+    const parts = await this.uploads.parts(id);
+    if (!(await this.uploads.end(id, 'cancelled'))) throw notPending(id);
+    await Promise.all(parts.map(part => this.writer.forget(part)));
+    return { ...upload, status: 'cancelled' };
+  }
+
+  #limits(purpose: string) {
+    return limitsOf(purpose, this.settings, this.settings.files.maxUploadBytes);
+  }
+
+  async #pending(tenant: string, id: string): Promise<Upload> {
+    const upload = await this.uploads.find(tenant, id);
+    if (!upload) throw new DomainError('upload_not_found', `There is no upload \`${id}\`.`, { param: 'id' });
+    if (upload.status !== 'pending' || upload.expiresAtMs <= Date.now()) throw notPending(id);
+    return upload;
+  }
+
+  async #partOf({ id: uploadId }: Upload, { blobKey, measured }: WrittenBytes): Promise<UploadPart> {
+    const createdAtMs = Date.now();
+    const part = { id: timeOrderedId('part_', createdAtMs), uploadId, blobKey, bytes: measured.size, createdAtMs };
+    if (await this.uploads.addPart(part)) return part;
+    throw notPending(uploadId);
+  }
+
+  async #join(upload: Upload, parts: readonly UploadPart[], md5: string | undefined): Promise<WrittenBytes> {
+    const sum = parts.reduce((bytes, part) => bytes + part.bytes, 0);
+    if (sum !== upload.bytes) throw incomplete(`the parts have ${sum} bytes, and ${upload.bytes} were announced`);
+    const digest = createHash('md5');
+    const source = hashed(this.#bytesOf(parts), digest);
+    const written = await this.writer.write(upload.tenant, source, this.#limits(upload.purpose));
+    const found = digest.digest('hex');
+    if (md5 === undefined || md5.toLowerCase() === found) return written;
+    await this.writer.forget(written);
+    throw incomplete(`the md5 of the bytes is ${found}`, 'md5');
+  }
+
+  async *#bytesOf(parts: readonly UploadPart[]): AsyncGenerator<Uint8Array> {
+    for (const { blobKey } of parts) yield* this.blobs.read(blobKey);
+  }
+}
+
+async function* hashed(
+  source: AsyncIterable<Uint8Array>,
+  digest: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}
+
+function chosen(all: readonly UploadPart[], ids: readonly string[]): readonly UploadPart[] {
+  const byId = new Map(all.map(part => [part.id, part]));
+  const known = ids.map(id => {
+    const part = byId.get(id);
+    // Taken once: a part cannot stand in the file twice.
+    byId.delete(id);
+    return part ?? id;
+  });
+  const stranger = known.find(entry => typeof entry === 'string');
+  if (stranger === undefined) return known as readonly UploadPart[];
+  throw incomplete(`\`${stranger}\` is no part of this upload, or is named twice`, 'part_ids');
+}
+
+const incomplete = (why: string, param = 'part_ids'): DomainError =>
+  new DomainError('upload_incomplete', `The upload cannot be completed: ${why}.`, { param });
+
+const notPending = (id: string): DomainError =>
+  new DomainError('upload_not_pending', `The upload \`${id}\` was completed or cancelled, or its hour is over.`, {
+    param: 'id',
+  });
