@@ -7,8 +7,11 @@ import { ParentLink } from './batch/lease/parent-link.js';
 import { ConfigError } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
+import { MetricsServer } from './platform/metrics/metrics-server.js';
+import { ownMetricsText } from './platform/metrics/metrics-text.js';
 
 const parent = new ParentLink(process);
+const metrics = new MetricsServer();
 
 async function bootstrap(): Promise<void> {
   const link = takeProcessorLink();
@@ -22,6 +25,7 @@ async function bootstrap(): Promise<void> {
 
   const stop = async (hurry: boolean): Promise<void> => {
     await processor.stop(hurry);
+    await metrics.close();
     await app.close();
     process.exit(0);
   };
@@ -29,9 +33,11 @@ async function bootstrap(): Promise<void> {
   // Ctrl-C reaches the whole process group of a terminal: a child waits for its gateway's decision.
   process.on('SIGINT', () => void (link || stop(false)));
   parent.listen(
-    ({ type }) => void (type === 'wake' && processor.wake()),
+    ({ type }) =>
+      type === 'wake' ? processor.wake() : void ownMetricsText().then(text => parent.send({ type, text })),
     () => void stop(true),
   );
+  if (settings.batch.metricsPort > 0) await metrics.listen(settings.batch.metricsPort);
   await processor.start();
   await parent.send({ type: 'ready' });
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { BatchMetrics } from './batch.metrics.js';
 import { ShutdownGrace } from './execute/shutdown-grace.js';
 import { ClaimLoop } from './lease/claim-loop.js';
+import { StoreMetrics } from './observe/store.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
 
 /** The processor as a whole: start, wake, stop. */
@@ -14,7 +14,7 @@ export class BatchProcessor {
     private readonly claims: ClaimLoop,
     private readonly leftovers: LeftoverFolders,
     private readonly grace: ShutdownGrace,
-    private readonly metrics: BatchMetrics,
+    private readonly metrics: StoreMetrics,
   ) {}
 
   async start(): Promise<void> {

@@ -1,18 +1,70 @@
-import { Injectable, type Provider } from '@nestjs/common';
-import { type LineEvents } from './execute/line-sender.js';
+import { type Provider } from '@nestjs/common';
+import { type Gauge } from 'prom-client';
+import { type JobStore } from '../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../platform/config/settings.js';
+import { JOB_STORE } from '../platform/database/database.tokens.js';
+import { metricProvider } from '../platform/metrics/metric-provider.js';
+import { Gates } from './execute/gates.js';
+import { LineDispatcher } from './execute/line-dispatcher.js';
+import { JobDesk } from './lease/job-desk.js';
+import { missesDeadline } from './observe/deadline-risk.js';
+import { JOB_METRICS } from './observe/job.metrics.js';
+import { LINE_METRICS } from './observe/line.metrics.js';
+import { ModelLabels } from './observe/model-labels.js';
+import { STORE_METRICS } from './observe/store.metrics.js';
 
-@Injectable()
-export class BatchMetrics implements LineEvents {
-  readonly attempts = new Map<string, number>();
-  attempted(model: string): void {
-    this.attempts.set(model, (this.attempts.get(model) ?? 0) + 1);
-  }
-  retried(model: string): void {
-    this.attempted(model);
-  }
-  recovered(status: string): void {
-    this.attempted(status);
-  }
+/** All metrics of the processor: counters by what they count, and gauges that are read from where their numbers live (D-10). */
+export const BATCH_METRICS: Provider[] = [
+  ...LINE_METRICS,
+  ...JOB_METRICS,
+  ...STORE_METRICS,
+  metricProvider('total_workers', {
+    inject: [SETTINGS],
+    collect: (gauge, { batch }: Settings) => gauge.set(batch.jobs),
+  }),
+  metricProvider('active_workers', { inject: [JobDesk], collect: (gauge, desk: JobDesk) => gauge.set(desk.size) }),
+  metricProvider('processor_inflight_requests', {
+    inject: [LineDispatcher],
+    collect: (gauge, dispatcher: LineDispatcher) => gauge.set(dispatcher.inFlight),
+  }),
+  metricProvider('processor_max_inflight_concurrency', {
+    inject: [SETTINGS],
+    collect: (gauge, { batch }: Settings) => gauge.set(batch.concurrency),
+  }),
+  metricProvider('model_inflight_requests', { inject: [Gates, ModelLabels], collect: inFlightByModel }),
+  metricProvider('batch_jobs', { inject: [JOB_STORE], collect: jobsByStatus }),
+  metricProvider('batch_queue_age_seconds', { inject: [JOB_STORE], collect: queueAge }),
+  metricProvider('batch_deadline_risk_jobs', { inject: [JobDesk], collect: jobsAtRisk }),
+  metricProvider('batch_checkpoint_lag_seconds', { inject: [JobDesk], collect: checkpointLag }),
+];
+
+/** Several models may share the label `other`. */
+function inFlightByModel(gauge: Gauge, gates: Gates, labels: ModelLabels): void {
+  for (const { model, inFlight } of gates.inFlight()) gauge.inc({ model: labels.of(model) }, inFlight);
 }
 
-export const BATCH_METRICS: Provider[] = [BatchMetrics];
+async function jobsByStatus(gauge: Gauge, store: JobStore): Promise<void> {
+  const { byStatus } = await store.backlog(Date.now());
+  for (const [status, count] of Object.entries(byStatus)) gauge.set({ status }, count);
+}
+
+async function queueAge(gauge: Gauge, store: JobStore): Promise<void> {
+  const { oldestWaitingMs = 0 } = await store.backlog(Date.now());
+  gauge.set(oldestWaitingMs / 1000);
+}
+
+function jobsAtRisk(gauge: Gauge, desk: JobDesk): void {
+  const nowMs = Date.now();
+  const risky = desk.works.filter(({ lease, running }) => {
+    if (!running) return false;
+    const { done } = running.log.progress;
+    const { expiresAtMs } = lease.job;
+    return missesDeadline({ ...running, done: done.count, total: done.size, expiresAtMs }, nowMs);
+  });
+  gauge.set(risky.length);
+}
+
+function checkpointLag(gauge: Gauge, desk: JobDesk): void {
+  const since = desk.works.flatMap(({ running }) => running?.log.waitingSinceMs ?? []);
+  gauge.set(since.length === 0 ? 0 : (performance.now() - Math.min(...since)) / 1000);
+}

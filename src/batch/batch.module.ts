@@ -6,6 +6,7 @@ import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { BlobModule } from '../platform/storage/blob.module.js';
+import { BATCH_METRICS } from './batch.metrics.js';
 import { BatchProcessor } from './batch-processor.js';
 import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
@@ -23,7 +24,7 @@ import { IngestService } from './ingest/ingest.service.js';
 import { JobRunner } from './job-runner.js';
 import { ClaimLoop } from './lease/claim-loop.js';
 import { JobDesk } from './lease/job-desk.js';
-import { BatchMetrics, BATCH_METRICS } from './batch.metrics.js';
+import { LineMetrics } from './observe/line.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
 
 export interface ProcessorParts {
@@ -80,8 +81,8 @@ const EXECUTION = [
   },
   {
     provide: LineSender,
-    inject: [TargetResolver, AudioUpload, SpeechAnswer, BatchMetrics],
-    useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAnswer, metrics: BatchMetrics) =>
+    inject: [TargetResolver, AudioUpload, SpeechAnswer, LineMetrics],
+    useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAnswer, metrics: LineMetrics) =>
       new LineSender(targets, audio, speech, metrics),
   },
   AudioUpload,

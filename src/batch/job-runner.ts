@@ -9,6 +9,7 @@ import { Publisher } from './finalize/publisher.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { type JobPlan } from './ingest/job-plan.js';
 import { type JobWork } from './job-work.js';
+import { JobMetrics } from './observe/job.metrics.js';
 import { recordUnanswered } from './recovery/unfinished-lines.js';
 
 /** How a job ends. `handed_over`: it does not end here. */
@@ -32,12 +33,16 @@ export class JobRunner {
     private readonly ingest: IngestService,
     private readonly execute: ExecuteService,
     private readonly publisher: Publisher,
+    private readonly metrics: JobMetrics,
   ) {}
 
   /** @throws LeaseLost, or what a disk or store said: the walk can be made again */
   async run(work: JobWork): Promise<Ending> {
     const { lease, folder } = work;
+    const startedMs = performance.now();
     const ingested = await this.ingest.prepare(lease.job, folder, work.writer);
+    if (ingested.ok && ingested.isNew)
+      this.metrics.planBuilt(ingested.plan.total, (performance.now() - startedMs) / 1000);
     if (work.stop.handsOver) return 'handed_over';
     if (!ingested.ok) return this.#endWithoutPlan(work, ingested.problems);
     if (lease.job.status === 'validating' && Date.now() < lease.job.expiresAtMs) {

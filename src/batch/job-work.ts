@@ -1,5 +1,6 @@
 import { type JobProblem } from '../core/jobs/batch-job.js';
 import { type JobStop } from './execute/job-stop.js';
+import { type ResultLog } from './execute/result-log.js';
 import { type JobFolder } from './job-folder.js';
 import { type JobLease } from './lease/job-lease.js';
 
@@ -10,6 +11,8 @@ export interface JobWork {
   readonly stop: JobStop;
   /** Names drafts: unique per claim. */
   readonly writer: string;
+  /** While lines are sent. */
+  running?: { readonly log: ResultLog; readonly startedMs: number; readonly doneAtStart: number };
   /** Why the job is to end as failed. */
   problems?: readonly JobProblem[];
   /** What stopped it with the reason `trouble`. */

@@ -89,12 +89,14 @@ export class ExecuteService implements OnApplicationShutdown {
     const { dispatcher, sender } = this;
     const graceMs = (): number => this.grace.msFor(stop.reason);
     const execution = new JobExecution({ job, lanes, log, input, stop, sender, dispatcher, graceMs, onTrouble });
+    work.running = { log, startedMs: Date.now(), doneAtStart: log.progress.done.count };
     log.listen({ onDurable: () => dispatcher.pump(), onFailure: onTrouble });
     this.#running.add(execution);
     try {
       await execution.run();
     } finally {
       this.#running.delete(execution);
+      delete work.running;
     }
   }
 

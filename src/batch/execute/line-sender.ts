@@ -1,4 +1,4 @@
-import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type BatchJob, type TokenUsage } from '../../core/jobs/batch-job.js';
 import { type AttemptCount } from '../../core/jobs/retry-policy.js';
 import { type AudioUpload } from './audio-upload.js';
 import { type InputLines } from './input-lines.js';
@@ -27,6 +27,8 @@ export type AttemptOutcome =
 export interface LineEvents {
   attempted(model: string, seconds: number): void;
   retried(model: string, reason: string): void;
+  /** It has its line in a result file, after an attempt. */
+  settled(model: string, good: boolean, usage: TokenUsage | undefined): void;
 }
 
 /** One attempt at one line: read, send, judge. */
@@ -70,7 +72,9 @@ export class LineSender {
       return verdict;
     }
     const { wantsBase64 } = prepared;
-    return result(await resultOf(answer, { job, parts, wantsBase64, speech: this.speech }));
+    const settled = await resultOf(answer, { job, parts, wantsBase64, speech: this.speech });
+    this.events.settled(lane.model, settled.kind === 'O', settled.usage);
+    return result(settled);
   }
 }
 

@@ -15,6 +15,7 @@ const BEHIND_BYTES = 16 * 1_048_576;
 interface Waiting {
   readonly record: Omit<ResultRecord, 'line'>;
   readonly bytes: Buffer;
+  readonly sinceMs: number;
 }
 
 export interface ResultLogEvents {
@@ -32,6 +33,8 @@ export class ResultLog {
   #file: FileHandle | undefined;
   #written = 0;
   #waiting: Waiting[] = [];
+  /** Being written. */
+  #group: readonly Waiting[] = [];
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -63,9 +66,9 @@ export class ResultLog {
     return this.#waitingBytes > BEHIND_BYTES;
   }
 
-  /** Results that are not durable yet. */
-  get pending(): number {
-    return this.#waiting.length;
+  /** Monotonic instant of the oldest result that is not durable yet; undefined: all are. */
+  get waitingSinceMs(): number | undefined {
+    return this.#group[0]?.sinceMs ?? this.#waiting[0]?.sinceMs;
   }
 
   /** Durable bytes of the current segment. */
@@ -78,7 +81,7 @@ export class ResultLog {
     if (this.#failure) return;
     const bytes = encodeRecord(record);
     const { line: _line, ...head } = record;
-    this.#waiting.push({ record: head, bytes });
+    this.#waiting.push({ record: head, bytes, sinceMs: performance.now() });
     this.#waitingBytes += bytes.length;
     if (this.#waiting.length >= GROUP_RECORDS || this.#waitingBytes >= GROUP_BYTES) this.#startWriting();
     else this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
@@ -120,10 +123,11 @@ export class ResultLog {
 
   async #writeGroups(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#failure) {
-      const group = this.#waiting;
+      const group = (this.#group = this.#waiting);
       this.#waiting = [];
       await this.#write(group.map(({ bytes }) => bytes));
       this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0);
+      this.#group = [];
       for (const { record } of group) this.progress.record(record);
       this.#events.onDurable(group.map(({ record }) => record));
       if (this.#waiting.length < GROUP_RECORDS) break;
@@ -141,6 +145,7 @@ export class ResultLog {
   #fail(error: Error): void {
     this.#failure = error;
     this.#waiting = [];
+    this.#group = [];
     this.#waitingBytes = 0;
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -127,7 +127,7 @@ function scalarsOf(value: unknown, note: Note): Fields {
   for (const [name, field] of entries)
     if (!['string', 'number', 'boolean'].includes(typeof field))
       note(`\`${name}\` must be text, a number, true or false`);
-  return Object.fromEntries(entries) as Fields;
+  return Object.fromEntries(entries);
 }
 
 const mapOf = (value: unknown): Record<string, unknown> =>

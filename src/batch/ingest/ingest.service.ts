@@ -14,7 +14,7 @@ import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { readModelMap } from './model-map.js';
 
 export type Ingested =
-  | { readonly ok: true; readonly plan: JobPlan; readonly model?: string }
+  | { readonly ok: true; readonly plan: JobPlan; readonly isNew: boolean; readonly model?: string }
   | { readonly ok: false; readonly problems: readonly JobProblem[] };
 
 /** Blob → `input.jsonl`, plans and model map: one pass, one line in memory. Doing it again gives the same plan. */
@@ -37,7 +37,7 @@ export class IngestService {
     }
     const map = known ?? (await readModelMap(folder))!;
     const plan = await loadPlan(folder, map);
-    return { ok: true, plan, ...(map.models.length === 1 ? { model: map.models[0]! } : {}) };
+    return { ok: true, plan, isNew: !known, ...(map.models.length === 1 ? { model: map.models[0]! } : {}) };
   }
 
   async #ingest(job: BatchJob, folder: JobFolder, writer: string): Promise<readonly JobProblem[] | undefined> {

@@ -8,6 +8,7 @@ import { JobStop } from '../execute/job-stop.js';
 import { JobFolder } from '../job-folder.js';
 import { type Ending, JobRunner } from '../job-runner.js';
 import { type JobWork } from '../job-work.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 import { isOutage } from '../recovery/outage.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 
@@ -25,6 +26,7 @@ export class JobDesk {
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(JOB_STORE) private readonly store: JobStore,
     private readonly runner: JobRunner,
+    private readonly metrics: JobMetrics,
   ) {}
 
   get size(): number {
@@ -61,9 +63,14 @@ export class JobDesk {
     });
     entry.work = this.#work(lease);
     this.#open.set(id, entry);
+    this.metrics.claimed(leased.job);
+    const startedMs = performance.now();
     this.#logger.log({ batch: id, epoch: leased.epoch, status: leased.job.status }, 'batch claimed');
     try {
-      return await this.#attempts(entry, lease);
+      const ending = await this.#attempts(entry, lease);
+      if (ending === 'handed_over') this.metrics.handedOver(lease.isLost ? 'lease_lost' : 'guard_shutdown');
+      else this.metrics.ended(lease.job, ending, (performance.now() - startedMs) / 1000);
+      return ending;
     } finally {
       this.#open.delete(id);
       await lease

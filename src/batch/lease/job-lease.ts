@@ -63,10 +63,11 @@ export class JobLease {
   /** @throws LeaseLost, or the store's error */
   async update(change: JobChange): Promise<Exclude<UpdateOutcome, 'lost'>> {
     this.assertHeld();
-    const outcome = await this.store.update(this.#job.id, this.epoch, change, Date.now());
+    const nowMs = Date.now();
+    const outcome = await this.store.update(this.#job.id, this.epoch, change, nowMs);
     if (outcome === 'lost') this.#lose();
     if (outcome === 'lost') throw new LeaseLost(this.#job.id);
-    if (outcome === 'written') this.#job = { ...this.#job, ...change };
+    if (outcome === 'written') this.#job = changed(this.#job, change, nowMs);
     return outcome;
   }
 
@@ -110,4 +111,10 @@ export class JobLease {
     this.stop();
     this.events.onLost();
   }
+}
+
+/** As the store wrote it. */
+function changed(job: BatchJob, change: JobChange, nowMs: number): BatchJob {
+  const reached = change.status === undefined || change.status === job.status ? {} : { [change.status]: nowMs };
+  return { ...job, ...change, reachedAtMs: { ...job.reachedAtMs, ...reached } };
 }

@@ -11,6 +11,8 @@ export type MetricDefinition =
 const WAIT_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const WORK_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
+/** Batches live for up to seven days; an alert on their time needs buckets beyond it (LESSONS "Batch jobs"). */
+const JOB_S = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400, 172_800, 604_800];
 const SIZE = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64];
 
 const counter = (help: string, ...labels: string[]) => ({ type: 'counter', help, labels }) as const;
@@ -74,6 +76,49 @@ export const METRICS = {
   switchyard_worker_prep_seconds: histogram(WORK_S, 'Decoding and resampling in the worker, per request.', 'model'),
   switchyard_worker_ready_wait_seconds: histogram(WORK_S, 'Prepared and waiting for the device, per request.', 'model'),
   switchyard_worker_device_seconds: histogram(WORK_S, 'The engine call a request was part of.', 'model'),
+  jobs_processed_total: counter(
+    'Batches that left a processor, by result (success, failed, expired, cancelled, re_enqueued) and reason.',
+    'result',
+    'reason',
+  ),
+  job_processing_duration_seconds: histogram(JOB_S, 'From the claim of a batch to its end.', 'size_bucket'),
+  job_queue_wait_duration_seconds: histogram(JOB_S, 'From the creation of a batch to its first claim.'),
+  total_workers: gauge('Batches that the processor works on at the same time, at most.'),
+  active_workers: gauge('Batches that the processor works on now.'),
+  processor_inflight_requests: gauge('Lines in flight now.'),
+  processor_max_inflight_concurrency: gauge('Lines in flight at most.'),
+  model_inflight_requests: gauge('Lines in flight now, by model.', 'model'),
+  plan_build_duration_seconds: histogram(WORK_S, 'Reading and checking an input file.', 'size_bucket'),
+  model_request_execution_duration_seconds: histogram(WORK_S, 'One attempt at a line.', 'model'),
+  request_errors_by_model_total: counter('Lines that ended in an error file after an attempt.', 'model'),
+  file_storage_operations_total: counter(
+    'Blobs stored, retrieved and deleted: success, retry (failed and tried again), exhausted.',
+    'operation',
+    'component',
+    'status',
+  ),
+  batch_request_prompt_tokens_total: counter('Prompt tokens that answers to lines told.', 'model'),
+  batch_request_generation_tokens_total: counter('Generated tokens that answers to lines told.', 'model'),
+  batch_job_e2e_latency_seconds: histogram(JOB_S, 'From the creation of a batch to its end.', 'status'),
+  batch_cancellation_total: counter(
+    'Cancelled batches by where the cancel met them: queued, in_progress, finalizing.',
+    'phase',
+  ),
+  batch_startup_recovery_total: counter(
+    'Work folders found at the start of a processor: kept for whoever continues, or cleaned_up.',
+    'status',
+    'action',
+  ),
+  batch_jobs: gauge('Batches in the table, by status.', 'status'),
+  batch_queue_age_seconds: gauge('Age of the oldest batch that no processor holds; 0: none waits.'),
+  batch_deadline_risk_jobs: gauge('Batches in work that will miss their deadline at their present rate.'),
+  batch_line_retries_total: counter(
+    'Attempts at lines that were followed by another, by what came: a status, lost, refused.',
+    'model',
+    'reason',
+  ),
+  batch_checkpoint_lag_seconds: gauge('Age of the oldest answer that is not yet durable; 0: all are.'),
+  batch_webhooks_total: counter('Attempts at webhooks: sent, retry, given_up.', 'outcome'),
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof METRICS;

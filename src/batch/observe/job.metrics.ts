@@ -1,0 +1,66 @@
+import { Injectable, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Counter, type Histogram } from 'prom-client';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { metricProvider } from '../../platform/metrics/metric-provider.js';
+
+export type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
+
+/** Counts what happens to batches. */
+@Injectable()
+export class JobMetrics {
+  constructor(
+    @InjectMetric('jobs_processed_total') private readonly processed: Counter,
+    @InjectMetric('job_processing_duration_seconds') private readonly processing: Histogram,
+    @InjectMetric('job_queue_wait_duration_seconds') private readonly queueWait: Histogram,
+    @InjectMetric('plan_build_duration_seconds') private readonly planBuild: Histogram,
+    @InjectMetric('batch_job_e2e_latency_seconds') private readonly endToEnd: Histogram,
+    @InjectMetric('batch_cancellation_total') private readonly cancellations: Counter,
+  ) {}
+
+  /** A job that nobody held before waited until now. */
+  claimed({ status, createdAtMs }: BatchJob): void {
+    if (status === 'validating') this.queueWait.observe((Date.now() - createdAtMs) / 1000);
+  }
+
+  planBuilt(lines: number, seconds: number): void {
+    this.planBuild.observe({ size_bucket: sizeBucket(lines) }, seconds);
+  }
+
+  ended(job: BatchJob, ending: 'completed' | 'failed' | 'expired' | 'cancelled', seconds: number): void {
+    const result: JobResult = ending === 'completed' ? 'success' : ending;
+    this.processed.inc({ result, reason: reasonOf(job, ending) });
+    this.processing.observe({ size_bucket: sizeBucket(job.counts.total) }, seconds);
+    this.endToEnd.observe({ status: ending }, (Date.now() - job.createdAtMs) / 1000);
+    if (ending === 'cancelled') this.cancellations.inc({ phase: phaseOf(job) });
+  }
+
+  handedOver(reason: 'guard_shutdown' | 'lease_lost'): void {
+    this.processed.inc({ result: 're_enqueued', reason });
+  }
+}
+
+/** Bounded, so that small and large batches are not averaged. */
+const sizeBucket = (lines: number): string =>
+  lines <= 100 ? 'up to 100' : lines <= 1000 ? 'up to 1000' : lines <= 10_000 ? 'up to 10000' : 'above 10000';
+
+function reasonOf({ reachedAtMs, problems }: BatchJob, ending: string): string {
+  if (ending === 'expired') return reachedAtMs.in_progress === undefined ? 'expired_dequeue' : 'expired_execution';
+  if (ending === 'failed') return problems[0]?.code === 'internal_error' ? 'system_error' : 'invalid_input';
+  return 'none';
+}
+
+function phaseOf({ reachedAtMs }: BatchJob): string {
+  if (reachedAtMs.finalizing !== undefined) return 'finalizing';
+  return reachedAtMs.in_progress === undefined ? 'queued' : 'in_progress';
+}
+
+export const JOB_METRICS: Provider[] = [
+  JobMetrics,
+  metricProvider('jobs_processed_total'),
+  metricProvider('job_processing_duration_seconds'),
+  metricProvider('job_queue_wait_duration_seconds'),
+  metricProvider('plan_build_duration_seconds'),
+  metricProvider('batch_job_e2e_latency_seconds'),
+  metricProvider('batch_cancellation_total'),
+];
