@@ -3,14 +3,18 @@ import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
 import { AudioDownload } from './audio/audio-download.js';
-import { ENGINE, RECOGNIZER, SYNTHESIZER } from './engine.tokens.js';
-import { type SpeechEngine } from './engines/engine.js';
+import { EMBEDDER, ENGINE, GENERATOR, RECOGNIZER, SYNTHESIZER } from './engine.tokens.js';
+import { type WorkerEngine } from './engines/engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
 import { LongTranscriptionService } from './execution/long-transcription.service.js';
 import { RecognitionLane } from './execution/recognition-lane.js';
 import { StreamSlots } from './execution/stream-slots.js';
 import { SynthesisService } from './execution/synthesis.service.js';
 import { TranscriptionService } from './execution/transcription.service.js';
+import { EmbeddingService } from './generation/embedding.service.js';
+import { GenerationService } from './generation/generation.service.js';
+import { EmbeddingController } from './grpc/embedding.controller.js';
+import { GenerationController } from './grpc/generation.controller.js';
 import { HealthReporter } from './grpc/health-reporter.js';
 import { HealthController } from './grpc/health.controller.js';
 import { InFlightCalls } from './grpc/in-flight-calls.js';
@@ -24,7 +28,7 @@ import { WorkerState } from './lifecycle/worker-state.js';
 
 export interface WorkerParts {
   readonly spec: WorkerSpec;
-  readonly engine: SpeechEngine;
+  readonly engine: WorkerEngine;
   readonly log: Logger;
 }
 
@@ -34,7 +38,7 @@ const EVERY_WORKER: Provider[] = [WorkerState, WorkerDrain, InFlightCalls, Healt
 @Module({})
 export class WorkerModule {
   static forEngine({ spec, engine, log }: WorkerParts): DynamicModule {
-    const kind = engine.kind === 'stt' ? RECOGNITION : SYNTHESIS;
+    const kind = KINDS[engine.kind];
     return {
       module: WorkerModule,
       imports: [ClockModule],
@@ -65,3 +69,7 @@ const RECOGNITION = {
   ],
 };
 const SYNTHESIS = { token: SYNTHESIZER, controllers: [TtsController], providers: [SynthesisService] };
+const GENERATION = { token: GENERATOR, controllers: [GenerationController], providers: [GenerationService] };
+const EMBEDDING = { token: EMBEDDER, controllers: [EmbeddingController], providers: [EmbeddingService] };
+
+const KINDS = { stt: RECOGNITION, tts: SYNTHESIS, llm: GENERATION, embedding: EMBEDDING } as const;

@@ -31,7 +31,6 @@ describe('generation codec', () => {
       maxTokens: 7,
       n: 2,
       tenant: 't',
-      answerModel: 'm',
     };
     const wire = generate.requestSerialize(encodeGenerateCall(call));
     expect(decodeGenerateCall(generate.requestDeserialize(wire))).toEqual(call);
@@ -46,7 +45,6 @@ describe('generation codec', () => {
       maxTokens: 0,
       n: 1,
       tenant: '',
-      answerModel: '',
     };
     expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow('chat or completion');
   });

@@ -51,8 +51,6 @@ export interface GenerateCallFields extends CallEnvelope {
   readonly n: number;
   /** Salt of what is kept between requests. */
   readonly tenant: string;
-  /** What answers carry as `model`. */
-  readonly answerModel: string;
 }
 
 /** The stream in order: chunks, then one done. */
@@ -94,17 +92,16 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
   maxTokens: call.maxTokens,
   n: call.n,
   tenant: call.tenant,
-  answerModel: call.answerModel,
 });
 
 /** @throws RangeError when the form is none that this worker knows. */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
-  const { body, stream, maxTokens, tenant, answerModel } = message;
+  const { body, stream, maxTokens, tenant } = message;
   if (message.form !== Form.CHAT && message.form !== Form.COMPLETION) {
     throw new RangeError(`form must be chat or completion; got ${message.form}`);
   }
   const form = message.form === Form.CHAT ? 'chat' : 'completion';
-  return { ...decodeEnvelope(message), form, body, stream, maxTokens, n: Math.max(1, message.n), tenant, answerModel };
+  return { ...decodeEnvelope(message), form, body, stream, maxTokens, n: Math.max(1, message.n), tenant };
 }
 
 export function encodeGenerationMessage(message: GenerationMessage): GenerateResponse {

@@ -17,8 +17,8 @@ export class ModelDto {
   @ApiProperty({ example: 'pocketsphinx-en', description: 'The canonical id, which labels metrics and logs.' })
   root!: string;
 
-  @ApiProperty({ enum: ['stt', 'tts'] })
-  kind!: 'stt' | 'tts';
+  @ApiProperty({ enum: ['stt', 'tts', 'llm', 'embedding'] })
+  kind!: 'stt' | 'tts' | 'llm' | 'embedding';
 
   @ApiProperty({ type: [String], example: ['transcribe', 'word_timestamps'] })
   capabilities!: readonly string[];

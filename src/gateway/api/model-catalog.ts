@@ -9,7 +9,12 @@ export interface CatalogEntry {
   readonly spec: ModelSpec;
 }
 
-const KIND_NAMES = { stt: 'speech recognition', tts: 'speech synthesis' } as const;
+const KIND_NAMES = {
+  stt: 'speech recognition',
+  tts: 'speech synthesis',
+  llm: 'text generation',
+  embedding: 'text embedding',
+} as const;
 
 /** Names of models, resolved at the door: behind it only canonical ids exist. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type GenerationSink, type SpeechSink, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
 /** One accepted request while it runs: its state, its caller, and whether it can still be sent again. */
@@ -27,7 +27,7 @@ export class TrackedRequest {
     return this.request.id;
   }
 
-  /** True once speech has reached the caller: sending the request again would say everything twice. */
+  /** True once speech or text has reached the caller: sending the request again would say everything twice. */
   get outputStarted(): boolean {
     return this.#outputStarted;
   }
@@ -38,12 +38,24 @@ export class TrackedRequest {
   }
 
   #watchOutput(task: WorkerTask): WorkerTask {
-    if (task.kind !== 'synthesize') return task;
-    const { sink } = task;
+    if (task.kind === 'synthesize') return { ...task, sink: this.#watchSpeech(task.sink) };
+    if (task.kind === 'generate' && task.sink) return { ...task, sink: this.#watchText(task.sink) };
+    return task;
+  }
+
+  #watchSpeech(sink: SpeechSink): SpeechSink {
     const header: typeof sink.header = header => {
       this.#outputStarted = true;
       sink.header(header);
     };
-    return { ...task, sink: { header, audio: sink.audio } };
+    return { header, audio: sink.audio };
+  }
+
+  #watchText(sink: GenerationSink): GenerationSink {
+    const begin = (): void => {
+      this.#outputStarted = true;
+      sink.begin();
+    };
+    return { begin, chunks: sink.chunks };
   }
 }

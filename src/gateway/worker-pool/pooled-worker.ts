@@ -3,10 +3,11 @@ import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
+import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { RecentLatency } from './recent-latency.js';
-import { slotCredits, SlotLedger } from './slot-ledger.js';
+import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits } from './worker-channel.js';
@@ -19,7 +20,7 @@ import { type WorkerState, type WorkerView } from './worker-view.js';
 export interface PooledWorkerOptions {
   readonly id: string;
   readonly model: string;
-  readonly kind: 'stt' | 'tts';
+  readonly kind: ModelKind;
   /** Configured for its engine; what a worker reports may say more. */
   readonly device?: string;
   readonly home: WorkerHome;
@@ -234,7 +235,7 @@ export class PooledWorker {
     if (report.state !== 'ready') return this.#suspend(report.state);
     this.#enter('ready');
     this.#tenancy?.streams.resize(report.streams);
-    this.#tenancy?.slots.resize(slotCredits(report), report.maxBatch);
+    this.#tenancy?.slots.resize(slotCredits(report), slotOverdraft(report));
   }
 
   /** Nothing goes there until a probe over the new channel is answered; a retry must not run into the same hole. */

@@ -1,9 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../core/shared/lease.js';
-import { slotCredits, SlotLedger } from './slot-ledger.js';
+import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 
 const ignore = () => undefined;
+
+describe('slots of a worker that generates text', () => {
+  const worker = { kind: 'llm', maxBatch: 1, maxConcurrent: 8 };
+
+  it('are as many as run: nothing is sent ahead, and REALTIME overdraws nothing', () => {
+    expect(slotCredits(worker)).toBe(8);
+    expect(slotOverdraft(worker)).toBe(0);
+    expect(slotOverdraft({ ...worker, kind: 'embedding', maxBatch: 4 })).toBe(4);
+  });
+});
 
 describe('SlotLedger', () => {
   it.each([
@@ -11,7 +21,7 @@ describe('SlotLedger', () => {
     [1, 1, 2],
     [4, 2, 12],
   ])('max_batch %i and max_concurrent %i are %i credits (D-24)', (maxBatch, maxConcurrent, credits) => {
-    expect(slotCredits({ maxBatch, maxConcurrent })).toBe(credits);
+    expect(slotCredits({ kind: 'stt', maxBatch, maxConcurrent })).toBe(credits);
   });
 
   it('refuses more than is free and takes nothing then', () => {

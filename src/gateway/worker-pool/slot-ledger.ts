@@ -1,9 +1,21 @@
 import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { Lease } from '../../core/shared/lease.js';
 
-/** Requests a worker takes at once: one group per device lane, and one prepared ahead (D-24). */
-export const slotCredits = (worker: { readonly maxBatch: number; readonly maxConcurrent: number }): number =>
-  worker.maxBatch * (worker.maxConcurrent + 1);
+interface WorkerSize {
+  readonly kind: string;
+  readonly maxBatch: number;
+  readonly maxConcurrent: number;
+}
+
+/**
+ * Requests a worker takes at once: one group per device lane, and one prepared ahead (D-24). Generations form no groups and
+ * are sent as many as run: one more would wait in the worker, out of reach of priority (D-01, D-21).
+ */
+export const slotCredits = ({ kind, maxBatch, maxConcurrent }: WorkerSize): number =>
+  kind === 'llm' ? maxConcurrent : maxBatch * (maxConcurrent + 1);
+
+/** What REALTIME may take beyond: one group, to go first when the device takes its next. A generation never gives its place up. */
+export const slotOverdraft = ({ kind, maxBatch }: WorkerSize): number => (kind === 'llm' ? 0 : maxBatch);
 
 /**
  * The slots of one worker process. A slot is free again when its lease is released, which the dispatch loop does when

@@ -1,4 +1,5 @@
 import { Channel, type ChannelOptions, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import { type TextGenerationClient, TextGenerationStub } from '../../contracts/grpc/generation.codec.js';
 import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
 import { isConnectionLost } from '../../contracts/grpc/status.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
@@ -33,6 +34,7 @@ interface TrackedCall {
 export class WorkerChannel {
   readonly stt: SpeechToTextClient;
   readonly tts: TextToSpeechClient;
+  readonly text: TextGenerationClient;
   readonly health: HealthClient;
   readonly #channel: Channel;
   readonly #calls = new Set<TrackedCall>();
@@ -48,6 +50,7 @@ export class WorkerChannel {
     const shared = { channelOverride: this.#channel, interceptors: security.interceptors };
     this.stt = new SpeechToTextStub(address, secrets, shared);
     this.tts = new TextToSpeechStub(address, secrets, shared);
+    this.text = new TextGenerationStub(address, secrets, shared);
     this.health = new HealthStub(address, secrets, shared);
   }
 

@@ -11,18 +11,22 @@ import {
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
+import { EmbedCall } from './embed-call.js';
+import { GenerateCall } from './generate-call.js';
 import { StreamHandle } from './stream-handle.js';
 import { SynthesizeCall } from './synthesize-call.js';
 import { TranscribeCall } from './transcribe-call.js';
 import { goesInPieces, UploadCall } from './upload-call.js';
+import { type TranscribeTask } from './worker-task.js';
 import { type CallRequest, lostCall, type StartedCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
 
 export interface LinkOptions {
   /** host:port */
   readonly address: string;
-  readonly kind: 'stt' | 'tts';
+  readonly kind: ModelKind;
   readonly limits: ChannelLimits;
   readonly security: ChannelSecurity;
   /** A call or a probe found the connection broken; it has been replaced already. */
@@ -113,9 +117,21 @@ export class WorkerLink {
 
   #start(call: CallRequest): StartedCall {
     const { payload } = call.request;
-    if (payload.kind === 'synthesize') return new SynthesizeCall(this.#channel, call, payload);
-    if (goesInPieces(payload, this.options.limits.maxMessageBytes)) return new UploadCall(this.#channel, call, payload);
-    return new TranscribeCall(() => this.#channel, call, payload);
+    switch (payload.kind) {
+      case 'synthesize':
+        return new SynthesizeCall(this.#channel, call, payload);
+      case 'generate':
+        return new GenerateCall(this.#channel, call, payload);
+      case 'embed':
+        return new EmbedCall(this.#channel, call, payload);
+      case 'transcribe':
+        return this.#transcribe(call, payload);
+    }
+  }
+
+  #transcribe(call: CallRequest, task: TranscribeTask): StartedCall {
+    if (goesInPieces(task, this.options.limits.maxMessageBytes)) return new UploadCall(this.#channel, call, task);
+    return new TranscribeCall(() => this.#channel, call, task);
   }
 
   #connect(): WorkerChannel {
@@ -124,7 +140,15 @@ export class WorkerLink {
   }
 
   #control(channel: WorkerChannel) {
-    return this.options.kind === 'stt' ? channel.stt : channel.tts;
+    switch (this.options.kind) {
+      case 'stt':
+        return channel.stt;
+      case 'tts':
+        return channel.tts;
+      case 'llm':
+      case 'embedding':
+        return channel.text;
+    }
   }
 
   /** A Cancel can overtake its own call while the upload is on its way, so an unknown request is asked for again. */

@@ -1,6 +1,7 @@
 import { type Writable } from 'node:stream';
 import { type TokenLogprob, type Transcript, type TranscriptSegment } from '../../contracts/formats/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type CallTokenUsage, type Embedded, type GenerationForm } from '../../contracts/grpc/generation.codec.js';
 import { type KnownSpeaker, type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
@@ -62,9 +63,53 @@ export interface SynthesizeTask {
   readonly sink: SpeechSink;
 }
 
+/** Where the chunks of a streamed answer go while the call runs. `chunks` is ended on success and left alone on failure. */
+export interface GenerationSink {
+  /** Before the first chunk: from now on no other worker may begin anew. */
+  begin(): void;
+  /** Each write is one JSON object. */
+  readonly chunks: Writable;
+}
+
+export interface GenerateTask {
+  readonly kind: 'generate';
+  readonly form: GenerationForm;
+  /** The caller's JSON object, byte by byte. */
+  readonly body: Buffer;
+  /** Tokens per choice; 0: no limit named. */
+  readonly maxTokens: number;
+  /** Choices, 1 or more. */
+  readonly n: number;
+  /** A streamed answer goes here; absent: the whole answer is in the reply. */
+  readonly sink?: GenerationSink;
+}
+
+export interface EmbedTask {
+  readonly kind: 'embed';
+  /** The caller's JSON object, byte by byte. */
+  readonly body: Buffer;
+  /** Vectors that are wanted. */
+  readonly inputs: number;
+}
+
 /** What the gateway keeps in `ScheduledRequest.payload`. */
-export type WorkerTask = TranscribeTask | SynthesizeTask;
+export type WorkerTask = TranscribeTask | SynthesizeTask | GenerateTask | EmbedTask;
 
 export type WorkerReply =
   | { readonly kind: 'transcript'; readonly transcript: Transcript; readonly execution: CallExecution }
-  | { readonly kind: 'speech'; readonly durationS: number; readonly execution: CallExecution };
+  | { readonly kind: 'speech'; readonly durationS: number; readonly execution: CallExecution }
+  | GenerationReply
+  | ({ readonly kind: 'embeddings' } & Embedded);
+
+export interface GenerationReply {
+  readonly kind: 'generation';
+  /** The whole answer as JSON; empty when it was streamed. */
+  readonly answer: Buffer;
+  /** Absent: the engine did not tell. */
+  readonly usage?: CallTokenUsage;
+  /** Why each choice ended, in order of its index. */
+  readonly finishReasons: readonly string[];
+  /** From the start of the engine's work to its first token, as the worker tells. */
+  readonly firstTokenMs?: number;
+  readonly execution: CallExecution;
+}

@@ -1,5 +1,13 @@
 import { type SnakeCase } from './field-names.js';
-import { AUTOSTARTS, ENGINE_NAMES, type EngineName, LOUDNESS, type ModelSpec } from './model-spec.js';
+import {
+  AUTOSTARTS,
+  ENGINE_NAMES,
+  type EngineName,
+  LOUDNESS,
+  MODEL_KINDS,
+  type ModelKind,
+  type ModelSpec,
+} from './model-spec.js';
 import { isRemote, isReplicas, REMOTE_RULE, REPLICAS_RULE } from './worker-fields.js';
 
 /** What an engine can be asked for; mirrors `EngineCapability` of the engine contract (a spec compares them). */
@@ -15,31 +23,41 @@ export const MODEL_CAPABILITIES = [
   'stream',
   'speech',
   'speed',
+  'chat',
+  'completions',
+  'tools',
+  'embeddings',
+  'dimensions',
 ] as const;
 
 /** The kinds of work each engine does. */
-export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelSpec['kind'][]>> = {
+export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = {
   pocketsphinx: ['stt'],
   flite: ['tts'],
   'whisper-onnx': ['stt'],
   'sherpa-onnx': ['stt', 'tts'],
-  'openai-http': ['stt', 'tts'],
-  synthetic: ['stt', 'tts'],
+  'openai-http': ['stt', 'tts', 'llm', 'embedding'],
+  synthetic: ['stt', 'tts', 'llm', 'embedding'],
 };
 
-/** The kind of work a capability belongs to; a model of another kind cannot have it. */
-export const CAPABILITY_KINDS: Readonly<Record<(typeof MODEL_CAPABILITIES)[number], ModelSpec['kind']>> = {
-  transcribe: 'stt',
-  translate: 'stt',
-  word_timestamps: 'stt',
-  prompt: 'stt',
-  hot_words: 'stt',
-  temperature: 'stt',
-  logprobs: 'stt',
-  diarize: 'stt',
-  stream: 'stt',
-  speech: 'tts',
-  speed: 'tts',
+/** The kinds of work a capability belongs to; a model of another kind cannot have it. */
+export const CAPABILITY_KINDS: Readonly<Record<(typeof MODEL_CAPABILITIES)[number], readonly ModelKind[]>> = {
+  transcribe: ['stt'],
+  translate: ['stt'],
+  word_timestamps: ['stt'],
+  prompt: ['stt'],
+  hot_words: ['stt'],
+  temperature: ['stt'],
+  logprobs: ['stt', 'llm'],
+  diarize: ['stt'],
+  stream: ['stt'],
+  speech: ['tts'],
+  speed: ['tts'],
+  chat: ['llm'],
+  completions: ['llm'],
+  tools: ['llm'],
+  embeddings: ['embedding'],
+  dimensions: ['embedding'],
 };
 
 export interface ModelField {
@@ -93,7 +111,10 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     accepts: isName,
     help: 'Canonical name: what requests may ask for, the `model` label of metrics, the key of the line it waits in.',
   },
-  kind: { ...oneOf(['stt', 'tts']), help: 'stt: speech to text. tts: text to speech.' },
+  kind: {
+    ...oneOf(MODEL_KINDS),
+    help: 'stt: speech to text. tts: text to speech. llm: chat and completions. embedding: text to vectors.',
+  },
   engine: {
     ...oneOf(ENGINE_NAMES),
     help: 'What computes it; each engine and its options: src/worker/engines/README.md.',

@@ -2,7 +2,7 @@ import { isCollection, isMap, type YAMLMap } from 'yaml';
 import { type ConfigProblem } from './config-problem.js';
 import { CAPABILITY_KINDS, ENGINE_KINDS, MODEL_FIELDS, type ModelField, type ModelFieldName } from './model-fields.js';
 import { camelKeys } from './field-names.js';
-import { type ModelSpec, type RemoteSpec } from './model-spec.js';
+import { type ModelKind, type ModelSpec, type RemoteSpec } from './model-spec.js';
 import { didYouMean } from './nearest-name.js';
 import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
 import { type YamlFile } from './yaml-file.js';
@@ -101,7 +101,7 @@ export class ModelReader {
     if (model.kind !== 'stt' && model.itn !== undefined) {
       this.problems.push(this.problem('itn', model.itn, 'only models of kind stt have itn'));
     }
-    if (model.kind === 'stt' && Object.keys(model.voices).length > 0) {
+    if (model.kind !== 'tts' && Object.keys(model.voices).length > 0) {
       this.problems.push(this.problem('voices', undefined, 'only models of kind tts have voices'));
     }
   }
@@ -116,10 +116,10 @@ export class ModelReader {
   }
 
   private checkCapabilities({ kind, capabilities }: ModelSpec): void {
-    const kinds: Readonly<Record<string, ModelSpec['kind']>> = CAPABILITY_KINDS;
-    const own = Object.keys(kinds).filter(name => kinds[name] === kind);
+    const kinds: Readonly<Record<string, readonly ModelKind[]>> = CAPABILITY_KINDS;
+    const own = Object.keys(kinds).filter(name => kinds[name]?.includes(kind));
     capabilities.forEach((name, index) => {
-      if (kinds[name] === kind) return;
+      if (kinds[name]?.includes(kind)) return;
       const message = `is nothing that models of kind ${kind} do; they have ${own.join(', ')}`;
       this.problems.push(this.problem(['capabilities', index], name, message));
     });

@@ -2,7 +2,7 @@
 export interface ModelSpec {
   /** Canonical id: the `model` label of metrics, the key of queue lanes. */
   readonly id: string;
-  readonly kind: 'stt' | 'tts';
+  readonly kind: ModelKind;
   readonly engine: EngineName;
   /** Other names clients may use, such as OpenAI's `whisper-1`. */
   readonly aliases: readonly string[];
@@ -66,7 +66,18 @@ export const replicaSpecs = ({ replicas }: Pick<ModelSpec, 'replicas'>): readonl
 export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
   device === undefined ? model : { ...model, options: { ...model.options, device } };
 
-export const ENGINE_NAMES = ['pocketsphinx', 'flite', 'whisper-onnx', 'sherpa-onnx', 'openai-http', 'synthetic'] as const;
+/** stt: speech to text. tts: text to speech. llm: chat and completions. embedding: text to vectors. */
+export const MODEL_KINDS = ['stt', 'tts', 'llm', 'embedding'] as const;
+export type ModelKind = (typeof MODEL_KINDS)[number];
+
+export const ENGINE_NAMES = [
+  'pocketsphinx',
+  'flite',
+  'whisper-onnx',
+  'sherpa-onnx',
+  'openai-http',
+  'synthetic',
+] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 export const LOUDNESS = ['off', 'normalise'] as const;

@@ -36,7 +36,7 @@ describe('modelsFromFile', () => {
     expect(brief('models:\n  - id: "no spaces"\n    kind: vidoe\n    replica: 2\n    replicas: -1\n')).toEqual([
       'models.yaml:4:5 models[0].replica no such field, did you mean replicas?',
       expect.stringContaining('models.yaml:2:9 models[0].id must be letters'),
-      'models.yaml:3:11 models[0].kind must be one of stt, tts',
+      'models.yaml:3:11 models[0].kind must be one of stt, tts, llm, embedding',
       `models.yaml:2:5 models[0].engine is missing; must be one of ${ENGINE_NAMES.join(', ')}`,
       expect.stringContaining('models[0].capabilities is missing; must be a list of transcribe'),
       expect.stringContaining('models.yaml:5:15 models[0].replicas must be 0 to 64, whole'),
@@ -87,7 +87,7 @@ describe('a wrong models file', () => {
       'an unknown kind',
       'id: m, kind: sst, engine: synthetic, capabilities: []',
       'kind',
-      'one of stt, tts, did you mean stt?',
+      'one of stt, tts, llm, embedding, did you mean stt?',
     ],
     [
       'a kind the engine does not do',

@@ -1,8 +1,14 @@
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type SpeechEngine } from './engine.js';
+import { type WorkerEngine } from './engine.js';
 import { EngineOptions, EngineOptionsError } from './engine-options.js';
 import { FliteSynthesizer } from './flite/synthesizer.js';
-import { readOpenAiHttpOptions, readOpenAiHttpSpeechOptions } from './openai-http/openai-http-options.js';
+import { OpenAiHttpEmbedder } from './openai-http/openai-http-embedder.js';
+import { OpenAiHttpGenerator } from './openai-http/openai-http-generator.js';
+import {
+  readOpenAiHttpOptions,
+  readOpenAiHttpSpeechOptions,
+  readOpenAiHttpTextOptions,
+} from './openai-http/openai-http-options.js';
 import { OpenAiHttpRecognizer } from './openai-http/openai-http-recognizer.js';
 import { OpenAiHttpSynthesizer } from './openai-http/openai-http-synthesizer.js';
 import { readPocketSphinxOptions } from './pocketsphinx/pocketsphinx-options.js';
@@ -10,6 +16,8 @@ import { PocketSphinxRecognizer } from './pocketsphinx/recognizer.js';
 import { readSherpaOptions, readSherpaSpeechOptions } from './sherpa/sherpa-options.js';
 import { SherpaRecognizer } from './sherpa/sherpa-recognizer.js';
 import { SherpaSynthesizer } from './sherpa/sherpa-synthesizer.js';
+import { SyntheticEmbedder } from './synthetic/synthetic-embedder.js';
+import { SyntheticGenerator } from './synthetic/synthetic-generator.js';
 import { readSyntheticOptions } from './synthetic/synthetic-options.js';
 import { SyntheticRecognizer } from './synthetic/synthetic-recognizer.js';
 import { SyntheticSynthesizer } from './synthetic/synthetic-synthesizer.js';
@@ -21,7 +29,7 @@ import { readWhisperOnnxOptions } from './whisper-onnx/whisper-onnx-options.js';
  * models come in with `load()`, on the engine's own threads, so an engine that is not installed costs the others nothing.
  * Throws EngineOptionsError.
  */
-export function createEngine(spec: ModelSpec): SpeechEngine {
+export function createEngine(spec: ModelSpec): WorkerEngine {
   switch (spec.engine) {
     case 'pocketsphinx':
       requireKind(spec, 'stt');
@@ -34,17 +42,40 @@ export function createEngine(spec: ModelSpec): SpeechEngine {
       requireKind(spec, 'stt');
       return new WhisperOnnxRecognizer(readWhisperOnnxOptions(spec));
     case 'openai-http':
-      return spec.kind === 'stt'
-        ? new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec))
-        : new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec));
+      return openAiHttpEngine(spec);
     case 'sherpa-onnx':
       return spec.kind === 'stt'
         ? new SherpaRecognizer(readSherpaOptions(spec))
         : new SherpaSynthesizer(readSherpaSpeechOptions(spec));
-    case 'synthetic': {
-      const options = readSyntheticOptions(spec);
-      return spec.kind === 'stt' ? new SyntheticRecognizer(options) : new SyntheticSynthesizer(options);
-    }
+    case 'synthetic':
+      return syntheticEngine(spec);
+  }
+}
+
+function openAiHttpEngine(spec: ModelSpec): WorkerEngine {
+  switch (spec.kind) {
+    case 'stt':
+      return new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec));
+    case 'tts':
+      return new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec));
+    case 'llm':
+      return new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec));
+    case 'embedding':
+      return new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec));
+  }
+}
+
+function syntheticEngine(spec: ModelSpec): WorkerEngine {
+  const options = readSyntheticOptions(spec);
+  switch (spec.kind) {
+    case 'stt':
+      return new SyntheticRecognizer(options);
+    case 'tts':
+      return new SyntheticSynthesizer(options);
+    case 'llm':
+      return new SyntheticGenerator(options);
+    case 'embedding':
+      return new SyntheticEmbedder(options);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type EngineObjection } from '../../platform/config/models-file.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { createEngine } from './engine-factory.js';
-import { type SpeechEngine } from './engine.js';
+import { type WorkerEngine } from './engine.js';
 import { EngineOptionsError } from './engine-options.js';
 
 /**
@@ -19,7 +19,7 @@ export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
 }
 
 /** An engine that takes the untouched file hears it as loud as it is. */
-const loudnessObjections = ({ engine, loudness }: ModelSpec, created: SpeechEngine): readonly EngineObjection[] =>
+const loudnessObjections = ({ engine, loudness }: ModelSpec, created: WorkerEngine): readonly EngineObjection[] =>
   loudness === 'normalise' && !(created.kind === 'stt' && created.input === 'pcm')
     ? [{ path: 'loudness', message: `is normalise; allowed: off, as ${engine} does not take decoded audio` }]
     : [];

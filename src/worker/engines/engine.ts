@@ -27,7 +27,12 @@ export type EngineCapability =
   | 'diarize'
   | 'stream'
   | 'speech'
-  | 'speed';
+  | 'speed'
+  | 'chat'
+  | 'completions'
+  | 'tools'
+  | 'embeddings'
+  | 'dimensions';
 
 /** One member's result: a failure touches its own request only (D-05). */
 export type ItemOutcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };
@@ -147,6 +152,8 @@ export interface SpeechRecognizer extends EngineBase {
 
 export interface RecognizerStreamOptions {
   readonly language: string;
+  /** Not empty for models with the capability `prompt` only. */
+  readonly prompt?: string;
   /** Wants `partial` events while speech goes on. */
   readonly partials: boolean;
 }
@@ -206,3 +213,78 @@ export interface SpeechSynthesizer extends EngineBase {
 }
 
 export type SpeechEngine = SpeechRecognizer | SpeechSynthesizer;
+
+export interface GenerateItem {
+  readonly requestId: string;
+  /** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
+  readonly form: 'chat' | 'completion';
+  /** The caller's JSON object, byte by byte; what follows is read from it. */
+  readonly body: Buffer;
+  /** OpenAI's chunks; else one chunk with the whole answer. */
+  readonly stream: boolean;
+  /** Tokens per choice; 0: the caller named no limit. */
+  readonly maxTokens: number;
+  /** Choices, 1 or more. */
+  readonly n: number;
+  readonly priority: 'realtime' | 'batch';
+  /** Salt of what is kept between requests, such as cached prefixes. */
+  readonly tenant: string;
+  /** Checked between steps; once aborted, nothing more is yielded. */
+  readonly signal: AbortSignal;
+}
+
+export interface TokenUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Part of `promptTokens` that was not computed anew. */
+  readonly cachedTokens: number;
+}
+
+export type GenerationEvent =
+  /** One JSON object in OpenAI's form; `model` and `service_tier` in it are overwritten by the gateway. */
+  | { readonly type: 'chunk'; readonly json: string }
+  | {
+      readonly type: 'done';
+      /** Absent: unknown. */
+      readonly usage?: TokenUsage;
+      /** In order of the choices' index. */
+      readonly finishReasons: readonly string[];
+      /** Milliseconds from the call to the first token; absent: unknown. */
+      readonly firstTokenMs?: number;
+    };
+
+/** Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as no group is formed before the engine. */
+export interface TextGenerator extends EngineBase {
+  readonly kind: 'llm';
+  /**
+   * Chunks, then exactly one done; a failure is thrown. The engine goes on no further than a bounded number of chunks ahead of
+   * who asks for them, and returning early (`return()`) ends the work like an abort.
+   */
+  generate(item: GenerateItem): AsyncIterable<GenerationEvent>;
+}
+
+export interface EmbedItem {
+  readonly requestId: string;
+  /** The caller's JSON object of `/v1/embeddings`, byte by byte. */
+  readonly body: Buffer;
+  /** Vectors the answer must hold. */
+  readonly inputs: number;
+  readonly tenant: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Embedding {
+  /** One vector per input, one after another. */
+  readonly vectors: Float32Array;
+  /** Length of one vector. */
+  readonly dimensions: number;
+  readonly usage?: TokenUsage;
+}
+
+/** Embedding. `embed` is one engine call for the whole group; it answers per item, in order, and never rejects. */
+export interface TextEmbedder extends EngineBase {
+  readonly kind: 'embedding';
+  embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]>;
+}
+
+export type WorkerEngine = SpeechEngine | TextGenerator | TextEmbedder;

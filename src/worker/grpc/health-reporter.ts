@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE } from '../engine.tokens.js';
-import { type EngineInfo, type SpeechEngine } from '../engines/engine.js';
+import { type EngineInfo, type WorkerEngine } from '../engines/engine.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { InFlightCalls } from './in-flight-calls.js';
 
@@ -12,7 +12,7 @@ export class HealthReporter {
   constructor(
     private readonly state: WorkerState,
     private readonly calls: InFlightCalls,
-    @Inject(ENGINE) private readonly engine: SpeechEngine,
+    @Inject(ENGINE) private readonly engine: WorkerEngine,
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
   ) {}
 

@@ -39,7 +39,8 @@ export class StreamService {
   async #session(config: StreamConfig, conversation: Conversation): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
     const voice = config.voiceActivity && (await openVoiceActivity(config.voiceActivity));
-    const { stream, lease } = await this.slots.open({ language: config.language, partials: config.partials });
+    const { language, prompt, partials } = config;
+    const { stream, lease } = await this.slots.open({ language, prompt, partials });
     const outbox = new EventOutbox<StreamEvent>(event => conversation.say(encodeEvent(event)));
     const tell = (event: StreamEvent): void => outbox.put(event);
     const live = voice ? new VoiceActivityStream(stream, voice, tell) : new CommittedStream(stream, tell);

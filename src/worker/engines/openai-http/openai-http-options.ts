@@ -51,6 +51,14 @@ export function readOpenAiHttpOptions(spec: ModelSpec): OpenAiHttpOptions {
   return read;
 }
 
+/** Generations are calls of their own: no groups, so no `maxBatch`. @throws EngineOptionsError */
+export function readOpenAiHttpTextOptions(spec: ModelSpec): OpenAiHttpOptions {
+  const options = new EngineOptions(spec);
+  const read = { ...readConnection(options, spec), maxBatch: 1 };
+  options.done();
+  return read;
+}
+
 /** @throws EngineOptionsError */
 export function readOpenAiHttpSpeechOptions(spec: ModelSpec): OpenAiHttpSpeechOptions {
   const options = new EngineOptions(spec);
@@ -64,7 +72,11 @@ export function readOpenAiHttpSpeechOptions(spec: ModelSpec): OpenAiHttpSpeechOp
 }
 
 function readCommon(options: EngineOptions, spec: ModelSpec): OpenAiHttpOptions {
-  const maxConcurrent = options.integer('maxConcurrent', { min: 1, max: 1024, fallback: 8 });
+  const read = readConnection(options, spec);
+  return { ...read, maxBatch: options.integer('maxBatch', { min: 1, max: read.maxConcurrent, fallback: 1 }) };
+}
+
+function readConnection(options: EngineOptions, spec: ModelSpec): Omit<OpenAiHttpOptions, 'maxBatch'> {
   const baseUrl = readBaseUrl(options);
   return {
     modelId: spec.id,
@@ -72,8 +84,7 @@ function readCommon(options: EngineOptions, spec: ModelSpec): OpenAiHttpOptions 
     model: options.text('model', spec.id),
     apiKeyFile: optionalText(options, 'apiKeyFile'),
     timeoutMs: options.integer('timeoutMs', { min: 1, max: 3_600_000, fallback: 300_000 }),
-    maxConcurrent,
-    maxBatch: options.integer('maxBatch', { min: 1, max: maxConcurrent, fallback: 1 }),
+    maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 1024, fallback: 8 }),
     retries: options.integer('retries', { min: 0, max: 10, fallback: 2 }),
     maxRetryWaitMs: options.integer('maxRetryWaitMs', { min: 0, max: 600_000, fallback: 30_000 }),
     ...readTls(options, baseUrl),

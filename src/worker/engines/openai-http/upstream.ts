@@ -11,15 +11,27 @@ import { type RequestBody, UpstreamExchange } from './upstream-exchange.js';
 import { failureOfStatus } from './upstream-failure.js';
 import { problemIn } from './upstream-problem.js';
 
-export interface UpstreamCall<T> {
+export interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */
   readonly path: string;
   readonly accept: string;
   /** Absent: a GET, else a POST. */
   readonly body?: RequestBody;
   readonly signal: AbortSignal;
+}
+
+export interface UpstreamCall<T> extends UpstreamRequest {
   /** Takes the body of a 2xx answer. Its own errors pass through and are never retried, except an UpstreamFailure that says so. */
   read(body: AsyncIterable<Buffer>, answer: IncomingMessage): Promise<T>;
+}
+
+/** A 2xx answer whose body is read at its reader's pace; the signal that it was asked with ends it. */
+export interface OpenAnswer {
+  readonly head: IncomingMessage;
+  /** Fails with `UpstreamFailure` when the network does. */
+  readonly body: AsyncIterable<Buffer>;
+  /** Closes the connection unless all was read. To be called in any case. */
+  close(): void;
 }
 
 const ERROR_BYTES = 65_536;
@@ -55,6 +67,13 @@ export class Upstream {
     return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
   }
 
+  /** Retries like `call`, until there is an answer; reading it is the caller's, and is tried once. @throws DomainError */
+  stream(request: UpstreamRequest): Promise<OpenAnswer> {
+    const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+    const attempt = (): Promise<OpenAnswer> => this.#answered({ ...request, signal });
+    return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
+  }
+
   /** Idempotent. */
   close(): void {
     this.#closing.abort(new DomainError('shutting_down', 'The worker is shutting down.'));
@@ -63,21 +82,32 @@ export class Upstream {
 
   /** Once, without retries. @throws UpstreamFailure, the signal's reason, or what `read` threw. */
   async attempt<T>(call: UpstreamCall<T>): Promise<T> {
-    const { modelId } = this.options;
-    const answer = await this.#send(call);
+    const { head, body, close } = await this.#answered(call);
     try {
-      const status = answer.statusCode ?? 0;
-      if (status >= 200 && status < 300) return await call.read(bodyOf(answer, modelId), answer);
-      const problem = problemIn(await textOf(bodyOf(answer, modelId), ERROR_BYTES), this.#key);
-      const { headers } = answer;
-      throw failureOfStatus(modelId, { status, headers, problem, retryAfterMs: retryAfterMs(headers, Date.now()) });
+      return await call.read(body, head);
     } finally {
-      // What was not read to its end would keep the connection, and the upstream at work.
-      if (!answer.readableEnded) answer.destroy();
+      close();
     }
   }
 
-  async #send<T>({ path, accept, body, signal }: UpstreamCall<T>): Promise<IncomingMessage> {
+  /** @throws UpstreamFailure unless the status is 2xx. */
+  async #answered(request: UpstreamRequest): Promise<OpenAnswer> {
+    const { modelId } = this.options;
+    const head = await this.#send(request);
+    // What was not read to its end would keep the connection, and the upstream at work.
+    const close = (): void => void (head.readableEnded || head.destroy());
+    const status = head.statusCode ?? 0;
+    if (status >= 200 && status < 300) return { head, body: bodyOf(head, modelId), close };
+    try {
+      const problem = problemIn(await textOf(bodyOf(head, modelId), ERROR_BYTES), this.#key);
+      const { headers } = head;
+      throw failureOfStatus(modelId, { status, headers, problem, retryAfterMs: retryAfterMs(headers, Date.now()) });
+    } finally {
+      close();
+    }
+  }
+
+  async #send({ path, accept, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
     const { modelId, baseUrl } = this.options;
     if (!this.#exchange) throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
     const headers: Record<string, string> = { ...this.options.headers, accept };

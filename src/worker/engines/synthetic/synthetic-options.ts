@@ -5,12 +5,14 @@ import { EngineOptions } from '../engine-options.js';
 export const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash'] as const;
 export type FaultAction = (typeof FAULT_ACTIONS)[number];
 
-/** Strikes every item whose audio bytes (or text) contain `marker`. */
+/** Strikes every item whose audio bytes (or text, or JSON body) contain `marker`. */
 export interface ScriptedFault {
   readonly marker: string;
   readonly action: FaultAction;
   /** Milliseconds, for `slow`. */
   readonly ms: number;
+  /** Generation: it strikes when so many tokens are out; else at once. */
+  readonly afterTokens: number;
 }
 
 export interface SyntheticOptions {
@@ -30,6 +32,12 @@ export interface SyntheticOptions {
   readonly input: 'encoded' | 'pcm';
   /** Pace of synthetic speech at speed 1. */
   readonly charactersPerSecond: number;
+  /** Generation: milliseconds per token after the first, which takes `baseMs + perItemMs`. */
+  readonly perTokenMs: number;
+  /** Generation: tokens of an answer, unless its request wants fewer. */
+  readonly tokens: number;
+  /** Length of a vector, unless its request wants another. */
+  readonly dimensions: number;
   readonly faults: readonly ScriptedFault[];
   /** Only told again: nothing is computed anywhere. */
   readonly device: string;
@@ -50,6 +58,9 @@ export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
     input: readInput(options),
     streams: options.integer('streams', { min: 0, max: 1024, fallback: 0 }),
     charactersPerSecond: options.number('charactersPerSecond', { min: 1, max: 1000, fallback: 15 }),
+    perTokenMs: options.number('perTokenMs', MILLISECONDS),
+    tokens: options.integer('tokens', { min: 1, max: 1_000_000, fallback: 16 }),
+    dimensions: options.integer('dimensions', { min: 1, max: 16_384, fallback: 8 }),
     faults: readFaults(options),
     device: options.text('device', 'none'),
   };
@@ -68,17 +79,18 @@ function readFaults(options: EngineOptions): ScriptedFault[] {
   const value = options.raw('faults') ?? [];
   const faults = Array.isArray(value) ? value.map(toFault) : [undefined];
   if (faults.every(fault => fault !== undefined)) return faults;
-  const allowed = `a list of {marker: text, action: ${FAULT_ACTIONS.join(' | ')}, ms: 0 to ${MILLISECONDS.max}}`;
+  const allowed = `a list of {marker: text, action: ${FAULT_ACTIONS.join(' | ')}, ms: 0 to ${MILLISECONDS.max}, afterTokens: 0 or more}`;
   options.reject('faults', value, allowed);
   return [];
 }
 
 function toFault(value: unknown): ScriptedFault | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { marker, action, ms = 0, ...unknownFields } = value as Record<string, unknown>;
+  const { marker, action, ms = 0, afterTokens = 0, ...unknownFields } = value as Record<string, unknown>;
   const known = FAULT_ACTIONS.find(name => name === action);
   if (typeof marker !== 'string' || marker === '' || known === undefined) return undefined;
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= MILLISECONDS.max)) return undefined;
+  if (typeof afterTokens !== 'number' || !Number.isInteger(afterTokens) || afterTokens < 0) return undefined;
   if (Object.keys(unknownFields).length > 0) return undefined;
-  return { marker, action: known, ms };
+  return { marker, action: known, ms, afterTokens };
 }

@@ -4,7 +4,19 @@ import { evenlySpread, syntheticText } from './synthetic-transcript.js';
 
 const RATE = 16_000;
 
-/** A live stream of synthetic text: a partial for every push, a final for every commit. */
+export interface SyntheticStreamOptions {
+  readonly partials: boolean;
+  /** What the text depends on besides the audio. */
+  readonly conditions: readonly string[];
+  readonly faults: readonly ScriptedFault[];
+  /** Its place is free. */
+  release(): void;
+}
+
+/**
+ * A live stream of synthetic text: a partial for every push, a final for every commit. A scripted fault strikes the push that
+ * completes its marker in an utterance.
+ */
 export class SyntheticStream implements RecognizerStream {
   #bytes = Buffer.alloc(0);
   #utterance = 0;
@@ -12,23 +24,22 @@ export class SyntheticStream implements RecognizerStream {
   #start = 0;
   #closed = false;
 
-  constructor(
-    private readonly partials: boolean,
-    private readonly release: () => void,
-  ) {}
+  constructor(private readonly options: SyntheticStreamOptions) {}
 
-  push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
+  async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
     if (this.#closed) return closed();
+    const heard = this.#bytes.length;
     this.#bytes = Buffer.concat([this.#bytes, Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)]);
-    const text = syntheticText(this.#bytes);
-    return Promise.resolve(this.partials && text ? [{ type: 'partial', utterance: this.#utterance, text }] : []);
+    await this.#suffer(heard);
+    const text = this.#text();
+    return (this.options.partials && text ? [{ type: 'partial', utterance: this.#utterance, text }] : [];
   }
 
   commit(): Promise<readonly RecognizerEvent[]> {
     if (this.#closed) return closed();
     const start = this.#start;
     const end = start + this.#bytes.length / 2 / RATE;
-    const text = syntheticText(this.#bytes);
+    const text = this.#text();
     const words = evenlySpread(text, start, end);
     this.#start = end;
     this.#bytes = Buffer.alloc(0);
@@ -36,7 +47,7 @@ export class SyntheticStream implements RecognizerStream {
   }
 
   close(): Promise<void> {
-    if (!this.#closed) this.release();
+    if (!this.#closed) this.options.release();
     this.#closed = true;
     return Promise.resolve();
   }

@@ -41,8 +41,6 @@ export interface GenerateRequest {
   n: number;
   /** Salt of everything that is kept between requests, such as cached prefixes: content of one tenant never serves another. */
   tenant: string;
-  /** The name that answers carry as `model`. */
-  answerModel: string;
 }
 
 export enum GenerateRequest_Form {
@@ -117,7 +115,6 @@ function createBaseGenerateRequest(): GenerateRequest {
     maxTokens: 0,
     n: 0,
     tenant: "",
-    answerModel: "",
   };
 }
 
@@ -149,9 +146,6 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     }
     if (message.tenant !== "") {
       writer.uint32(74).string(message.tenant);
-    }
-    if (message.answerModel !== "") {
-      writer.uint32(82).string(message.answerModel);
     }
     return writer;
   },
@@ -241,14 +235,6 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
             message.tenant = reader.string();
             continue;
           }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.answerModel = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -275,7 +261,6 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     message.maxTokens = object.maxTokens ?? 0;
     message.n = object.n ?? 0;
     message.tenant = object.tenant ?? "";
-    message.answerModel = object.answerModel ?? "";
     return message;
   },
 };

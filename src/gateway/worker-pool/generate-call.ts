@@ -1,0 +1,122 @@
+import { type ClientReadableStream } from '@grpc/grpc-js';
+import {
+  decodeGenerationMessage,
+  encodeGenerateCall,
+  type GenerateResponse,
+  type GenerationMessage,
+} from '../../contracts/grpc/generation.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SinkWriter } from './sink-writer.js';
+import { type CallRequest, type StartedCall } from './worker-call.js';
+import { type WorkerChannel } from './worker-channel.js';
+import { type GenerateTask, type GenerationSink, type WorkerReply } from './worker-task.js';
+
+type Done = Extract<GenerationMessage, { kind: 'done' }>;
+
+/** One `Generate` RPC: chunks flow from the worker into the task's sink at the pace of the slower one, or are kept for the reply. */
+export class GenerateCall implements StartedCall {
+  readonly reply: Promise<WorkerReply>;
+  readonly finished: Promise<void>;
+  readonly sent = true;
+  readonly #output: Output;
+
+  constructor(channel: WorkerChannel, { request, group }: CallRequest, task: GenerateTask) {
+    const { id: requestId, priority, tenant = '' } = request;
+    const { sink, ...fields } = task;
+    const call = { ...fields, requestId, priority, group, tenant, stream: sink !== undefined };
+    const stream = channel.track(() => channel.text.generate(encodeGenerateCall(call)));
+    this.#output = sink ? new StreamedOutput(sink) : new WholeOutput();
+    // `status` comes once and always; a reader that is slow to take the last chunks does not hold the slot.
+    this.finished = new Promise(resolve => stream.once('status', () => resolve()));
+    this.reply = this.#run(stream);
+  }
+
+  abandon(): void {
+    this.#output.abandon();
+  }
+
+  async #run(stream: ClientReadableStream<GenerateResponse>): Promise<WorkerReply> {
+    let succeeded = false;
+    try {
+      const done = await this.#pump(stream);
+      this.#output.check();
+      if (!done) throw new DomainError('engine_failed', 'The worker ended the text without saying it is complete.');
+      succeeded = true;
+      const { kind: _, ...rest } = done;
+      return { kind: 'generation', answer: this.#output.answer, ...rest };
+    } finally {
+      this.#output.finish(succeeded);
+    }
+  }
+
+  /** Reads to the end whatever the sink does: leaving early would leave the call open. */
+  async #pump(stream: AsyncIterable<GenerateResponse>): Promise<Done | undefined> {
+    let done: Done | undefined;
+    for await (const message of stream) {
+      const said = decodeGenerationMessage(message);
+      if (said?.kind === 'chunk') await this.#output.take(said.json);
+      else if (said) done = said;
+    }
+    return done;
+  }
+}
+
+interface Output {
+  /** Empty when the text went out as it came. */
+  readonly answer: Buffer;
+  /** Resolves when more can be taken. Never rejects. */
+  take(json: Buffer): Promise<void>;
+  abandon(): void;
+  /** @throws DomainError when the text did not get where it was to go. */
+  check(): void;
+  finish(succeeded: boolean): void;
+}
+
+class WholeOutput implements Output {
+  answer: Buffer = Buffer.alloc(0);
+
+  take(json: Buffer): Promise<void> {
+    this.answer = json;
+    return Promise.resolve();
+  }
+
+  abandon(): void {
+    this.answer = Buffer.alloc(0);
+  }
+
+  check(): void {
+    if (this.answer.length === 0) throw new DomainError('engine_failed', 'The worker sent no answer.');
+  }
+
+  finish(): void {
+    // Nothing is open.
+  }
+}
+
+class StreamedOutput implements Output {
+  readonly answer = Buffer.alloc(0);
+  readonly #writer: SinkWriter;
+  #begun = false;
+
+  constructor(private readonly sink: GenerationSink) {
+    this.#writer = new SinkWriter(sink.chunks);
+  }
+
+  async take(json: Buffer): Promise<void> {
+    if (!this.#begun && !this.#writer.gone) this.sink.begin();
+    this.#begun = true;
+    await this.#writer.write(json);
+  }
+
+  abandon(): void {
+    this.#writer.abandon();
+  }
+
+  check(): void {
+    if (this.#writer.gone) throw new DomainError('request_cancelled', 'The reader went away.');
+  }
+
+  finish(succeeded: boolean): void {
+    this.#writer.finish(succeeded);
+  }
+}

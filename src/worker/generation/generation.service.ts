@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type GenerateCallFields, type GenerationMessage } from '../../contracts/grpc/generation.codec.js';
+import { priorityLabel } from '../../core/request/request-priority.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { Semaphore } from '../../core/shared/semaphore.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
+import { GENERATOR } from '../engine.tokens.js';
+import { abortError } from '../execution/work-item.js';
+
+/** Takes the messages of one generation in order; resolves when there is room for more, which holds the engine back. */
+export type GenerationSink = (message: GenerationMessage) => Promise<void>;
+
+interface Times {
+  readonly arrivedMs: number;
+  readonly startedMs: number;
+  firstChunkMs?: number;
+}
+
+/**
+ * Generations side by side, as many as the engine takes: no groups are formed here (D-21). The gateway leases a slot before it
+ * sends, so the line at this semaphore is empty unless somebody else sends, too.
+ */
+@Injectable()
+export class GenerationService {
+  #slots: Semaphore | undefined;
+
+  constructor(
+    @Inject(GENERATOR) private readonly engine: TextGenerator,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  /** Resolves after `done`. @throws DomainError this call's own failure, or the abort's error once the engine has let go. */
+  async generate(call: GenerateCallFields, signal: AbortSignal, sink: GenerationSink): Promise<void> {
+    const arrivedMs = this.clock.nowMs();
+    this.#slots ??= new Semaphore(this.engine.info.maxConcurrent);
+    const slot = await this.#slots.acquire(signal);
+    try {
+      const times = { arrivedMs, startedMs: this.clock.nowMs() };
+      const done = await this.#run(itemOf(call, signal), times, sink);
+      await sink(done);
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : error;
+    } finally {
+      slot.release();
+    }
+  }
+
+  async #run(item: GenerateItem, times: Times, sink: GenerationSink): Promise<GenerationMessage> {
+    let done: GenerationMessage | undefined;
+    for await (const event of this.engine.generate(item)) {
+      if (item.signal.aborted) throw abortError(item.signal);
+      if (event.type === 'done') done = this.#done(event, times, item.stream);
+      else {
+        times.firstChunkMs ??= this.clock.nowMs();
+        await sink({ kind: 'chunk', json: Buffer.from(event.json) });
+      }
+    }
+    if (done) return done;
+    throw new DomainError('engine_failed', 'The engine ended a generation without saying that it is complete.');
+  }
+
+  #done(event: Extract<GenerationEvent, { type: 'done' }>, times: Times, stream: boolean): GenerationMessage {
+    const { usage, finishReasons } = event;
+    const { arrivedMs, startedMs, firstChunkMs } = times;
+    // A whole answer comes at its end: its only chunk tells nothing of the first token.
+    const seenMs = stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
+    const firstTokenMs = event.firstTokenMs ?? seenMs;
+    const deviceMs = this.clock.nowMs() - startedMs;
+    const execution = { prepMs: 0, readyWaitMs: startedMs - arrivedMs, deviceMs, batchSize: 1, batchId: randomUUID() };
+    return {
+      kind: 'done',
+      finishReasons,
+      execution,
+      ...(usage && { usage }),
+      ...(firstTokenMs !== undefined && { firstTokenMs }),
+    };
+  }
+}
+
+const itemOf = (call: GenerateCallFields, signal: AbortSignal): GenerateItem => ({
+  requestId: call.requestId,
+  form: call.form,
+  body: call.body,
+  stream: call.stream,
+  maxTokens: call.maxTokens,
+  n: call.n,
+  priority: priorityLabel(call.priority),
+  tenant: call.tenant,
+  signal,
+});

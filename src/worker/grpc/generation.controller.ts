@@ -1,0 +1,64 @@
+import { type ServerWritableStream } from '@grpc/grpc-js';
+import { Controller, UseFilters } from '@nestjs/common';
+import { GrpcMethod } from '@nestjs/microservices';
+import { from, ignoreElements, type Observable } from 'rxjs';
+import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  decodeGenerateCall,
+  encodeGenerationMessage,
+  type GenerateCallFields,
+  type GenerateRequest,
+  type GenerateResponse,
+} from '../../contracts/grpc/generation.codec.js';
+import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { GenerationService } from '../generation/generation.service.js';
+import { CallFailureFilter } from './call-failure.filter.js';
+import { HealthReporter } from './health-reporter.js';
+import { InFlightCalls } from './in-flight-calls.js';
+import { PacedWriter } from './paced-writer.js';
+
+/** `switchyard.v1.TextGeneration` of a worker whose kind is llm. */
+@Controller()
+@UseFilters(CallFailureFilter)
+export class GenerationController {
+  constructor(
+    private readonly calls: InFlightCalls,
+    private readonly generation: GenerationService,
+    private readonly health: HealthReporter,
+  ) {}
+
+  /** Writes by itself; what Nest gets is the end only. */
+  @GrpcMethod('TextGeneration', 'Generate')
+  generate(
+    message: GenerateRequest,
+    _metadata: unknown,
+    call: ServerWritableStream<GenerateRequest, GenerateResponse>,
+  ): Observable<never> {
+    const running = this.calls.run(message.requestId, call, signal => {
+      const writer = new PacedWriter(call, signal);
+      return this.generation.generate(decoded(message), signal, said => writer.write(encodeGenerationMessage(said)));
+    });
+    // A caller that left unsubscribes: nobody else would hear how the work ended.
+    running.catch(() => undefined);
+    return from(running).pipe(ignoreElements());
+  }
+
+  @GrpcMethod('TextGeneration', 'Cancel')
+  cancel({ requestId, reason }: CancelRequest): CancelResponse {
+    return { acknowledged: this.calls.cancel(requestId, reason) };
+  }
+
+  @GrpcMethod('TextGeneration', 'Health')
+  report(): HealthResponse {
+    return encodeHealth(this.health.report());
+  }
+}
+
+function decoded(message: GenerateRequest): GenerateCallFields {
+  try {
+    return decodeGenerateCall(message);
+  } catch (error) {
+    throw new DomainError('invalid_value', (error as Error).message, { param: 'form' });
+  }
+}
