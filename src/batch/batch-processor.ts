@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ShutdownGrace } from './execute/shutdown-grace.js';
+import { WebhookSender } from './finalize/webhook-sender.js';
 import { ClaimLoop } from './lease/claim-loop.js';
 import { StoreMetrics } from './observe/store.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
@@ -13,6 +14,7 @@ export class BatchProcessor {
   constructor(
     private readonly claims: ClaimLoop,
     private readonly leftovers: LeftoverFolders,
+    private readonly webhooks: WebhookSender,
     private readonly grace: ShutdownGrace,
     private readonly metrics: StoreMetrics,
   ) {}
@@ -20,6 +22,7 @@ export class BatchProcessor {
   async start(): Promise<void> {
     for (const { status, action } of await this.leftovers.sweep()) this.metrics.recovered(status, action);
     this.claims.start();
+    this.webhooks.start();
     this.#logger.log('looking for batches');
   }
 
@@ -31,6 +34,10 @@ export class BatchProcessor {
   /** Hands every job over. @param hurry nobody is left to wait for: lines in flight are dropped, and sent again by another */
   stop(hurry = false): Promise<void> {
     if (hurry) this.grace.hurry();
-    return (this.#stopping ??= this.claims.stop());
+    return (this.#stopping ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([this.claims.stop(), this.webhooks.stop()]);
   }
 }

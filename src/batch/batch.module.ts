@@ -20,6 +20,7 @@ import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
 import { readTargetsFile, type Targets } from './execute/targets-file.js';
 import { Publisher } from './finalize/publisher.js';
 import { ResultFiles } from './finalize/result-files.js';
+import { WebhookSender } from './finalize/webhook-sender.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { JobRunner } from './job-runner.js';
 import { ClaimLoop } from './lease/claim-loop.js';
@@ -52,7 +53,17 @@ export class BatchModule implements OnApplicationShutdown {
       providers: [
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
-        ...[ResultFiles, Publisher, IngestService, JobRunner, JobDesk, ClaimLoop, LeftoverFolders, BatchProcessor],
+        ...[
+          ResultFiles,
+          Publisher,
+          WebhookSender,
+          IngestService,
+          JobRunner,
+          JobDesk,
+          ClaimLoop,
+          LeftoverFolders,
+          BatchProcessor,
+        ],
         ...BATCH_METRICS,
       ],
     };

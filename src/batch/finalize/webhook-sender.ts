@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
+import { HostExceptions } from '../../platform/storage/host-exceptions.js';
+import { StoreMetrics } from '../observe/store.metrics.js';
+import { postWebhook } from './webhook-post.js';
+import { WebhookSignature } from './webhook-signature.js';
+
+/** How long a receiver has, and how long others leave an entry to its sender. */
+const ATTEMPT_MS = 15_000;
+const HIDE_MS = 60_000;
+const AT_ONCE = 10;
+/** Pauses after each failed attempt: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h, 10 h and so on. */
+const PAUSES_S = [5, 30, 300, 1800, 7200, 18_000, 36_000];
+
+/** Tells the ends of batches from the outbox, at least once each: the receiver knows repeats by `webhook-id`. */
+@Injectable()
+export class WebhookSender {
+  readonly #logger = new Logger('BatchWebhooks');
+  readonly #stop = new AbortController();
+  readonly #signature: WebhookSignature;
+  readonly #exceptions: HostExceptions;
+  #running: Promise<void> | undefined;
+
+  /** @throws ConfigError for an unusable secret file */
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(WEBHOOK_OUTBOX) private readonly outbox: WebhookOutbox,
+    private readonly metrics: StoreMetrics,
+  ) {
+    const { batch } = settings;
+    this.#signature = WebhookSignature.fromFile(batch.webhookSecretFile);
+    this.#exceptions = new HostExceptions(batch.webhookAllowHosts);
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** An attempt that is cut off is made again by whoever looks next. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#round().catch((error: unknown) => this.#logger.warn({ err: error }, 'the outbox does not answer'));
+      await sleep(this.settings.batch.pollMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #round(): Promise<void> {
+    const due = await this.outbox.claim(Date.now(), HIDE_MS, AT_ONCE);
+    await Promise.all(due.map(entry => this.#send(entry)));
+  }
+
+  async #send(entry: OutboxEntry): Promise<void> {
+    const problem = await this.#attempt(entry);
+    if (this.#stop.signal.aborted && problem !== undefined) return this.outbox.retry(entry.id, Date.now());
+    const { id, jobId: batch, type, attempts } = entry;
+    if (problem === undefined) {
+      this.metrics.webhook('sent');
+      this.#logger.log({ batch, type, attempts }, 'webhook sent');
+      return this.outbox.sent(id);
+    }
+    if (problem.final || attempts >= this.settings.batch.webhookAttempts) {
+      this.metrics.webhook('given_up');
+      this.#logger.error({ batch, type, attempts, reason: problem.reason }, 'webhook given up');
+      return this.outbox.giveUp(id);
+    }
+    this.metrics.webhook('retry');
+    this.#logger.warn({ batch, type, attempts, reason: problem.reason }, 'webhook failed; it is sent again');
+    return this.outbox.retry(id, Date.now() + pauseMs(attempts));
+  }
+
+  /** Undefined: it was taken. */
+  async #attempt(entry: OutboxEntry): Promise<{ reason: string; final: boolean } | undefined> {
+    const body = bodyOf(entry);
+    const headers = this.#signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ATTEMPT_MS)]);
+    try {
+      const status = await postWebhook({ url: entry.url, headers, body, exceptions: this.#exceptions, signal });
+      // 410: the receiver wants no more of them.
+      return status >= 200 && status < 300 ? undefined : { reason: `status ${status}`, final: status === 410 };
+    } catch (error) {
+      const refused = error instanceof DomainError && error.code === 'file_url_refused';
+      return { reason: refused ? 'its address is not allowed' : (error as Error).message, final: refused };
+    }
+  }
+}
+
+/** As OpenAI's webhook events. */
+const bodyOf = ({ id, type, jobId, createdAtMs }: OutboxEntry): string =>
+  JSON.stringify({ id, object: 'event', created_at: Math.floor(createdAtMs / 1000), type, data: { id: jobId } });
+
+/** With a tenth of chance, so that many failed together do not come together. @param attempts so far */
+const pauseMs = (attempts: number): number =>
+  PAUSES_S[Math.min(attempts, PAUSES_S.length) - 1]! * 1000 * (1 + Math.random() / 10);

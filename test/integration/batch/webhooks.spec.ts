@@ -1,0 +1,46 @@
+import { createHmac } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { TargetServer } from '../../support/target-server.js';
+import { pause } from '../../support/waiting.js';
+
+describe('webhooks', () => {
+  it('tell the end of a batch, signed as Standard Webhooks says', async () => {
+    const secret = Buffer.alloc(24, 5);
+    await using target = await TargetServer.start();
+    await using receiver = await TargetServer.start(() => ({ status: 204 }));
+    const host = new URL(receiver.url).host;
+    await using yard = await BatchYard.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.webhook_allow_hosts': host },
+    });
+    const secretFile = join(yard.folder, 'secret');
+    await writeFile(secretFile, `whsec_${secret.toString('base64')}\n`);
+    const job = await yard.submit([chatLine('a')], { webhook: { url: `${receiver.url}/hook` } });
+    yard.start({ 'batch.webhook_secret_file': secretFile });
+    await yard.untilEnd(job.id);
+    while (receiver.calls.length === 0) await pause(20);
+    const { path, headers, body } = receiver.calls[0]!;
+    expect(path).toBe('/hook');
+    expect(JSON.parse(body.toString())).toMatchObject({
+      object: 'event',
+      type: 'batch.completed',
+      data: { id: job.id },
+    });
+    const signed = `${headers['webhook-id'] as string}.${headers['webhook-timestamp'] as string}.${body.toString()}`;
+    const expected = createHmac('sha256', secret).update(signed).digest('base64');
+    expect(headers['webhook-signature']).toBe(`v1,${expected}`);
+  });
+
+  it('never reach an inner address that is not allowed', async () => {
+    await using target = await TargetServer.start();
+    await using receiver = await TargetServer.start();
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await yard.submit([chatLine('a')], { webhook: { url: receiver.url } });
+    const processor = yard.start();
+    await yard.untilEnd(job.id);
+    while (!(await processor.logTail()).includes('webhook given up')) await pause(20);
+    expect(receiver.calls).toHaveLength(0);
+  });
+});
