@@ -17,7 +17,7 @@ export const withGatewayOptions = (command: Command): Command =>
     .option('--key-file <file>', 'file that holds the API key and nothing else');
 
 export interface GatewayRequest {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: RequestInit['body'];
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

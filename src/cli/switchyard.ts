@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../platform/config/config-problem.js';
 import { HubError, type HubErrorKind } from '../platform/hub/hub-error.js';
+import { batchCommand } from './batch.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { configCommand } from './config-print.js';
 import { doctorCommand } from './doctor.js';
@@ -17,6 +18,7 @@ Examples:
   switchyard models pull hf:acme/asr --as asr          bring the files of a model
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
+  switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
 
 Environment:
   SWITCHYARD_…           overrides a setting: queue.max_requests is SWITCHYARD_QUEUE_MAX_REQUESTS
@@ -33,6 +35,7 @@ function program(): Command {
     modelsCommand(),
     transcribeCommand(),
     speakCommand(),
+    batchCommand(),
     doctorCommand(),
     configCommand(),
     keysCommand(),

@@ -14,7 +14,7 @@ const METHOD_OF_LEVEL: Readonly<Record<number, Method>> = {
 };
 
 /** Fields every pino line has and this process's own line gives again. */
-const REPEATED = new Set(['level', 'time', 'pid', 'hostname', 'v', 'msg']);
+const REPEATED = new Set(['level', 'time', 'pid', 'hostname', 'v', 'role', 'msg']);
 
 /** Writes the lines of a child process into this process's log, each with the child's name under `key`. */
 export class ProcessLog {

@@ -77,16 +77,19 @@ export class JobsRig {
 
   /** Moves a batch on as a processor would. */
   async finish(id: string, errorFileId?: string): Promise<void> {
+    const epoch = await this.claim(id);
+    await this.jobs.update(id, epoch, { status: 'in_progress' }, Date.now());
+    await this.jobs.update(id, epoch, { status: 'finalizing' }, Date.now());
+    const files = errorFileId === undefined ? {} : { errorFileId };
+    await this.jobs.update(id, epoch, { status: 'completed', ...files }, Date.now());
+  }
+
+  /** The epoch of its lease; batches before it are claimed on the way. */
+  async claim(id: string): Promise<number> {
     for (;;) {
       const leased = await this.jobs.claim('spec', Date.now(), 60_000);
       if (!leased) throw new Error(`nobody can claim ${id}`);
-      if (leased.job.id !== id) continue;
-      const { epoch } = leased;
-      await this.jobs.update(id, epoch, { status: 'in_progress' }, Date.now());
-      await this.jobs.update(id, epoch, { status: 'finalizing' }, Date.now());
-      const files = errorFileId === undefined ? {} : { errorFileId };
-      await this.jobs.update(id, epoch, { status: 'completed', ...files }, Date.now());
-      return;
+      if (leased.job.id === id) return leased.epoch;
     }
   }
 

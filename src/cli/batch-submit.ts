@@ -1,0 +1,71 @@
+import { Command, Option } from 'commander';
+import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
+import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
+import { BatchClient } from './batch-client.js';
+import { watch } from './batch-progress.js';
+import { download, tellEnd } from './batch-results.js';
+import { CliError, EXIT } from './cli-error.js';
+import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { interruptible } from './interruption.js';
+import { print, say } from './terminal.js';
+
+interface SubmitOptions extends GatewayOptions {
+  readonly endpoint: string;
+  readonly window: string;
+  readonly watch?: boolean;
+  readonly output?: string;
+  readonly metadata: readonly string[];
+  readonly webhook?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
+  switchyard batch submit lines.jsonl --endpoint /v1/audio/transcriptions --window 30m --metadata validation=lenient
+
+With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C ends the
+watching and not the batch: switchyard batch watch ID goes on.`;
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+export const batchSubmitCommand = (): Command =>
+  withGatewayOptions(new Command('submit'))
+    .description('upload a file of requests, one JSON per line, and run it')
+    .argument('<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}')
+    .addOption(
+      new Option('-e, --endpoint <path>', 'where every line goes').choices(BATCH_ENDPOINTS).makeOptionMandatory(),
+    )
+    .option('-w, --window <time>', COMPLETION_WINDOWS, '24h')
+    .option('--metadata <name=value>', 'kept with the batch; may be repeated', collect, [])
+    .option('--webhook <url>', 'told when it ends')
+    .option('--watch', 'show its progress and download the results')
+    .option('-o, --output <prefix>', 'with --watch: PREFIX_output.jsonl, PREFIX_errors.jsonl (default: the id)')
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: SubmitOptions) => interruptible(signal => submit(file, options, signal)));
+
+async function submit(file: string, options: SubmitOptions, signal: AbortSignal): Promise<void> {
+  const client = new BatchClient(new GatewayClient(options), signal);
+  const metadata = metadataOf(options.metadata);
+  const { id: input } = await client.upload(file);
+  const batch = await client.create({
+    ...{ input_file_id: input, endpoint: options.endpoint, completion_window: options.window, metadata },
+    ...(options.webhook === undefined ? {} : { webhook: { url: options.webhook } }),
+  });
+  if (!options.watch) return print(batch.id);
+  say(batch.id);
+  const ended = await watch(client, batch, signal);
+  tellEnd(ended);
+  if (ended.output_file_id ?? ended.error_file_id) await download(client, ended, options.output);
+  const { total, completed } = ended.request_counts;
+  if (ended.status !== 'completed' || completed < total) throw new CliError('not every line was answered');
+}
+
+function metadataOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map(pair => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new CliError(`--metadata ${pair}: must be name=value`, EXIT.usage);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+}

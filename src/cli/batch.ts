@@ -1,0 +1,86 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type BatchDto } from '../contracts/openai/batch.dto.js';
+import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
+import { BatchClient, hasEnded } from './batch-client.js';
+import { durationText, rateText, watch } from './batch-progress.js';
+import { download, tellEnd } from './batch-results.js';
+import { batchSubmitCommand } from './batch-submit.js';
+import { CliError } from './cli-error.js';
+import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { interruptible } from './interruption.js';
+import { columns, print, printJson } from './terminal.js';
+
+interface WatchOptions extends GatewayOptions {
+  readonly watch?: boolean;
+  readonly output?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+type Work = (client: BatchClient, id: string, options: WatchOptions, signal: AbortSignal) => Promise<void>;
+
+export const batchCommand = (): Command =>
+  new Command('batch')
+    .description(`files of requests, run in the background (${BATCH_ENDPOINTS.length} endpoints)`)
+    .addCommand(batchSubmitCommand())
+    .addCommand(listCommand())
+    .addCommand(one('get', 'how far it is, as JSON', async (client, id) => printJson(await client.find(id))))
+    .addCommand(one('watch', 'show its progress to the end and download the results', watchToEnd).addOption(output()))
+    .addCommand(one('download', 'its result files', fetchResults).addOption(output()))
+    .addCommand(
+      one('cancel', 'stop it; what is done is kept', async (client, id) => tell(await client.act(id, 'cancel'))),
+    )
+    .addCommand(
+      one('retry-failed', 'a new batch of the lines that failed', async (client, id) =>
+        tell(await client.act(id, 'retry-failed')),
+      ),
+    );
+
+const output = (): Option => new Option('-o, --output <prefix>', 'PREFIX_output.jsonl, PREFIX_errors.jsonl');
+
+function one(name: string, description: string, work: Work): Command {
+  return withGatewayOptions(new Command(name))
+    .description(description)
+    .argument('<id>', 'of the batch')
+    .action((id: string, options: WatchOptions) =>
+      interruptible(signal => work(new BatchClient(new GatewayClient(options), signal), id, options, signal)),
+    );
+}
+
+async function watchToEnd(...[client, id, { output: prefix }, signal]: Parameters<Work>): Promise<void> {
+  const ended = await watch(client, await client.find(id), signal);
+  tellEnd(ended);
+  await download(client, ended, prefix);
+}
+
+async function fetchResults(...[client, id, { output: prefix }]: Parameters<Work>): Promise<void> {
+  const batch = await client.find(id);
+  if (!hasEnded(batch)) throw new CliError(`${id} is ${batch.status}; its results come when it has ended`);
+  await download(client, batch, prefix);
+}
+
+const tell = ({ id, status }: BatchDto): void => print(`${id} ${status}`);
+
+const listCommand = (): Command =>
+  withGatewayOptions(new Command('list'))
+    .description('the newest batches')
+    .option('-n, --limit <count>', 'how many, 1 to 100', wholeNumber, 20)
+    .option('--json', 'as the API gives them')
+    .action(async ({ limit, json, ...options }: WatchOptions) => {
+      const page = await new BatchClient(new GatewayClient(options)).list(limit);
+      if (json) printJson(page);
+      else print(table(page.data));
+    });
+
+function table(batches: readonly BatchDto[]): string {
+  const rows = batches.map(({ id, status, endpoint, request_counts: { total, completed, failed }, ...batch }) => [
+    ...[id, status, endpoint, `${completed + failed}/${total}`, `${failed} failed`],
+    ...[rateText(batch.rate_per_s), durationText(batch.eta_s)],
+  ]);
+  return columns([['id', 'status', 'endpoint', 'lines', 'failures', 'rate', 'ETA'], ...rows]);
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be a whole number');
+}
