@@ -6,17 +6,17 @@ import {
   readSession,
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
 import { demandTranscribing } from './session/session-settings.js';
 
 /** OpenAI's range and default, in seconds. */
 const TTL = { min: 10, max: 7200, normal: 600 } as const;
-/** Settings kept for secrets that were not used yet; the oldest goes first. */
-const MOST_PREPARED = 10_000;
+/** The token travels in one header, of which servers take 8 to 16 KiB in all. */
+const LONGEST_SETTINGS = 3072;
 
 export interface ClientSecret {
   readonly value: string;
@@ -25,15 +25,15 @@ export interface ClientSecret {
   readonly config: SessionConfig;
 }
 
-/** Short-lived tokens for browsers, each with the settings its sessions begin with. */
+/**
+ * Short-lived tokens for browsers. Each carries the settings its sessions begin with, so that any gateway with the same
+ * `auth.token_secret_file` knows them.
+ */
 @Injectable()
 export class ClientSecrets {
-  readonly #prepared = new Map<string, { readonly config: SessionConfig; readonly untilMs: number }>();
-
   constructor(
     private readonly authenticator: Authenticator,
     private readonly catalog: ModelCatalog,
-    private readonly clock: ProcessClock,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -55,18 +55,21 @@ export class ClientSecrets {
     return this.#mint(readOlderSession(body ?? {}, base, ''), ttlS, principal);
   }
 
-  /** The settings that come with a token; undefined for tokens that have none, or had. */
+  /** The settings that a token carries; undefined for keys, and for tokens that are not ours or have expired. */
   sessionOf(token: string): SessionConfig | undefined {
-    const prepared = this.#prepared.get(token);
-    return prepared && this.clock.nowMs() < prepared.untilMs ? prepared.config : undefined;
+    const content = this.authenticator.contentOf(token);
+    // Signed by us: it is what `#mint` wrote.
+    return content === undefined ? undefined : (JSON.parse(content) as SessionConfig);
   }
 
   #mint(config: SessionConfig, ttlS: number, principal: Principal): ClientSecret {
     demandTranscribing(config, this.catalog, 'session.audio.input.transcription');
-    const { token, expiresAt } = this.authenticator.mint(principal, ['realtime'], ttlS);
-    this.#prepared.set(token, { config, untilMs: this.clock.nowMs() + ttlS * 1000 });
-    const [oldest] = this.#prepared.keys();
-    if (this.#prepared.size > MOST_PREPARED && oldest !== undefined) this.#prepared.delete(oldest);
+    const content = JSON.stringify(config);
+    if (Buffer.byteLength(content) > LONGEST_SETTINGS)
+      throw new DomainError('invalid_value', `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`, {
+        param: 'session',
+      });
+    const { token, expiresAt } = this.authenticator.mint(principal, { scopes: ['realtime'], ttlS, content });
     return { value: token, expiresAt, config };
   }
 }

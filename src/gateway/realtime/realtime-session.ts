@@ -6,6 +6,7 @@ import { errorEvent, type ServerEvent, warningEvent } from '../../contracts/real
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type ModelCatalog } from '../api/model-catalog.js';
 import { type RealtimeSocket } from './realtime-socket.js';
@@ -19,6 +20,8 @@ import { demandSameFormat, needsNewStream, updatedSession } from './session/sess
 
 export interface RealtimeSessionOptions {
   readonly id: string;
+  /** Whose key opened it. */
+  readonly owner: Principal;
   /** Whoever knows it may resume the session. */
   readonly secret: string;
   readonly limits: Settings['realtime'];
@@ -32,6 +35,14 @@ export interface RealtimeSessionOptions {
   nowMs(): number;
 }
 
+/** Milliseconds. */
+export interface LeaveLimits {
+  /** For the last words. */
+  readonly flushMs: number;
+  /** For the client's answer to the close frame. */
+  readonly closeMs?: number;
+}
+
 /** One live session through all its connections: client events in, server events out, until one of its ends. */
 export class RealtimeSession {
   readonly #logger = new Logger(RealtimeSession.name);
@@ -41,6 +52,7 @@ export class RealtimeSession {
   readonly #mistakes = new MistakeLimit();
   readonly #expiresAt: number;
   #config: SessionConfig;
+  #owner: Principal;
   #socket: RealtimeSocket | undefined;
   #reading: NodeJS.Timeout | undefined;
   #ended = false;
@@ -48,6 +60,7 @@ export class RealtimeSession {
   constructor(private readonly options: RealtimeSessionOptions) {
     const { limits } = options;
     this.#config = options.config;
+    this.#owner = options.owner;
     this.#expiresAt = Math.floor((Date.now() + limits.maxSessionMs) / 1000);
     this.#input = options.input(this);
     this.#output = options.output(this);
@@ -60,6 +73,11 @@ export class RealtimeSession {
 
   get id(): string {
     return this.options.id;
+  }
+
+  /** Whoever is connected, or was last. */
+  get owner(): Principal {
+    return this.#owner;
   }
 
   get config(): SessionConfig {
@@ -84,11 +102,13 @@ export class RealtimeSession {
 
   /**
    * A connection that goes on where another one dropped: first what it missed, then how much audio has arrived.
-   * @throws DomainError `session_not_found` when events it missed are gone.
+   * @param lastEventId empty: it does not ask for what it missed
+   * @throws DomainError `session_not_found` when events it missed are gone; the session waits on for another attempt.
    */
-  resume(socket: RealtimeSocket, lastEventId: string): void {
-    const missed = this.options.outbox.missedSince(lastEventId);
-    if (!missed) throw new DomainError('session_not_found', 'Events after `last_event_id` are no longer kept.');
+  resume(socket: RealtimeSocket, { lastEventId, owner }: { lastEventId: string; owner: Principal }): void {
+    const missed = lastEventId === '' ? [] : this.options.outbox.missedSince(lastEventId);
+    if (!missed) throw eventsGone();
+    this.#owner = owner;
     const old = this.#socket;
     this.#socket = undefined;
     old?.close(CLOSE.policyViolation, 'resumed by another connection');
@@ -116,23 +136,26 @@ export class RealtimeSession {
     void this.end(code, error.code);
   }
 
-  /** Finishes what was said so far, then ends. */
-  async leave(code: CloseCode, reason: string, flushMs: number): Promise<void> {
+  /** Tells the client, finishes what was said so far, then ends. Never rejects. */
+  async leave(code: CloseCode, reason: string, { flushMs, closeMs }: LeaveLimits): Promise<void> {
     this.#send(warningEvent('session_ending', reason));
     this.#output.stop();
     await this.#input.flush(flushMs);
-    await this.end(code, reason);
+    await this.end(code, reason, closeMs);
   }
 
-  /** At once. Idempotent. */
-  async end(code: CloseCode, reason: string): Promise<void> {
+  /**
+   * At once. Idempotent.
+   * @param closeMs a client that does not answer the close frame is cut after it
+   */
+  async end(code: CloseCode, reason: string, closeMs?: number): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
     this.#timers.stop();
     clearTimeout(this.#reading);
     this.#output.stop();
     this.options.outbox.end();
-    this.#socket?.close(code, reason);
+    this.#socket?.close(code, reason, closeMs);
     this.options.onEnd();
     await this.#input.cancel();
   }
@@ -240,7 +263,7 @@ export class RealtimeSession {
   }
 
   #expire(reason: string): void {
-    void this.leave(CLOSE.normal, `session_expired: ${reason}`, FLUSH_MS);
+    void this.leave(CLOSE.normal, `session_expired: ${reason}`, { flushMs: FLUSH_MS });
   }
 
   #send(event: ServerEvent): void {
@@ -254,6 +277,13 @@ export class RealtimeSession {
     return sessionView(this.#config, facts, outbox.spoken);
   }
 }
+
+const eventsGone = (): DomainError =>
+  new DomainError(
+    'session_not_found',
+    'Events after `last_event_id` are no longer kept; resume without it to go on from here.',
+    { param: 'last_event_id' },
+  );
 
 /** The last words of a session that ends by its own limits. */
 const FLUSH_MS = 5000;

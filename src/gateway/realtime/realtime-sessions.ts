@@ -1,44 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { CLOSE } from '../../contracts/realtime/close-code.js';
-import { type SessionConfig } from '../../contracts/realtime/session-config.js';
-import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
-import { type StreamHandle } from '../worker-pool/stream-handle.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { RealtimeJournal } from './realtime-journal.js';
-import { RealtimeSession } from './realtime-session.js';
-import { Outbox } from './session/outbox.js';
-import { SessionInput } from './session/session-input.js';
-import { SessionOutput } from './session/session-output.js';
-import { demandTranscribing } from './session/session-settings.js';
-import { TranscriptItems } from './session/transcript-items.js';
-import { Speaker } from './speaker.js';
+import { ShutdownGrace } from '../scheduler/shutdown-grace.js';
+import { type RealtimeSession } from './realtime-session.js';
+import { type NewSession, SessionMaker } from './session-maker.js';
 
-/** How long sessions have, at the end of the process, to hear their last segment: half of the drain at most. */
-const LAST_WORDS_MS = 5000;
-
-export interface NewSession {
-  readonly config: SessionConfig;
-  readonly dialect: Dialect;
-  readonly tenant: string;
-}
-
-/** All live sessions: made, found again, counted, and sent home at shutdown. */
+/** All live sessions: found again, counted, and sent home when their key or the process goes. */
 @Injectable()
 export class RealtimeSessions implements OnModuleDestroy {
   readonly #sessions = new Map<string, RealtimeSession>();
   #closing = false;
 
   constructor(
-    private readonly pool: WorkerPoolService,
+    private readonly maker: SessionMaker,
     private readonly catalog: ModelCatalog,
-    private readonly speaker: Speaker,
-    private readonly journal: RealtimeJournal,
-    private readonly clock: ProcessClock,
+    private readonly grace: ShutdownGrace,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -50,27 +29,17 @@ export class RealtimeSessions implements OnModuleDestroy {
     throw new DomainError('queue_full', `There are ${maxSessions} live sessions already.`, { retryAfterMs: 1000 });
   }
 
-  create({ config, dialect, tenant }: NewSession): RealtimeSession {
-    const id = `sess_${randomBytes(12).toString('hex')}`;
+  create(wanted: NewSession): RealtimeSession {
     const limits = this.settings.realtime;
-    const outbox = new Outbox(id, limits.maxBufferedBytes, dialect);
-    const items = new TranscriptItems();
-    const session = new RealtimeSession({
-      ...{ id, limits, config, outbox, catalog: this.catalog },
-      secret: randomBytes(24).toString('base64url'),
-      input: own => this.#input(own, outbox, items),
-      output: own => new SessionOutput({ speaker: this.speaker, outbox, items, tenant, config: () => own.config }),
-      onEnd: () => this.#sessions.delete(id),
-      nowMs: () => this.clock.nowMs(),
-    });
-    this.#sessions.set(id, session);
+    const session = this.maker.make(wanted, { limits, onEnd: id => this.#sessions.delete(id) });
+    this.#sessions.set(session.id, session);
     return session;
   }
 
-  /** @throws DomainError `session_not_found`, the same for a wrong id and a wrong secret. */
-  find(id: string, secret: string): RealtimeSession {
+  /** @throws DomainError `session_not_found`, the same for a wrong id, a wrong secret and another tenant. */
+  find(id: string, secret: string, { tenant }: Principal): RealtimeSession {
     const session = this.#sessions.get(id);
-    if (session?.knows(secret)) return session;
+    if (session?.knows(secret) && session.owner.tenant === tenant) return session;
     throw new DomainError('session_not_found', 'No such session, it ended, or its secret is another.');
   }
 
@@ -85,39 +54,27 @@ export class RealtimeSessions implements OnModuleDestroy {
     return counts;
   }
 
-  /** Before anything else stops: workers are still there for the last segments. */
-  async onModuleDestroy(): Promise<void> {
+  /** Ends the sessions of everybody who may not have them any more, connected or not. */
+  expel(mayStay: (owner: Principal) => boolean): void {
+    const withdrawn = new DomainError('invalid_api_key', 'The API key of this session was withdrawn.');
+    for (const session of [...this.#sessions.values()])
+      if (!mayStay(session.owner)) session.fail(withdrawn, CLOSE.policyViolation);
+  }
+
+  /** Starts before anything else stops; the drain waits for it, and workers are there until then. */
+  onModuleDestroy(): void {
     this.#closing = true;
-    const flushMs = Math.min(LAST_WORDS_MS, this.settings.server.shutdownGraceMs / 2);
-    const sessions = [...this.#sessions.values()];
-    await Promise.all(sessions.map(session => session.leave(CLOSE.goingAway, 'the server is shutting down', flushMs)));
+    this.grace.waitFor(Promise.all([...this.#sessions.values()].map(session => this.#sendHome(session))));
   }
 
-  #input(session: RealtimeSession, outbox: Outbox, items: TranscriptItems): SessionInput {
-    const model = () => this.catalog.get(session.config.model).id;
-    let streams = 0;
-    return new SessionInput({
-      limits: this.settings.realtime,
-      items,
-      config: () => session.config,
-      open: () => this.#openStream(session, ++streams),
-      send: event => outbox.send(event),
-      note: (type, ms) => this.journal.note({ type, ms, model: model() }),
-      onSpeech: () => session.interrupt(),
-      onTooFast: pauseMs => session.slowDown(pauseMs),
-      onFatal: (error, code) => session.fail(error, code),
-      nowMs: () => this.clock.nowMs(),
-    });
-  }
-
-  #openStream({ id, config }: RealtimeSession, number: number): StreamHandle {
-    const { id: model } = demandTranscribing(config, this.catalog);
-    const { language, turnDetection, format } = config;
-    return this.pool.openStream(model, {
-      // A worker that has not let go of the last stream yet must not take this one for the same.
-      sessionId: `${id}.${number}`,
-      ...{ language, prompt: '', sampleRate: format.sampleRate, partials: true },
-      ...(turnDetection && { voiceActivity: turnDetection }),
-    });
+  /** Last words get what the grace leaves after a goodbye that the client may not answer. */
+  #sendHome(session: RealtimeSession): Promise<void> {
+    const leftMs = this.grace.leftMs();
+    const closeMs = Math.min(MOST_CLOSE_MS, leftMs / 4);
+    const limits = { flushMs: leftMs - closeMs, closeMs };
+    return session.leave(CLOSE.goingAway, 'the server is shutting down', limits);
   }
 }
+
+/** For the answer to a close frame at the end of the process. */
+const MOST_CLOSE_MS = 2000;

@@ -64,11 +64,11 @@ export class RealtimeSocket {
   }
 
   /** @param reason at most 123 bytes of UTF-8 */
-  close(code: CloseCode, reason: string): void {
+  close(code: CloseCode, reason: string, limitMs = CLOSE_MS): void {
     // A paused socket would never see the peer's answer.
     this.socket.resume();
     this.socket.close(code, Buffer.from(reason).subarray(0, 123).toString());
-    this.#cut ??= setTimeout(() => this.socket.terminate(), CLOSE_MS);
+    this.#cut ??= setTimeout(() => this.socket.terminate(), limitMs);
   }
 
   #ping(): void {

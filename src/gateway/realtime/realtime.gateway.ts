@@ -63,7 +63,7 @@ export class RealtimeGateway implements OnModuleInit {
   #demandOrigin({ headers }: IncomingMessage): void {
     if (!this.origins.admits(headers))
       throw new DomainError(
-        'missing_scope',
+        'origin_not_allowed',
         'Pages of this origin may not connect; `server.cors_origins` names those.',
       );
   }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApiModule } from '../api/api.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
+import { TextModule } from '../text/text.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { ClientSecrets } from './client-secrets.js';
 import { ClientSecretsController } from './client-secrets.controller.js';
@@ -9,17 +10,21 @@ import { realtimeMetricProviders } from './realtime.metrics.js';
 import { RealtimeJournal } from './realtime-journal.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { SessionDoor } from './session-door.js';
+import { SessionMaker } from './session-maker.js';
 import { Speaker } from './speaker.js';
 import { UpgradeModule } from './upgrade.module.js';
+import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
 @Module({
-  imports: [ApiModule, SchedulerModule, WorkerPoolModule, UpgradeModule],
+  imports: [ApiModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
   controllers: [ClientSecretsController],
   providers: [
     RealtimeGateway,
     SessionDoor,
     RealtimeSessions,
+    SessionMaker,
+    WithdrawnKeys,
     RealtimeJournal,
     ClientSecrets,
     Speaker,

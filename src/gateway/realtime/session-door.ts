@@ -23,18 +23,18 @@ export class SessionDoor {
   ) {}
 
   /** @throws DomainError about the query; the socket has no session then. */
-  enter(socket: RealtimeSocket, request: IncomingMessage, { tenant }: Principal): void {
+  enter(socket: RealtimeSocket, request: IncomingMessage, principal: Principal): void {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams;
     const id = query.get('session_id');
     if (id !== null) {
-      const session = this.sessions.find(id, query.get('session_secret') ?? '');
-      return session.resume(socket, query.get('last_event_id') ?? '');
+      const session = this.sessions.find(id, query.get('session_secret') ?? '', principal);
+      return session.resume(socket, { lastEventId: query.get('last_event_id') ?? '', owner: principal });
     }
     const dialect = dialectOf(request);
     const config = this.#config(query, request);
     const created =
       dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
-    this.sessions.create({ config, dialect, tenant }).begin(socket, `${created}.created`);
+    this.sessions.create({ config, dialect, owner: principal }).begin(socket, `${created}.created`);
   }
 
   #config(query: URLSearchParams, { headers }: IncomingMessage): SessionConfig {

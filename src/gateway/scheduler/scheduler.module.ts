@@ -24,6 +24,7 @@ import { RequestViews } from './request-views.js';
 import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
 import { ShutdownDrain } from './shutdown-drain.js';
+import { ShutdownGrace } from './shutdown-grace.js';
 import { WorkerCalls } from './worker-calls.js';
 
 const dispatcherProvider = {
@@ -61,10 +62,11 @@ const timersProvider = {
     SchedulerMetrics,
     SchedulerService,
     ShutdownDrain,
+    ShutdownGrace,
     WorkerCalls,
     ...schedulerMetricProviders,
   ],
-  exports: [SchedulerService],
+  exports: [SchedulerService, ShutdownGrace],
 })
 export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

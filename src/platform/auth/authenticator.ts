@@ -4,8 +4,8 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
-import { ANYBODY, type Principal, type Scope } from './principal.js';
-import { type ShortLivedToken, ShortLivedTokens } from './short-lived-tokens.js';
+import { ANYBODY, type Principal } from './principal.js';
+import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
 @Injectable()
@@ -45,8 +45,13 @@ export class Authenticator {
   }
 
   /** A token that ends by itself, and with the key it came from. */
-  mint(principal: Principal, scopes: readonly Scope[], ttlS: number): ShortLivedToken {
-    return this.tokens.mint({ principal, scopes, ttlS });
+  mint(principal: Principal, grant: Omit<TokenGrant, 'principal'>): ShortLivedToken {
+    return this.tokens.mint({ principal, ...grant });
+  }
+
+  /** What such a token carries; undefined: nothing, or it is no such token. */
+  contentOf(token: string): string | undefined {
+    return this.tokens.contentOf(token);
   }
 
   #shortLived(token: string): Principal | undefined {

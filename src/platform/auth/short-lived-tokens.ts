@@ -9,6 +9,7 @@ interface Claims {
   readonly scopes: readonly Scope[];
   /** Unix milliseconds. */
   readonly expiresAtMs: number;
+  readonly content?: string;
 }
 
 export interface ShortLivedToken {
@@ -22,6 +23,8 @@ export interface TokenGrant {
   /** What the token may do; more than its principal may do is not granted. */
   readonly scopes: readonly Scope[];
   readonly ttlS: number;
+  /** Comes back with the token; signed, not secret. */
+  readonly content?: string;
 }
 
 /**
@@ -39,24 +42,34 @@ export class ShortLivedTokens {
     this.#secret = secret;
   }
 
-  mint({ principal, scopes, ttlS }: TokenGrant): ShortLivedToken {
+  mint({ principal, scopes, ttlS, content }: TokenGrant): ShortLivedToken {
     const { tenant, keyId } = principal;
     const expiresAt = Math.floor(this.nowMs() / 1000) + ttlS;
     const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
-    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000 };
+    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
     return { token: `${PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
   }
 
   /** Undefined: not one of ours, changed on the way, or expired. */
   verify(token: string): Principal | undefined {
+    const claims = this.#claimsOf(token);
+    return claims && { tenant: claims.tenant, keyId: claims.keyId, scopes: new Set(claims.scopes) };
+  }
+
+  /** What `mint` was given to carry. Undefined: nothing, or the token is not to be trusted. */
+  contentOf(token: string): string | undefined {
+    return this.#claimsOf(token)?.content;
+  }
+
+  #claimsOf(token: string): Claims | undefined {
     const [body = '', signature = '', ...rest] = token.startsWith(PREFIX) ? token.slice(PREFIX.length).split('.') : [];
     if (body === '' || rest.length > 0) return undefined;
     const [given, expected] = [Buffer.from(signature, 'base64url'), this.#sign(body)];
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
     // Signed by us: it is what `mint` wrote.
-    const { tenant, keyId, scopes, expiresAtMs } = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
-    return this.nowMs() < expiresAtMs ? { tenant, keyId, scopes: new Set(scopes) } : undefined;
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
+    return this.nowMs() < claims.expiresAtMs ? claims : undefined;
   }
 
   #sign(body: string): Buffer {

@@ -44,7 +44,7 @@ const send = (id: string, key: string) => {
 
 const tokenFor = (scopes: readonly Scope[], ttlS: number) => {
   const authenticator = rig.app.get(Authenticator);
-  return authenticator.mint(authenticator.authenticate(keys.acme), scopes, ttlS).token;
+  return authenticator.mint(authenticator.authenticate(keys.acme), { scopes, ttlS }).token;
 };
 
 describe('who may listen', () => {

@@ -13,7 +13,6 @@ export interface EventRingLimits {
 export class EventRing {
   readonly #events: SentEvent[] = [];
   #bytes = 0;
-  #dropped = false;
 
   constructor(private readonly limits: EventRingLimits) {}
 
@@ -24,11 +23,10 @@ export class EventRing {
   }
 
   /**
-   * The events after `lastId`, in order; all of them when it is empty.
-   * @returns undefined when some of them are gone, or there never was such an event.
+   * The events after `lastId`, in order.
+   * @returns undefined when it is gone, and so perhaps are some after it, or there never was such an event.
    */
   after(lastId: string): readonly SentEvent[] | undefined {
-    if (lastId === '') return this.#dropped ? undefined : [...this.#events];
     const at = this.#events.findIndex(({ id }) => id === lastId);
     return at === -1 ? undefined : this.#events.slice(at + 1);
   }
@@ -36,6 +34,5 @@ export class EventRing {
   #drop(): void {
     const oldest = this.#events.shift();
     if (oldest) this.#bytes -= oldest.json.length;
-    this.#dropped = true;
   }
 }

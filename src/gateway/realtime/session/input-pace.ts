@@ -1,23 +1,42 @@
+import { SlowedTime } from './slowed-time.js';
+
+/** What to do about audio that came in. */
+export interface Pace {
+  /** Milliseconds to stop reading; 0 within the bounds. */
+  readonly pauseMs: number;
+  /** Slowing did not help: who sends too fast, or who hears too slowly. */
+  readonly lost?: 'client' | 'recogniser';
+}
+
+/** The recogniser may catch up at any time: it is looked at again after so long. */
+const LONGEST_WAIT_MS = 1000;
+/** A lead melts: one who sends in real time after a burst, or by a fast clock, is let off in the end. */
+const REAL_TIME = 1.25;
+
 /**
- * How far a client is ahead of real time, in milliseconds of audio. Time it did not use to send is not saved up, except while
- * it was away.
+ * How far a client is ahead of real time, and the recogniser behind the client, in milliseconds of audio. Time it did not use to
+ * send is not saved up, except while it was away. Slowed, then told, then closed: at twice the bound, or when reading had to be
+ * stopped for the bound's length in all.
  */
 export class InputPace {
+  readonly #client = new SlowedTime();
+  readonly #recogniser = new SlowedTime();
   #aheadMs = 0;
   #lastMs: number | undefined;
 
-  constructor(private readonly maxAheadMs: number) {}
+  constructor(private readonly boundMs: number) {}
 
-  /** @returns milliseconds to wait before reading more: 0 within the bound. */
-  received(audioMs: number, nowMs: number): number {
+  /** @param backlogMs audio that the recogniser has not taken */
+  received(audioMs: number, backlogMs: number, nowMs: number): Pace {
     const passedMs = this.#lastMs === undefined ? 0 : nowMs - this.#lastMs;
     this.#lastMs = nowMs;
-    this.#aheadMs = Math.max(0, this.#aheadMs - passedMs) + audioMs;
-    return Math.max(0, this.#aheadMs - this.maxAheadMs);
-  }
-
-  /** Twice the bound: only audio that was sent after reading had stopped can get there. */
-  get excessive(): boolean {
-    return this.#aheadMs > 2 * this.maxAheadMs;
+    this.#aheadMs = Math.max(0, this.#aheadMs - REAL_TIME * passedMs) + audioMs;
+    const fastMs = Math.max(0, this.#aheadMs - this.boundMs);
+    const slowMs = Math.min(LONGEST_WAIT_MS, Math.max(0, backlogMs - this.boundMs));
+    const pauseMs = Math.max(fastMs, slowMs);
+    const [hasteMs, waitMs] = [this.#client.add(fastMs, passedMs), this.#recogniser.add(slowMs, passedMs)];
+    // Only audio that was sent after reading had stopped can get to twice the bound.
+    if (this.#aheadMs > 2 * this.boundMs || hasteMs > this.boundMs) return { pauseMs, lost: 'client' };
+    return waitMs > this.boundMs ? { pauseMs, lost: 'recogniser' } : { pauseMs };
   }
 }

@@ -155,17 +155,21 @@ export class SessionInput {
   #throttle(audioMs: number): void {
     const { limits } = this.options;
     const backlogMs = 1000 * (this.#transcriber?.backlogS ?? 0);
-    const aheadMs = this.#pace.received(audioMs, this.options.nowMs());
-    const pauseMs = Math.max(aheadMs, backlogMs - limits.maxAheadMs);
+    const { pauseMs, lost } = this.#pace.received(audioMs, backlogMs, this.options.nowMs());
+    if (lost === 'client') return this.options.onFatal(tooFast(), CLOSE.policyViolation);
+    if (lost === 'recogniser') return this.options.onFatal(tooSlow(), CLOSE.tryAgainLater);
     if (pauseMs <= 0) return;
-    if (this.#pace.excessive)
-      return this.options.onFatal(tooFast('Audio kept coming after reading was slowed.'), CLOSE.policyViolation);
     this.options.onTooFast(pauseMs);
     if (this.#toldTooFast) return;
     this.#toldTooFast = true;
-    const message = `More than ${limits.maxAheadMs / 1000} s ahead of real time: reading is slowed to its pace.`;
+    const message = `More than ${limits.maxAheadMs / 1000} s ahead of real time or of the recogniser: reading is slowed.`;
     this.options.send(warningEvent('input_too_fast', message));
   }
 }
 
-const tooFast = (message: string): DomainError => new DomainError('queue_full', message, { retryAfterMs: 1000 });
+const tooFast = (): DomainError =>
+  new DomainError('queue_full', 'Audio kept coming faster than real time after reading was slowed.', {
+    retryAfterMs: 1000,
+  });
+const tooSlow = (): DomainError =>
+  new DomainError('queue_full', 'The recogniser does not keep up with the audio.', { retryAfterMs: 1000 });

@@ -2,7 +2,7 @@ import { readOlderSession, readSession, type SessionConfig } from '../../../cont
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { demandLanguage } from '../../api/model-abilities.js';
+import { demandAbilities, demandLanguage } from '../../api/model-abilities.js';
 import { type ModelCatalog } from '../../api/model-catalog.js';
 
 const PATHS = {
@@ -27,11 +27,9 @@ export function updatedSession(
 export function demandTranscribing(config: SessionConfig, catalog: ModelCatalog, path = 'session'): ModelSpec {
   const spec = at(`${path}.model`, () => streamingModel(config.model, catalog));
   at(`${path}.language`, () => demandLanguage(spec, config.language));
-  if (config.prompt === '') return spec;
-  const param = `${path}.prompt`;
-  throw new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: live streams take no prompt.`, {
-    param,
-  });
+  const prompt = { param: `${path}.prompt`, capability: 'prompt', wanted: config.prompt !== '' };
+  demandAbilities(spec, [prompt], catalog);
+  return spec;
 }
 
 /** @throws DomainError `invalid_value` when audio has come in under another format. */
@@ -44,7 +42,7 @@ export function demandSameFormat(next: SessionConfig, current: SessionConfig, di
 /** What a stream on a worker depends on. */
 export const needsNewStream = (a: SessionConfig, b: SessionConfig): boolean =>
   [a, b]
-    .map(({ model, language, turnDetection }) => JSON.stringify([model, language, turnDetection]))
+    .map(({ model, language, prompt, turnDetection }) => JSON.stringify([model, language, prompt, turnDetection]))
     .some((text, _, [first]) => text !== first);
 
 function streamingModel(name: string, catalog: ModelCatalog): ModelSpec {

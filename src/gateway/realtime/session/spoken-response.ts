@@ -26,11 +26,13 @@ export class SpokenResponse {
   /** Resolves after `response.done`. Never rejects. */
   readonly ended: Promise<void>;
   readonly #itemId = newItemId();
+  readonly #previousItemId: string | null;
   #done = false;
   #resolve: () => void = () => undefined;
 
   constructor(private readonly options: SpokenResponseOptions) {
     this.ended = new Promise(resolve => (this.#resolve = resolve));
+    this.#previousItemId = options.follow(this.#itemId);
     // A cancelled synthesis destroys its stream when nobody reads it any more.
     options.speech.audio.on('error', () => undefined);
     this.#begin();
@@ -51,10 +53,9 @@ export class SpokenResponse {
   #begin(): void {
     const { send, text } = this.options;
     const item = assistantItem(this.#itemId, 'in_progress');
-    const previous = this.options.follow(this.#itemId);
     send({ type: 'response.created', response: this.#view('in_progress', null) });
     send({ type: 'response.output_item.added', ...this.#about(), item });
-    send({ type: 'conversation.item.added', previous_item_id: previous, item });
+    send({ type: 'conversation.item.added', previous_item_id: this.#previousItemId, item });
     const part = { type: 'audio', transcript: '' };
     send({ type: 'response.content_part.added', ...this.#part(), part });
     send({ type: 'response.output_audio_transcript.delta', ...this.#part(), delta: text });
@@ -94,7 +95,7 @@ export class SpokenResponse {
     send({ type: 'response.output_audio_transcript.done', ...this.#part(), transcript: text });
     send({ type: 'response.content_part.done', ...this.#part(), part: { type: 'audio', transcript: text } });
     send({ type: 'response.output_item.done', ...this.#about(), item });
-    send({ type: 'conversation.item.done', previous_item_id: null, item });
+    send({ type: 'conversation.item.done', previous_item_id: this.#previousItemId, item });
     send({ type: 'response.done', response: this.#view(ending.status, detailsOf(ending), [item]) });
     this.#resolve();
   }

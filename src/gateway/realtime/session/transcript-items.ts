@@ -26,6 +26,9 @@ export class TranscriptItems {
   #segments = 0;
   #lastItemId: string | null = null;
 
+  /** @param written final text as it is said → as it is written; deltas stay as they are said, because they are never taken back */
+  constructor(private readonly written: (spoken: string) => string = spoken => spoken) {}
+
   /** An utterance is being spoken, or was and is not answered yet. */
   get pending(): boolean {
     return [...this.#open.values()].some(({ discarded }) => !discarded);
@@ -110,12 +113,13 @@ export class TranscriptItems {
     if (item.discarded || unheardOf) return [];
     const about = { item_id: item.id, content_index: 0 };
     const usage = { type: 'duration', seconds: milliseconds(end - start) / 1000 };
-    const segment = { ...about, id: `seg_${this.#segments}`, text, speaker: '', start, end };
+    const transcript = this.written(text);
+    const segment = { ...about, id: `seg_${this.#segments}`, text: transcript, speaker: '', start, end };
     return [
       ...announced,
       ...this.#delta(item, item.text.final(text)),
       ...(text === '' ? [] : [{ type: `${PREFIX}.segment`, ...segment, number: this.#segments++ }]),
-      { type: `${PREFIX}.completed`, ...about, transcript: text, usage },
+      { type: `${PREFIX}.completed`, ...about, transcript, usage },
     ];
   }
 

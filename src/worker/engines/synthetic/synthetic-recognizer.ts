@@ -84,7 +84,11 @@ export class SyntheticRecognizer implements SpeechRecognizer {
       return Promise.reject(new DomainError('queue_full', message));
     }
     this.#openStreams++;
-    return Promise.resolve(new SyntheticStream(options.partials, () => this.#openStreams--));
+    const { partials, prompt = '' } = options;
+    const conditions = prompt === '' ? [] : [prompt];
+    const { faults } = this.options;
+    const stream = new SyntheticStream({ partials, conditions, faults, release: () => this.#openStreams-- });
+    return Promise.resolve(stream);
   }
 }
 

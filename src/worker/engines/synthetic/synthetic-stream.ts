@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type RecognizerEvent, type RecognizerStream } from '../engine.js';
+import { type ScriptedFault } from './synthetic-options.js';
 import { evenlySpread, syntheticText } from './synthetic-transcript.js';
 
 const RATE = 16_000;
@@ -32,7 +34,7 @@ export class SyntheticStream implements RecognizerStream {
     this.#bytes = Buffer.concat([this.#bytes, Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)]);
     await this.#suffer(heard);
     const text = this.#text();
-    return (this.options.partials && text ? [{ type: 'partial', utterance: this.#utterance, text }] : [];
+    return this.options.partials && text ? [{ type: 'partial', utterance: this.#utterance, text }] : [];
   }
 
   commit(): Promise<readonly RecognizerEvent[]> {
@@ -50,6 +52,20 @@ export class SyntheticStream implements RecognizerStream {
     if (!this.#closed) this.options.release();
     this.#closed = true;
     return Promise.resolve();
+  }
+
+  #text(): string {
+    return syntheticText(this.#bytes, this.options.conditions);
+  }
+
+  async #suffer(heardBytes: number): Promise<void> {
+    const completes = ({ marker }: ScriptedFault) =>
+      this.#bytes.includes(marker, Math.max(0, heardBytes - Buffer.byteLength(marker) + 1));
+    const fault = this.options.faults.find(completes);
+    if (fault?.action === 'fail') throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
+    if (fault?.action === 'slow') await sleep(fault.ms);
+    if (fault?.action === 'hang') await new Promise<never>(() => undefined);
+    if (fault?.action === 'crash') process.kill(process.pid, 'SIGKILL');
   }
 }
 

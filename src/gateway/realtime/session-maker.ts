@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type SessionConfig } from '../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../contracts/realtime/session-view.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { type Settings } from '../../platform/config/settings.js';
+import { ModelCatalog } from '../api/model-catalog.js';
+import { WrittenForm } from '../text/written-form.js';
+import { type StreamHandle } from '../worker-pool/stream-handle.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { RealtimeJournal } from './realtime-journal.js';
+import { RealtimeSession } from './realtime-session.js';
+import { Outbox } from './session/outbox.js';
+import { SessionInput } from './session/session-input.js';
+import { SessionOutput } from './session/session-output.js';
+import { demandTranscribing } from './session/session-settings.js';
+import { TranscriptItems } from './session/transcript-items.js';
+import { Speaker } from './speaker.js';
+
+export interface NewSession {
+  readonly config: SessionConfig;
+  readonly dialect: Dialect;
+  readonly owner: Principal;
+}
+
+/** Puts a session together: what it hears with, what it speaks with, and who is told. */
+@Injectable()
+export class SessionMaker {
+  constructor(
+    private readonly pool: WorkerPoolService,
+    private readonly catalog: ModelCatalog,
+    private readonly speaker: Speaker,
+    private readonly journal: RealtimeJournal,
+    private readonly writtenForm: WrittenForm,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  make(
+    { config, dialect, owner }: NewSession,
+    { limits, onEnd }: { limits: Settings['realtime']; onEnd: (id: string) => void },
+  ): RealtimeSession {
+    const id = `sess_${randomBytes(12).toString('hex')}`;
+    const outbox = new Outbox(id, limits.maxBufferedBytes, dialect);
+    const items = new TranscriptItems(spoken => this.#written(spoken, session.config));
+    const { speaker } = this;
+    const session: RealtimeSession = new RealtimeSession({
+      ...{ id, owner, limits, config, outbox, catalog: this.catalog },
+      secret: randomBytes(24).toString('base64url'),
+      input: own => this.#input(own, { outbox, items, limits }),
+      output: own => new SessionOutput({ speaker, outbox, items, tenant: owner.tenant, config: () => own.config }),
+      onEnd: () => onEnd(id),
+      nowMs: () => this.clock.nowMs(),
+    });
+    return session;
+  }
+
+  #input(
+    session: RealtimeSession,
+    { outbox, items, limits }: { outbox: Outbox; items: TranscriptItems; limits: Settings['realtime'] },
+  ): SessionInput {
+    const model = () => this.catalog.get(session.config.model).id;
+    let streams = 0;
+    return new SessionInput({
+      limits,
+      items,
+      config: () => session.config,
+      open: () => this.#openStream(session, ++streams),
+      send: event => outbox.send(event),
+      note: (type, ms) => this.journal.note({ type, ms, model: model() }),
+      onSpeech: () => session.interrupt(),
+      onTooFast: pauseMs => session.slowDown(pauseMs),
+      onFatal: (error, code) => session.fail(error, code),
+      nowMs: () => this.clock.nowMs(),
+    });
+  }
+
+  #openStream({ id, config }: RealtimeSession, number: number): StreamHandle {
+    const { id: model } = demandTranscribing(config, this.catalog);
+    const { language, prompt, turnDetection, format } = config;
+    return this.pool.openStream(model, {
+      // A worker that has not let go of the last stream yet must not take this one for the same.
+      sessionId: `${id}.${number}`,
+      ...{ language, prompt, sampleRate: format.sampleRate, partials: true },
+      ...(turnDetection && { voiceActivity: turnDetection }),
+    });
+  }
+
+  /** As for files: by the model's `itn`, where the language is known beforehand. */
+  #written(spoken: string, { model, language }: SessionConfig): string {
+    const { itn = false, languages } = this.catalog.get(model);
+    const order = { wanted: itn, demanded: false, languages: language === '' ? languages : [language] };
+    return this.writtenForm.ahead(order)?.(spoken) ?? spoken;
+  }
+}
