@@ -14,10 +14,12 @@ import { gatewayAccess } from './execute/gateway-access.js';
 import { Gates } from './execute/gates.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { LineSender } from './execute/line-sender.js';
+import { LogShipping } from './execute/log-shipping.js';
 import { ShutdownGrace } from './execute/shutdown-grace.js';
 import { SpeechAnswer } from './execute/speech-answer.js';
 import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
 import { readTargetsFile, type Targets } from './execute/targets-file.js';
+import { BlobWrites } from './finalize/blob-writes.js';
 import { Publisher } from './finalize/publisher.js';
 import { ResultFiles } from './finalize/result-files.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
@@ -54,6 +56,7 @@ export class BatchModule implements OnApplicationShutdown {
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
         ...[
+          BlobWrites,
           ResultFiles,
           Publisher,
           WebhookSender,
@@ -98,6 +101,7 @@ const EXECUTION = [
   },
   AudioUpload,
   SpeechAnswer,
+  LogShipping,
   ExecuteService,
 ];
 

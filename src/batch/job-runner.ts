@@ -92,17 +92,18 @@ export class JobRunner {
     const final = outcome === 'cancelling' ? 'cancelled' : ending;
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', ...change });
     lease.ended();
-    await folder.remove();
+    await this.execute.forget(work);
     this.#logger.log({ batch: lease.job.id, ...counts }, `batch ${final}`);
     return final;
   }
 
   /** The input cannot be read as a batch: nothing was sent, and the reasons are told (D-17). */
-  async #endWithoutPlan({ lease, folder }: JobWork, problems: readonly JobProblem[]): Promise<Ending> {
+  async #endWithoutPlan(work: JobWork, problems: readonly JobProblem[]): Promise<Ending> {
+    const { lease } = work;
     const outcome = await lease.update({ status: 'failed', problems });
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
     lease.ended();
-    await folder.remove();
+    await this.execute.forget(work);
     this.#logger.warn({ batch: lease.job.id, problems: problems.length, first: problems[0]?.code }, 'batch refused');
     return outcome === 'cancelling' ? 'cancelled' : 'failed';
   }

@@ -12,8 +12,10 @@ import { connectDatabase, migrate, type OpenDatabase } from '../../src/platform/
 import { timeOrderedId } from '../../src/platform/database/time-ordered-id.js';
 import { fileBlobKey } from '../../src/platform/storage/file-blob-key.js';
 import { FsBlobStore } from '../../src/platform/storage/fs-blob-store.js';
+import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
+import { type S3Server } from './s3-server.js';
 import { pause } from './waiting.js';
 
 export const TENANT = 'default';
@@ -29,6 +31,8 @@ export const chatLine = (customId: string, model = 'm', content: unknown = custo
 
 export interface YardOptions {
   readonly settings?: SettingOverrides;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly blobs?: BlobStore;
 }
 
 /** A data folder with a real SQLite file and real blobs, and processors (`dist/main.batch.js`) that work on it. */
@@ -49,8 +53,25 @@ export class BatchYard implements AsyncDisposable {
     const data = join(folder, 'data');
     const database = connectDatabase(join(data, 'switchyard.db'));
     await migrate(database.db);
-    const blobs = new FsBlobStore(join(data, 'blobs'));
+    const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
     return new BatchYard(folder, database, new KyselyJobStore(database), new KyselyFileStore(database), blobs, options);
+  }
+
+  /** The database in the data folder, blobs in a bucket. */
+  static async openS3(server: S3Server, settings: SettingOverrides): Promise<BatchYard> {
+    const { bucket, prefix, endpoint = '', credentials } = server.options;
+    const s3: SettingOverrides = {
+      'blobs.driver': 's3',
+      'blobs.s3_bucket': bucket,
+      'blobs.s3_prefix': prefix,
+      'blobs.s3_endpoint': endpoint,
+      'blobs.s3_path_style': 'true',
+    };
+    const environment = {
+      AWS_ACCESS_KEY_ID: credentials?.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey,
+    };
+    return BatchYard.open({ settings: { ...settings, ...s3 }, environment, blobs: new S3BlobStore(server.options) });
   }
 
   get dataDir(): string {
@@ -61,6 +82,7 @@ export class BatchYard implements AsyncDisposable {
   start(settings: SettingOverrides = {}): NodeProcess {
     const overrides: SettingOverrides = {
       'data.dir': this.dataDir,
+      'database.url': join(this.dataDir, 'switchyard.db'),
       'logging.pretty': 'false',
       'batch.poll_ms': 50,
       'batch.backoff_min_ms': 20,
@@ -74,7 +96,7 @@ export class BatchYard implements AsyncDisposable {
     const processor = new NodeProcess({
       name: `processor-${this.processors.length}`,
       script: resolve('dist/main.batch.js'),
-      env,
+      env: { ...this.options.environment, ...env },
       folder: this.folder,
     });
     this.processors.push(processor);

@@ -10,6 +10,7 @@ import { type StopReason } from './job-stop.js';
 import { LineDispatcher } from './line-dispatcher.js';
 import { LineLane } from './line-lane.js';
 import { LineSender } from './line-sender.js';
+import { LogShipping } from './log-shipping.js';
 import { ResultLog } from './result-log.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 
@@ -30,18 +31,31 @@ export class ExecuteService implements OnApplicationShutdown {
     private readonly gates: Gates,
     private readonly sender: LineSender,
     private readonly grace: ShutdownGrace,
+    private readonly shipping: LogShipping,
   ) {}
 
   onApplicationShutdown(): void {
     this.dispatcher.stop();
   }
 
-  async openLog({ lease, folder }: JobWork, plan: JobPlan): Promise<ResultLog> {
+  async openLog(work: JobWork, plan: JobPlan): Promise<ResultLog> {
+    const { lease, folder } = work;
     await folder.make();
+    await this.shipping.restore(work);
     const log = await ResultLog.open(folder.results(), lease.epoch, plan.total);
     const { done, counts } = log.progress;
     if (done.count > 0) this.#logger.log({ batch: lease.job.id, done: done.count, total: counts.total }, 'resumed');
     return log;
+  }
+
+  /** Nothing of an ended job is needed any more; what cannot be removed now is swept up at the next start. */
+  async forget({ lease, folder }: JobWork): Promise<void> {
+    try {
+      await folder.remove();
+      await this.shipping.remove(lease.job.id);
+    } catch (error) {
+      this.#logger.warn({ batch: lease.job.id, err: error as Error }, 'the work folder was not removed');
+    }
   }
 
   async withInput<T>({ folder }: JobWork, use: (input: InputLines) => Promise<T>): Promise<T> {
@@ -64,15 +78,17 @@ export class ExecuteService implements OnApplicationShutdown {
     await this.withInput(work, async input => {
       const deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
       const view = setInterval(() => this.#showProgress(work, log), VIEW_MS);
+      const stopShipping = this.shipping.start(work, log);
       try {
         if (log.progress.remaining > 0) await this.#send(work, plan, log, input);
+        if (!work.trouble && stop.reason !== 'lost') await log.flush();
       } finally {
         clearTimeout(deadline);
         clearInterval(view);
+        await stopShipping();
       }
     });
     if (work.trouble) throw work.trouble;
-    if (stop.reason !== 'lost') await log.flush();
     return log.progress.remaining === 0 && stop.reason === 'expired' ? undefined : stop.reason;
   }
 

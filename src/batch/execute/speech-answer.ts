@@ -17,7 +17,7 @@ export class SpeechAnswer {
     if (base64) return JSON.stringify({ audio: bytes.toString('base64'), content_type: contentType });
     const { id } = await this.files.save(job, {
       filename: `${name}.${extensionOf(contentType)}`,
-      bytes: Readable.from([bytes]),
+      open: () => Readable.from([bytes]),
     });
     return JSON.stringify({ file_id: id, bytes: bytes.length, content_type: contentType });
   }

@@ -26,7 +26,7 @@ export class Publisher {
     const { completed, failed } = log.progress.counts;
     const save = async (name: keyof Ids, kind: ResultKind): Promise<string> => {
       const filename = `${job.id}_${name}.jsonl`;
-      return (await this.files.save(job, { id: ids[name], filename, bytes: chunked(log.lines(kind)) })).id;
+      return (await this.files.save(job, { id: ids[name], filename, open: () => chunked(log.lines(kind)) })).id;
     };
     return {
       ...(completed > 0 ? { outputFileId: await save('output', 'O') } : {}),

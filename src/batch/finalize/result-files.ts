@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileBlobKey } from '../../platform/storage/file-blob-key.js';
+import { BlobWrites } from './blob-writes.js';
 
 const DEFAULT_LIFE_S = 30 * 86_400;
 
 export interface NewResultFile {
   readonly filename: string;
-  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Asked for once per attempt. */
+  readonly open: () => AsyncIterable<Uint8Array>;
   /** Chosen before: a file of this id that is there already is the one. */
   readonly id?: string;
 }
@@ -21,7 +22,7 @@ export interface NewResultFile {
 export class ResultFiles {
   constructor(
     @Inject(FILE_STORE) private readonly files: FileStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobWrites,
   ) {}
 
   newId(): string {
@@ -29,12 +30,12 @@ export class ResultFiles {
   }
 
   /** @throws when a store fails; doing it again is safe */
-  async save(job: BatchJob, { filename, bytes, id = this.newId() }: NewResultFile): Promise<StoredFile> {
+  async save(job: BatchJob, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
-    const digest = createHash('sha256');
-    const size = await this.blobs.write(blobKey, hashed(bytes, digest));
+    let digest = createHash('sha256');
+    const size = await this.blobs.write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
     const createdAtMs = Date.now();
     const file: StoredFile = {
       id,

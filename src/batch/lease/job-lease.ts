@@ -65,6 +65,8 @@ export class JobLease {
     this.assertHeld();
     const nowMs = Date.now();
     const outcome = await this.store.update(this.#job.id, this.epoch, change, nowMs);
+    // A view of the counts that was still on its way when the job ended.
+    if (outcome === 'lost' && this.#ended) return 'written';
     if (outcome === 'lost') this.#lose();
     if (outcome === 'lost') throw new LeaseLost(this.#job.id);
     if (outcome === 'written') this.#job = changed(this.#job, change, nowMs);

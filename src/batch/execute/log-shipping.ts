@@ -1,0 +1,129 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { StoreMetrics } from '../observe/store.metrics.js';
+import { type JobWork } from '../job-work.js';
+import { type ResultLog } from './result-log.js';
+
+/** `jobs/<batch>/log/<segment>/<first byte>`: pieces of a segment in order; `…/<segment>.seal` and `…/owner` beside. */
+const folderKey = (jobId: string): string => `jobs/${jobId}/log/`;
+const pieceKey = (jobId: string, segment: string, from: number): string =>
+  `${folderKey(jobId)}${segment}/${String(from).padStart(15, '0')}`;
+
+/**
+ * Copies of the result log in the blob store, for processors that share no disk (blobs in S3): new bytes every
+ * `batch.checkpoint_ms` and on hand-over, fetched by whoever goes on elsewhere. With blobs on the file system the data
+ * folder itself is shared, and nothing is copied.
+ */
+@Injectable()
+export class LogShipping {
+  readonly #logger = new Logger('BatchExecute');
+  readonly #enabled: boolean;
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly metrics: StoreMetrics,
+  ) {
+    this.#enabled = settings.blobs.driver === 's3';
+  }
+
+  /** What other processors shipped and this folder lacks. Before the log is opened. @throws when the store fails */
+  async restore({ lease, folder }: JobWork): Promise<void> {
+    if (!this.#enabled) return;
+    for (const [name, keys] of await this.#shipped(lease.job.id)) {
+      const path = join(folder.results(), name);
+      if (await isThere(path)) continue;
+      const draft = `${path}.tmp`;
+      await pipeline(this.#joined(keys.sort()), createWriteStream(draft, { mode: 0o600 }));
+      await rename(draft, path);
+      this.metrics.stored('retrieve', 'success');
+    }
+  }
+
+  /** @returns the stop, which ships the rest; it never rejects. */
+  start({ lease }: JobWork, log: ResultLog): () => Promise<void> {
+    if (!this.#enabled) return () => Promise.resolve();
+    const shipment = new Shipment(this.blobs, lease.job.id, log);
+    const ship = (): Promise<void> =>
+      shipment.ship().then(
+        shipped => void (shipped && this.metrics.stored('store', 'success')),
+        (error: unknown) => {
+          this.metrics.stored('store', 'retry');
+          this.#logger.warn({ batch: lease.job.id, err: error }, 'the checkpoint was not copied; the next one will be');
+        },
+      );
+    const timer = setInterval(() => void ship(), this.settings.batch.checkpointMs);
+    return () => {
+      clearInterval(timer);
+      return ship();
+    };
+  }
+
+  /** After the end of a job. What stays after a crash in between costs room only. */
+  async remove(jobId: string): Promise<void> {
+    if (!this.#enabled) return;
+    for await (const { key } of this.blobs.keys(folderKey(jobId))) {
+      await this.blobs.remove(key);
+      this.metrics.stored('delete', 'success');
+    }
+  }
+
+  /** Local file name → keys of its pieces. */
+  async #shipped(jobId: string): Promise<Map<string, string[]>> {
+    const files = new Map<string, string[]>();
+    for await (const { key } of this.blobs.keys(folderKey(jobId))) {
+      const name = key.slice(folderKey(jobId).length).split('/')[0]!;
+      files.set(name, [...(files.get(name) ?? []), key]);
+    }
+    return files;
+  }
+
+  async *#joined(keys: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const key of keys) yield* this.blobs.read(key);
+  }
+}
+
+/** The current segment of one log on its way, piece by piece; pieces never overlap. */
+class Shipment {
+  #shipped = 0;
+  #sealed = false;
+  #running: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly blobs: BlobStore,
+    private readonly jobId: string,
+    private readonly log: ResultLog,
+  ) {}
+
+  /** @returns true when there was something to ship. */
+  ship(): Promise<boolean> {
+    return (this.#running ??= this.#ship().finally(() => (this.#running = undefined)));
+  }
+
+  async #ship(): Promise<boolean> {
+    const { folder, current } = this.log.segments;
+    if (!this.#sealed) {
+      const seal = current.replace(/log$/, 'seal');
+      await this.blobs.write(`${folderKey(this.jobId)}${seal}`, createReadStream(join(folder, seal)));
+      this.#sealed = true;
+    }
+    const upTo = this.log.writtenBytes;
+    if (upTo === this.#shipped) return false;
+    const bytes = createReadStream(join(folder, current), { start: this.#shipped, end: upTo - 1 });
+    await this.blobs.write(pieceKey(this.jobId, current, this.#shipped), bytes);
+    this.#shipped = upTo;
+    return true;
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

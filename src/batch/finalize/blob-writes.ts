@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { StoreMetrics } from '../observe/store.metrics.js';
+
+const ATTEMPTS = 4;
+const FIRST_PAUSE_MS = 500;
+
+/** Writing blobs with short back-off for short trouble. Long trouble is the job's to wait out; its local copy stays. */
+@Injectable()
+export class BlobWrites {
+  constructor(
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly metrics: StoreMetrics,
+  ) {}
+
+  /** @param open the bytes, anew for each attempt. @returns their number. @throws the last attempt's error */
+  async write(key: string, open: () => AsyncIterable<Uint8Array>): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const size = await this.blobs.write(key, open());
+        this.metrics.stored('store', 'success');
+        return size;
+      } catch (error) {
+        this.metrics.stored('store', attempt < ATTEMPTS ? 'retry' : 'exhausted');
+        if (attempt >= ATTEMPTS) throw error;
+      }
+      await sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
+import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { S3Server } from '../../support/s3-server.js';
+import { echoAnswer, TargetServer } from '../../support/target-server.js';
+import { pause } from '../../support/waiting.js';
+
+const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
+
+describe('an outage', () => {
+  it('of the blob store while a batch is finalizing: everything is kept, and it completes when the store is back', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await yard.submit(ids(50).map(id => chatLine(id)));
+    const [blobs, aside] = [join(yard.dataDir, 'blobs'), join(yard.dataDir, 'blobs-aside')];
+    target.answer(async call => {
+      // A file where the folder was: nothing can be written below it.
+      if (call.number === 25) await rename(blobs, aside).then(() => writeFile(blobs, ''));
+      return echoAnswer(call);
+    });
+    const processor = yard.start();
+    await yard.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
+    while (!(await processor.logTail()).includes('waits for an outage')) await pause(20);
+    await rm(blobs);
+    await rename(aside, blobs);
+    expect((await yard.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(yard, job.id, ids(50));
+    expect(target.calls).toHaveLength(50);
+  });
+
+  it('of the disk while lines are sent: dispatch stops, what is durable stays, and the rest is sent when it is back', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await yard.submit(ids(400).map(id => chatLine(id)));
+    const results = join(yard.dataDir, 'jobs', job.id, 'results');
+    target.answer(async call => {
+      // Before the first result is written: the log's file cannot be made. (Root may write anywhere: the folder is moved.)
+      if (call.number === 1) await rename(results, `${results}-aside`);
+      return echoAnswer(call);
+    });
+    const processor = yard.start();
+    await yard.until(job.id, 'lines sent', () => target.calls.length > 0);
+    while (!(await processor.logTail()).includes('waits for an outage')) await pause(20);
+    expect(target.calls.length).toBeLessThan(400);
+    expect((await yard.job(job.id)).status).toBe('in_progress');
+    expect((await yard.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(yard, job.id, ids(400));
+  });
+});
+
+describe('processors that share a bucket and a database but no disk', () => {
+  it('go on with one another’s batches: only lines since the last checkpoint are sent again', async () => {
+    await using s3 = await S3Server.start();
+    await using target = await TargetServer.start(async call => {
+      await pause(5);
+      return echoAnswer(call);
+    });
+    await using yard = await BatchYard.openS3(s3, { 'batch.gateway_url': target.url, 'batch.checkpoint_ms': 100 });
+    const job = await yard.submit(ids(600).map(id => chatLine(id)));
+    const first = yard.start({ 'batch.lease_ms': 600 });
+    await yard.until(job.id, '300 lines', ({ counts }) => counts.completed >= 300);
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    await mkdir(join(yard.folder, 'elsewhere'));
+    yard.start({ 'data.dir': join(yard.folder, 'elsewhere') });
+    expect((await yard.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(yard, job.id, ids(600));
+    expect(target.calls.length).toBeLessThan(900);
+    while ((await keysUnder(yard, 'jobs/')) > 0) await pause(20);
+  });
+});
+
+async function keysUnder({ blobs }: BatchYard, prefix: string): Promise<number> {
+  let count = 0;
+  for await (const _ of blobs.keys(prefix)) count += 1;
+  return count;
+}
