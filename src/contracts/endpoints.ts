@@ -6,7 +6,8 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   /** The heading it stands under in Swagger UI and the README. */
-  readonly area: 'audio' | 'realtime' | 'files' | 'batches' | 'models' | 'requests' | 'admin' | 'health' | 'console';
+  readonly area:
+    'audio' | 'text' | 'realtime' | 'files' | 'batches' | 'models' | 'requests' | 'admin' | 'health' | 'console';
 }
 
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
@@ -14,6 +15,9 @@ export const ENDPOINTS = [
   { method: 'POST', path: '/v1/audio/transcriptions', summary: 'Audio to text', area: 'audio' },
   { method: 'POST', path: '/v1/audio/translations', summary: 'Audio to English text', area: 'audio' },
   { method: 'POST', path: '/v1/audio/speech', summary: 'Text to audio', area: 'audio' },
+  { method: 'POST', path: '/v1/chat/completions', summary: 'Messages to a message, streamed or whole', area: 'text' },
+  { method: 'POST', path: '/v1/completions', summary: 'Text to its continuation', area: 'text' },
+  { method: 'POST', path: '/v1/embeddings', summary: 'Text to vectors', area: 'text' },
   { method: 'POST', path: '/v1/audio/transcriptions/{id}/cancel', summary: 'Cancel a transcription', area: 'requests' },
   { method: 'POST', path: '/v1/audio/translations/{id}/cancel', summary: 'Cancel a translation', area: 'requests' },
   { method: 'POST', path: '/v1/audio/speech/{id}/cancel', summary: 'Cancel a synthesis', area: 'requests' },

@@ -11,6 +11,7 @@ import { serveDocs } from './api/docs/swagger.js';
 import { fastifyOptions } from './api/fastify-options.js';
 import { registerHttpHooks } from './api/http-hooks.js';
 import { IntakeGate } from './api/intake-gate.js';
+import { keepJsonBytes } from './api/raw-body.js';
 import { GatewayModule } from './gateway.module.js';
 
 export interface GatewayOptions {
@@ -43,6 +44,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   app.useLogger(app.get(Logger));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeContentTypeParser('text/plain');
+  keepJsonBytes(fastify);
   logRequests(fastify);
   registerHttpHooks(fastify, app.get(IntakeGate));
   registerCrossOriginHooks(fastify, app.get(CrossOrigins));

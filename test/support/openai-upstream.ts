@@ -4,6 +4,7 @@ import * as https from 'node:https';
 import { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speechOf, transcriptOf } from './openai-upstream-answers.js';
+import { answerText, embeddingsOf } from './openai-upstream-text.js';
 
 /** What the next POST gets instead of its ordinary answer. */
 export type UpstreamStep =
@@ -21,8 +22,13 @@ export type UpstreamStep =
   | { readonly kind: 'hang' }
   /** Cuts the connection: before the answer, or after its first bytes. */
   | { readonly kind: 'cut'; readonly after: 'request' | 'head' }
-  /** PCM in parts, each one sent when `go()` of the call is called. */
-  | { readonly kind: 'parts'; readonly parts: readonly Buffer[] };
+  /** PCM, or what `type` says, in parts, each one sent when `go()` of the call is called; then cut off or ended. */
+  | {
+      readonly kind: 'parts';
+      readonly parts: readonly (Buffer | string)[];
+      readonly type?: string;
+      readonly cut?: true;
+    };
 
 /** A promise that is resolved from outside, once. */
 class Gate<T = void> {
@@ -72,7 +78,7 @@ export interface UpstreamOptions {
   readonly key?: string;
 }
 
-/** An OpenAI-compatible speech server on a real port, without a model: it answers by rule, or as scripted. */
+/** An OpenAI-compatible server on a real port, without a model: it answers by rule, or as scripted. */
 export class OpenAiUpstream implements AsyncDisposable {
   readonly calls: SeenCall[] = [];
   /** Most POSTs at the same time. */
@@ -160,6 +166,14 @@ export class OpenAiUpstream implements AsyncDisposable {
         return answerTranscript(await call.form(), call, response);
       case 'POST /v1/audio/speech':
         return answerSpeech(call, response);
+      case 'POST /v1/chat/completions':
+      case 'POST /v1/completions':
+        if (call.body.includes('FAIL')) return sendError(response, 400, { message: 'Too long.', param: 'messages' });
+        return answerText(call.json(), call.path.includes('chat'), response);
+      case 'POST /v1/embeddings':
+        if (call.body.includes('ENDLESS')) return;
+        if (call.body.includes('FAIL')) return sendError(response, 400, { message: 'Too long.', param: 'input' });
+        return sendJson(response, embeddingsOf(call.json()));
     }
     sendError(response, 404, { message: `Invalid URL (${call.method} ${call.path})` });
   }
@@ -182,12 +196,13 @@ async function play(step: UpstreamStep, call: SeenCall, response: http.ServerRes
       response.destroy();
       return;
     case 'parts':
-      response.writeHead(200, { 'content-type': 'audio/pcm' }).flushHeaders();
+      response.writeHead(200, { 'content-type': step.type ?? 'audio/pcm' }).flushHeaders();
       for (const part of step.parts) {
         await call.passed();
         await new Promise(sent => response.write(part, sent));
       }
-      response.end();
+      if (step.cut) response.destroy();
+      else response.end();
   }
 }
 

@@ -10,4 +10,4 @@ export type Settlement<Reply = unknown> =
 export type SettlementStatus = Settlement['status'];
 
 /** Who asked for a cancel; told to the worker and to the log. */
-export type CancelReason = 'client' | 'disconnect' | 'operator' | 'deadline' | 'shutdown' | 'unload';
+export type CancelReason = 'client' | 'disconnect' | 'operator' | 'deadline' | 'silence' | 'shutdown' | 'unload';

@@ -118,7 +118,11 @@ export const ERROR_REGISTRY = {
     'never',
     'No room for the upload: in the data folder, or in the temporary folder of a worker; the message says which.',
   ),
-  inference_timeout: server(504, 'never', 'The worker had the request longer than max(30 s, 2 x audio duration).'),
+  inference_timeout: server(
+    504,
+    'never',
+    'The worker had the request longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.',
+  ),
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERROR_REGISTRY;

@@ -6,6 +6,11 @@ import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { CancellationsController } from './cancellations.controller.js';
+import { EmbeddingsService } from './embeddings.service.js';
+import { GenerationController } from './generation.controller.js';
+import { generationMetricProviders } from './generation.metrics.js';
+import { GenerationService } from './generation.service.js';
+import { GenerationSessions } from './generation-sessions.js';
 import { HealthController } from './health.controller.js';
 import { HealthService } from './health.service.js';
 import { IntakeGate } from './intake-gate.js';
@@ -29,12 +34,16 @@ import { UploadReader } from './upload-reader.js';
     TranscriptionsController,
     TranslationsController,
     SpeechController,
+    GenerationController,
     CancellationsController,
     RequestsController,
     ModelsController,
     HealthController,
   ],
   providers: [
+    EmbeddingsService,
+    GenerationService,
+    GenerationSessions,
     HealthService,
     IntakeGate,
     ModelCatalog,
@@ -42,6 +51,7 @@ import { UploadReader } from './upload-reader.js';
     SpeechSessions,
     TranscriptService,
     UploadReader,
+    ...generationMetricProviders,
     ...speechMetricProviders,
     { provide: APP_FILTER, useClass: OpenAiExceptionFilter },
   ],

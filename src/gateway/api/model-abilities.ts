@@ -24,6 +24,19 @@ export function demandAbilities(model: ModelSpec, demands: readonly AbilityDeman
   throw new DomainError('unsupported_parameter', message, { param: unmet.param });
 }
 
+/** @throws DomainError `unsupported_task` when models of its kind differ in that, and it cannot; names the models that can. */
+export function demandTask(model: ModelSpec, capability: string, catalog: ModelCatalog): void {
+  if (model.capabilities.includes(capability)) return;
+  const able = catalog.namesAble(model.kind, capability);
+  throw new DomainError(
+    'unsupported_task',
+    `The model \`${model.id}\` does no ${capability}; models that do: ${able}.`,
+    {
+      param: 'model',
+    },
+  );
+}
+
 /** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
 export function demandLanguage(model: ModelSpec, language: string): void {
   if (language === '' || model.languages.length === 0) return;

@@ -5,6 +5,8 @@ export interface RequestTimings {
   readonly phases: LatencyPhases;
   readonly attempts?: number;
   readonly execution?: CallExecution;
+  /** Generated text: from acceptance to the first token. */
+  readonly ttftMs?: number;
 }
 
 /** Response headers that scripts in a browser may read. */
@@ -21,6 +23,7 @@ export const EXPOSED_HEADERS = [
   'x-switchyard-grpc-ms',
   'x-switchyard-prep-ms',
   'x-switchyard-device-ms',
+  'x-switchyard-ttft-ms',
   'x-switchyard-batch-size',
   'x-switchyard-attempts',
 ].join(', ');
@@ -29,11 +32,12 @@ export const EXPOSED_HEADERS = [
  * `Server-Timing` and `x-switchyard-*`, milliseconds (DESIGN §4 "Latency"): the answer to "why did my request wait?".
  * `batch` is a part of `queue`; `prep` and `device` are parts of `grpc`. What was not reached is left out.
  */
-export function timingHeaders({ phases, attempts, execution }: RequestTimings): Record<string, string> {
+export function timingHeaders({ phases, attempts, execution, ttftMs }: RequestTimings): Record<string, string> {
   const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
     ['queue', 'queue-ms', phases.queueWaitMs],
     ['batch', 'batch-wait-ms', phases.batchWaitMs],
     ['grpc', 'grpc-ms', phases.grpcMs],
+    ['ttft', 'ttft-ms', ttftMs],
     ['prep', 'prep-ms', execution?.prepMs],
     ['device', 'device-ms', execution?.deviceMs],
     ['total', undefined, phases.totalMs],

@@ -3,11 +3,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech-format.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
-import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type SubmittedRequest } from '../scheduler/submitted-request.js';
+import { bodyObject } from './body-object.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { ModelCatalog } from './model-catalog.js';
 import { requestPriority } from './request-priority.js';
@@ -29,8 +29,7 @@ export class SpeechService {
 
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (request.isMultipart()) throw new DomainError('unsupported_media_type', 'Send the text as application/json.');
-    const order = speechOrder(request.body, this.catalog);
+    const order = speechOrder(bodyObject(request), this.catalog);
     const stream = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const submitted = this.submit(order, stream, request);
     this.sessions.opened(submitted, order.model.id, stream.started);

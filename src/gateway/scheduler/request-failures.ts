@@ -58,6 +58,10 @@ export class RequestFailures {
         const message = `The worker had the request for ${Math.round(request.inferenceTimeoutMs)} ms without an answer.`;
         return failed('inference_timeout', message);
       }
+      case 'silence': {
+        const { generationIdleMs } = this.settings.inference;
+        return failed('inference_timeout', `The worker sent nothing for ${generationIdleMs} ms in mid-answer.`);
+      }
       case 'shutdown':
         return { status: 'failed', error: this.shuttingDown() };
       case 'unload':

@@ -73,7 +73,7 @@ export class RequestIntake {
       ...{ id, model, priority, tenant, bytes, payload },
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
-      inferenceTimeoutMs: inferenceTimeoutMs(spec.audioDurationS, policy),
+      inferenceTimeoutMs: spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),
     };
   }
 }

@@ -17,6 +17,8 @@ export interface RequestSpec {
   readonly bytes: number;
   /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */
   readonly audioDurationS: number;
+  /** Milliseconds a worker may have it, for work whose time does not follow from audio. */
+  readonly timeoutMs?: number;
   readonly payload: WorkerTask;
 }
 

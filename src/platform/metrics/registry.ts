@@ -49,6 +49,15 @@ export const METRICS = {
   tts_requests_total: counter('Settled speech requests.', 'status', 'model'),
   tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
 
+  llm_ttft_seconds: histogram(
+    WAIT_S,
+    'From the request until the first chunk of text, or what the worker tells.',
+    'model',
+  ),
+  llm_inter_token_seconds: histogram(SIGNAL_S, 'Between two chunks of a stream whose reader keeps up.', 'model'),
+  llm_tokens_total: counter('Tokens that engines report, by type: prompt, completion, cached.', 'type', 'model'),
+  llm_active_requests: gauge('Text and embedding requests that are queued or computed now.', 'model'),
+
   stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
   stt_ttfb_seconds: histogram(WAIT_S, 'From the first audio of an utterance until its first text.', 'model'),
   stt_final_delay_seconds: histogram(WAIT_S, 'From the end of speech, or the commit, until the final text.', 'model'),

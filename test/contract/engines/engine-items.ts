@@ -1,9 +1,15 @@
-import { type PreparedAudio, type SynthesizeItem, type TranscribeItem } from '../../../src/worker/engines/engine.js';
-import { type EngineName, type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import {
+  type EmbedItem,
+  type GenerateItem,
+  type PreparedAudio,
+  type SynthesizeItem,
+  type TranscribeItem,
+} from '../../../src/worker/engines/engine.js';
+import { type EngineName, type ModelKind, type ModelSpec } from '../../../src/platform/config/model-spec.js';
 
 export const SAMPLE_RATE = 16_000;
 
-export function modelSpec(engine: EngineName, kind: 'stt' | 'tts', options: ModelSpec['options'] = {}): ModelSpec {
+export function modelSpec(engine: EngineName, kind: ModelKind, options: ModelSpec['options'] = {}): ModelSpec {
   return {
     ...{ id: `${engine}-under-test`, kind, engine, options },
     ...{ aliases: [], capabilities: [], languages: [], replicas: 1, addresses: [], voices: {} },
@@ -55,4 +61,25 @@ export function encoded(text: string, durationS = 2): PreparedAudio {
 
 export function silence(seconds: number): Int16Array {
   return new Int16Array(seconds * SAMPLE_RATE);
+}
+
+/** A chat about `text`, as a caller would send it. */
+export function generateItem(text: string, changes: Partial<GenerateItem> = {}): GenerateItem {
+  const { form = 'chat', stream = true } = changes;
+  const said = form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
+  return {
+    ...{ requestId: 'r1', form, stream, maxTokens: 0, n: 1, priority: 'batch', tenant: '' },
+    body: Buffer.from(JSON.stringify({ model: 'as-called', stream, ...said })),
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+export function embedItem(input: string | readonly string[], changes: Partial<EmbedItem> = {}): EmbedItem {
+  return {
+    ...{ requestId: 'r1', tenant: '', inputs: Array.isArray(input) ? input.length : 1 },
+    body: Buffer.from(JSON.stringify({ model: 'as-called', input })),
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }

@@ -1,15 +1,22 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import { type SpeechRecognizer, type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import {
+  type SpeechRecognizer,
+  type SpeechSynthesizer,
+  type TextEmbedder,
+  type TextGenerator,
+} from '../../../src/worker/engines/engine.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
+import { describeTextEmbedder } from './embedder-contract.js';
 import { encoded, modelSpec } from './engine-items.js';
+import { describeTextGenerator } from './generator-contract.js';
 import { describeSpeechRecognizer } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
 let upstream: OpenAiUpstream;
 
 beforeAll(async () => {
-  upstream = await OpenAiUpstream.start({ models: ['whisper', 'voice'] });
+  upstream = await OpenAiUpstream.start({ models: ['whisper', 'voice', 'text'] });
 });
 afterAll(() => upstream[Symbol.asyncDispose]());
 
@@ -33,4 +40,15 @@ describeSpeechSynthesizer('openai-http', () => {
   const options = { baseUrl: upstream.baseUrl, model: 'voice' };
   const spec = { ...modelSpec('openai-http', 'tts', options), voices: { alloy: 'af_heart' } };
   return { engine: createEngine(spec) as SpeechSynthesizer, voice: 'af_heart' };
+});
+
+describeTextGenerator('openai-http', () => {
+  const options = { baseUrl: upstream.baseUrl, model: 'text' };
+  const engine = createEngine(modelSpec('openai-http', 'llm', options)) as TextGenerator;
+  return { engine, endless: 'ENDLESS', failing: 'FAIL' };
+});
+
+describeTextEmbedder('openai-http', () => {
+  const options = { baseUrl: upstream.baseUrl, model: 'text', maxBatch: 4 };
+  return { engine: createEngine(modelSpec('openai-http', 'embedding', options)) as TextEmbedder, failing: 'FAIL' };
 });

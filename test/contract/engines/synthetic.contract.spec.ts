@@ -1,6 +1,13 @@
 import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import { type SpeechRecognizer, type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import {
+  type SpeechRecognizer,
+  type SpeechSynthesizer,
+  type TextEmbedder,
+  type TextGenerator,
+} from '../../../src/worker/engines/engine.js';
+import { describeTextEmbedder } from './embedder-contract.js';
 import { encoded, modelSpec } from './engine-items.js';
+import { describeTextGenerator } from './generator-contract.js';
 import { describeSpeechRecognizer } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
@@ -26,3 +33,15 @@ describeSpeechSynthesizer('synthetic', () => ({
   engine: createEngine(modelSpec('synthetic', 'tts', { baseMs: 2, steps: 4 })) as SpeechSynthesizer,
   voice: 'synthetic',
 }));
+
+describeTextGenerator('synthetic', () => {
+  const stalls = { marker: 'ENDLESS', action: 'slow', ms: 3_600_000, afterTokens: 1 };
+  const options = { maxConcurrent: 4, faults: [{ marker: 'FAIL', action: 'fail', afterTokens: 2 }, stalls] };
+  const engine = createEngine(modelSpec('synthetic', 'llm', options)) as TextGenerator;
+  return { engine, endless: 'ENDLESS', failing: 'FAIL' };
+});
+
+describeTextEmbedder('synthetic', () => {
+  const engine = createEngine(modelSpec('synthetic', 'embedding', { faults })) as TextEmbedder;
+  return { engine, failing: 'FAIL' };
+});

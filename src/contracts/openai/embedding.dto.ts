@@ -1,0 +1,52 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
+import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
+import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-input.js';
+
+export const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
+export type EmbeddingEncoding = (typeof EMBEDDING_ENCODINGS)[number];
+
+const MOST_INPUTS = 2048;
+const LONGEST_VECTOR = 16_384;
+
+const isFew = (value: unknown): boolean => !isTextOrTokens(value) || countInputs(value as string) <= MOST_INPUTS;
+
+/** Fields of `POST /v1/embeddings` that mean something to the gateway; all others pass through. */
+export class EmbeddingDto {
+  @ApiProperty({ example: 'text-embedding-3-small', description: 'A model id or alias; see `GET /v1/models`.' })
+  @IsString({ message: 'must be the name of a model' })
+  @IsNotEmpty({ message: 'must be the name of a model' })
+  model!: string;
+
+  @ApiProperty({
+    oneOf: [{ type: 'string' }, { type: 'array', items: {}, maxItems: MOST_INPUTS }],
+    example: ['The train is on the right track.', 'Every request has a place in the line.'],
+  })
+  @IsDefined({ message: TEXT_OR_TOKENS })
+  @Holds(isTextOrTokens, TEXT_OR_TOKENS)
+  @Holds(isFew, `must hold at most ${MOST_INPUTS} inputs`)
+  input!: string | readonly unknown[];
+
+  @ApiPropertyOptional({
+    enum: EMBEDDING_ENCODINGS,
+    default: 'float',
+    description: '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
+  })
+  @OneOf(EMBEDDING_ENCODINGS)
+  encoding_format: EmbeddingEncoding = 'float';
+
+  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Needs a model with that capability.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(1, LONGEST_VECTOR)
+  dimensions?: number;
+
+  @ApiPropertyOptional({
+    enum: SERVICE_TIERS,
+    default: 'auto',
+    description: '`priority` is queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
+  })
+  @OneOf(SERVICE_TIERS)
+  service_tier: ServiceTier = 'auto';
+}

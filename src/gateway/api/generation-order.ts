@@ -1,0 +1,86 @@
+import { ChatCompletionDto } from '../../contracts/openai/chat-completion.dto.js';
+import { CompletionDto } from '../../contracts/openai/completion.dto.js';
+import { type TextGenerationFields } from '../../contracts/openai/text-fields.js';
+import { countInputs } from '../../contracts/openai/text-input.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type GenerateTask } from '../worker-pool/worker-task.js';
+import { parseDto } from './dto-validation.js';
+import { demandAbilities, demandTask } from './model-abilities.js';
+import { type ModelCatalog } from './model-catalog.js';
+
+export interface GenerationOrder {
+  readonly model: ModelSpec;
+  readonly dto: TextGenerationFields;
+  readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function chatOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
+  // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
+  const { messages, tools, ...fields } = body;
+  const dto = parseDto(ChatCompletionDto, { ...fields, messages: shapeOf(messages), tools: shapeOf(tools) });
+  const model = catalog.getOfKind(dto.model, 'llm');
+  demandTask(model, 'chat', catalog);
+  demandMessages(messages as readonly unknown[]);
+  demandStreamOptions(dto);
+  demandAbilities(
+    model,
+    [
+      { param: 'tools', capability: 'tools', wanted: Array.isArray(tools) && tools.length > 0 },
+      { param: 'logprobs', capability: 'logprobs', wanted: dto.logprobs },
+    ],
+    catalog,
+  );
+  if (dto.top_logprobs !== undefined && !dto.logprobs) {
+    throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
+  }
+  const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
+  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n } };
+}
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function completionOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
+  const dto = parseDto(CompletionDto, body);
+  const model = catalog.getOfKind(dto.model, 'llm');
+  demandTask(model, 'completions', catalog);
+  demandStreamOptions(dto);
+  const logprobs = { param: 'logprobs', capability: 'logprobs', wanted: dto.logprobs !== undefined };
+  demandAbilities(model, [logprobs], catalog);
+  // Each prompt of a list has choices of its own.
+  const n = dto.n * countInputs(dto.prompt);
+  return { model, dto, task: { form: 'completion', maxTokens: dto.max_tokens ?? 0, n } };
+}
+
+/** A list without what it holds. */
+const shapeOf = (value: unknown): unknown => (Array.isArray(value) ? [] : value);
+
+function demandMessages(messages: readonly unknown[]): void {
+  if (messages.length === 0) {
+    throw new DomainError('missing_required_parameter', '`messages` is required: it must hold at least one message.', {
+      param: 'messages',
+    });
+  }
+  messages.forEach((message, index) => {
+    const param = `messages[${index}]`;
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+      throw invalid(param, `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`);
+    }
+    const { role } = message as { role?: unknown };
+    if (typeof role !== 'string' || role === '') {
+      throw invalid(`${param}.role`, `\`${param}.role\` must be a text such as user; got ${JSON.stringify(role)}.`);
+    }
+  });
+}
+
+function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
+  if (stream_options === undefined) return;
+  if (!stream) throw invalid('stream_options', '`stream_options` is for `stream: true` only.');
+  const { include_usage = false } = stream_options;
+  if (typeof include_usage === 'boolean' || include_usage === null) return;
+  throw invalid('stream_options.include_usage', '`stream_options.include_usage` must be true or false.');
+}
+
+const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '../../../src/worker/engines/engine.js';
+import { embedItem } from './engine-items.js';
+
+export interface EmbedderSubject {
+  readonly engine: TextEmbedder;
+  /** What makes an item fail. */
+  readonly failing: string;
+}
+
+/** The rules of `TextEmbedder`, run against every engine that embeds text. */
+export function describeTextEmbedder(name: string, create: () => EmbedderSubject): void {
+  describe(`${name} keeps the TextEmbedder contract`, () => {
+    let engine: TextEmbedder;
+    let failing: string;
+    const embedded = async (item: EmbedItem): Promise<Embedding> => {
+      const [outcome] = await engine.embed([item]);
+      if (!outcome?.ok) throw new Error('failed', { cause: outcome });
+      return outcome.value;
+    };
+
+    beforeAll(async () => {
+      ({ engine, failing } = create());
+      await engine.load();
+    });
+    afterAll(() => engine.close());
+
+    it('tells after load what it is', () => {
+      expect(engine.info.revision).not.toBe('');
+      expect(engine.info.capabilities).toContain('embeddings');
+    });
+
+    it('answers an empty group with an empty list', async () => {
+      expect(await engine.embed([])).toEqual([]);
+    });
+
+    it('gives one vector per input, in order', async () => {
+      const { vectors, dimensions, usage } = await embedded(embedItem(['one', 'two', 'one']));
+      expect(vectors).toHaveLength(3 * dimensions);
+      const [first, second, third] = [0, 1, 2].map(at => [...vectors.slice(at * dimensions, (at + 1) * dimensions)]);
+      expect(third).toEqual(first);
+      expect(second).not.toEqual(first);
+      expect(usage?.promptTokens).toBeGreaterThan(0);
+    });
+
+    it('gives the same vector alone or in a group', async () => {
+      const alone = await embedded(embedItem('two'));
+      const group = await engine.embed([embedItem('one'), embedItem('two')]);
+      expect(group[1]).toEqual({ ok: true, value: alone });
+    });
+
+    it('gives numbers whichever encoding the caller asked for', async () => {
+      const plain = await embedded(embedItem('one'));
+      const body = Buffer.from('{"input":"one","encoding_format":"base64"}');
+      expect((await embedded(embedItem('one', { body }))).vectors).toEqual(plain.vectors);
+    });
+
+    it('keeps a failure, and an abort, to its own item', async () => {
+      const outcomes = await engine.embed([
+        embedItem(failing),
+        embedItem('one'),
+        embedItem('two', { signal: AbortSignal.abort() }),
+      ]);
+      expect(outcomes.map(({ ok }) => ok)).toEqual([false, true, false]);
+      expect(outcomes[2]).toMatchObject({ error: { code: 'request_cancelled' } });
+    });
+
+    it('closes once, however often it is asked', async () => {
+      await Promise.all([engine.close(), engine.close()]);
+    });
+  });
+}
