@@ -38,6 +38,8 @@ class ProgressBar {
   #bar: SingleBar | undefined;
 
   show({ request_counts: { total, completed, failed }, status, rate_per_s: rate, eta_s: eta }: BatchDto): void {
+    // Nobody knows yet how many lines there are; an empty bar would be full.
+    if (total === 0) return;
     const words = { failed, status, rate: rateText(rate), remaining: durationText(eta) };
     if (this.#bar) this.#bar.setTotal(total);
     else this.#begin(total, words);

@@ -10,6 +10,7 @@ import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
+import { MetricsController } from './jobs/processor/metrics.controller.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ApiModule } from './api/api.module.js';
 import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
@@ -26,7 +27,7 @@ export class GatewayModule {
         AuthModule,
         EventsModule,
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
-        MetricsModule,
+        MetricsModule.forRoot({ controller: MetricsController, imports: [JobsModule] }),
         ApiModule,
         JobsModule,
         AdminModule,

@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, register } from 'prom-client';
 import { METRICS } from './registry.js';
 
+export const METRICS_CONTENT_TYPE = register.contentType;
+
 /** Exposition text of the metrics of our table that this process has; none of prom-client's process metrics. */
 export async function ownMetricsText(): Promise<string> {
   const names = Object.keys(METRICS).filter(name => register.getSingleMetric(name) !== undefined);

@@ -1,6 +1,22 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
 
-/** `GET /metrics`: the table in `registry.ts` plus the process metrics of prom-client. Imported once, by the root module. */
-@Module({ imports: [PrometheusModule.register({ path: '/metrics', defaultMetrics: { enabled: true } })] })
-export class MetricsModule {}
+export interface MetricsOptions {
+  /** Answers `GET /metrics`. */
+  readonly controller: Type;
+  /** What the controller needs. */
+  readonly imports: NonNullable<ModuleMetadata['imports']>;
+}
+
+/** The table in `registry.ts` plus the process metrics of prom-client. Imported once, by the root module. */
+@Module({})
+export class MetricsModule {
+  static forRoot({ controller, imports }: MetricsOptions): DynamicModule {
+    const prometheus = PrometheusModule.registerAsync({
+      useFactory: () => ({ defaultMetrics: { enabled: true } }),
+      controller,
+      imports: [...imports],
+    });
+    return { module: MetricsModule, imports: [prometheus] };
+  }
+}

@@ -8,8 +8,8 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Subscription } from 'rxjs';
-import { type GatewayMessage } from '../../../contracts/jobs/processor-link.js';
+import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
+import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/jobs/processor-link.js';
 import { Authenticator } from '../../../platform/auth/authenticator.js';
 import { TOKEN_SECRET } from '../../../platform/auth/token-secret.js';
 import { type ProcessorLink } from '../../../platform/config/processor-link.js';
@@ -40,6 +40,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
   #supervisor: ProcessSupervisor | undefined;
   #state: ProcessorState = 'off';
   #listening: Subscription | undefined;
+  readonly #metricsTexts = new Subject<string>();
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -61,7 +62,15 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
 
   /** A batch was created or cancelled: it need not wait for the next poll. */
   wake(): void {
-    this.#supervisor?.send({ type: 'wake' } satisfies GatewayMessage);
+    this.#send({ type: 'wake' });
+  }
+
+  /** What it counts, for a scrape; '' when there is none, or it does not answer in time. */
+  metrics(): Promise<string> {
+    if (this.#state !== 'ready') return Promise.resolve('');
+    const text = firstValueFrom(race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))));
+    this.#send({ type: 'metrics' });
+    return text;
   }
 
   /** Before anything drains: it sends no more lines, and those in flight end with the other requests. */
@@ -91,10 +100,18 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     });
     this.#supervisor.start({
       onStarting: () => (this.#state = 'starting'),
-      onMessage: () => undefined,
+      onMessage: message => this.#onMessage(message as ProcessorMessage),
       onReady: () => (this.#state = 'ready'),
       onGone: () => (this.#state = 'down'),
     });
+  }
+
+  #send(message: GatewayMessage): void {
+    this.#supervisor?.send(message);
+  }
+
+  #onMessage(message: ProcessorMessage): void {
+    if (message.type === 'metrics') this.#metricsTexts.next(message.text);
   }
 
   #link(): ProcessorLink {
@@ -109,6 +126,9 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     return server.address();
   }
 }
+
+/** A scrape has little time, and the gateway's own metrics are ready. */
+const METRICS_MS = 1000;
 
 /** Addresses to listen on that nobody can call. */
 const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

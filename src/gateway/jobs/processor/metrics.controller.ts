@@ -1,0 +1,21 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { summaryOf } from '../../api/docs/summary.js';
+import { allMetricsText, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-text.js';
+import { EmbeddedProcessor } from './embedded-processor.js';
+
+/** One scrape tells of the gateway and of the processor it brought along. */
+@ApiTags('health')
+@Controller('metrics')
+export class MetricsController {
+  constructor(private readonly processor: EmbeddedProcessor) {}
+
+  @Get()
+  @Header('content-type', METRICS_CONTENT_TYPE)
+  @ApiOperation({ summary: summaryOf('GET', '/metrics') })
+  @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
+  async scrape(): Promise<string> {
+    const [own, processor] = await Promise.all([allMetricsText(), this.processor.metrics()]);
+    return own + processor;
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { Product, isAlive } from '../../support/product.js';
+import { PostgresServer } from '../../support/postgres-server.js';
+import { S3Server } from '../../support/s3-server.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { pause } from '../../support/waiting.js';
+import { KeysFolder } from '../auth/keys-folder.js';
+import { SdkRoundTrip } from './sdk-round-trip.js';
+
+const MODELS = [syntheticModel({})];
+const EMBEDDED = { 'batch.embedded': 'true', 'batch.poll_ms': 200 } as const;
+
+interface Health {
+  readonly status: string;
+  readonly batch_processor: { readonly state: string; readonly pid?: number; readonly restarts: number };
+}
+
+const processorOf = async (product: Product) => (await product.json<Health>('/health')).batch_processor;
+
+async function withProcessor(product: Product): Promise<number> {
+  await product.until('a batch processor', async () => (await processorOf(product)).state === 'ready');
+  return (await processorOf(product)).pid!;
+}
+
+async function untilGone(pid: number): Promise<void> {
+  while (isAlive(pid)) await pause(20);
+}
+
+describe('the built gateway with its batch processor', () => {
+  it('serves the official SDK unchanged, on SQLite and files', async () => {
+    await using product = await Product.start(MODELS, EMBEDDED);
+    await withProcessor(product);
+    await new SdkRoundTrip(product.url).run();
+    const scrape = await product.gateway.scrape();
+    expect(scrape.sum('batch_jobs')).toBe(2);
+    expect(scrape.sum('scheduler_requests_total')).toBeGreaterThanOrEqual(6);
+  }, 60_000);
+
+  it('serves it on PostgreSQL and S3', async () => {
+    await using postgres = await PostgresServer.start();
+    await using s3 = await S3Server.start();
+    const { bucket, prefix, region, endpoint, credentials } = s3.options;
+    process.env.AWS_ACCESS_KEY_ID = credentials!.accessKeyId;
+    process.env.AWS_SECRET_ACCESS_KEY = credentials!.secretAccessKey;
+    await using product = await Product.start(MODELS, {
+      ...EMBEDDED,
+      'database.url': postgres.url(),
+      'blobs.driver': 's3',
+      'blobs.s3_bucket': bucket,
+      'blobs.s3_prefix': prefix,
+      'blobs.s3_region': region,
+      'blobs.s3_endpoint': endpoint!,
+      'blobs.s3_path_style': 'true',
+    });
+    await withProcessor(product);
+    await new SdkRoundTrip(product.url).run();
+  }, 90_000);
+
+  it('starts another processor when one dies, and says so; requests are served all the while', async () => {
+    await using product = await Product.start(MODELS, EMBEDDED);
+    const pid = await withProcessor(product);
+    process.kill(pid, 'SIGKILL');
+    await untilGone(pid);
+    expect((await product.transcribe('meanwhile')).status).toBe(200);
+    await product.until('another processor', async () => {
+      const { state, pid: next, restarts } = await processorOf(product);
+      return state === 'ready' && next !== pid && restarts === 1;
+    });
+  }, 60_000);
+
+  it('leaves no processor behind: neither after SIGTERM nor when it is killed itself', async () => {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await using product = await Product.start(MODELS, EMBEDDED);
+      const pid = await withProcessor(product);
+      product.gateway.process.child.kill(signal);
+      await untilGone(pid);
+    }
+  }, 60_000);
+
+  it('runs lines with keys asked for, in the name of the tenant; other tenants see nothing', async () => {
+    const keys = await KeysFolder.create();
+    try {
+      const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
+      await using product = await Product.start(
+        MODELS,
+        { ...EMBEDDED, 'auth.keys_file': keys.file },
+        { until: 'ready' },
+      );
+      const trip = new SdkRoundTrip(product.url, acme);
+      await product.until('a batch processor', async () => (await processorOf(product)).state === 'ready');
+      await trip.run();
+      const stranger = new SdkRoundTrip(product.url, other).client;
+      expect((await stranger.batches.list()).data).toEqual([]);
+      expect((await stranger.files.list()).data).toEqual([]);
+      const batch = (await trip.client.batches.list()).data.at(-1);
+      for (const reach of [
+        () => stranger.batches.retrieve(batch!.id),
+        () => stranger.batches.cancel(batch!.id),
+        () => stranger.files.content(batch!.input_file_id),
+        () => stranger.files.retrieve(batch!.output_file_id!),
+        () => stranger.files.delete(batch!.output_file_id!),
+      ])
+        await expect(reach()).rejects.toMatchObject({ status: 404 });
+    } finally {
+      await keys.remove();
+    }
+  }, 60_000);
+});
