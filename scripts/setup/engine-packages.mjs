@@ -17,6 +17,7 @@ const ENGINE_PACKAGES = [
 /** What tests run against besides. Without them those tests are skipped. */
 const TEST_PACKAGES = [
   { name: 'redis-server', why: 'live feeds of several gateways', proof: () => existsSync('/usr/bin/redis-server') },
+  { name: 'postgresql', why: 'files and batches on PostgreSQL', proof: () => existsSync('/usr/lib/postgresql') },
   { name: 'chromium', why: 'the console in a real browser', proof: () => existsSync('/usr/bin/chromium') },
 ];
 
@@ -27,7 +28,7 @@ export async function ensureEnginePackages({ install = true } = {}) {
 
 /** The same for what only tests need; apart, so that a failure here leaves the engines alone. */
 export async function ensureTestPackages({ install = true } = {}) {
-  return ensure(TEST_PACKAGES, { install, what: 'test packages', present: 'redis-server, chromium' });
+  return ensure(TEST_PACKAGES, { install, what: 'test packages', present: 'redis-server, postgresql, chromium' });
 }
 
 async function ensure(packages, { install, what, present }) {

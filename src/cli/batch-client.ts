@@ -1,4 +1,5 @@
-import { openAsBlob } from 'node:fs';
+import { constants, openAsBlob } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { type BatchDto, type BatchListDto } from '../contracts/openai/batch.dto.js';
 import { type FileDto } from '../contracts/openai/file.dto.js';
@@ -20,11 +21,7 @@ export class BatchClient {
   async upload(file: string): Promise<FileDto> {
     const form = new FormData();
     form.set('purpose', 'batch');
-    const path = resolve(launchDirectory(), file);
-    const bytes = await openAsBlob(path).catch((cause: unknown) => {
-      throw new CliError(`${file} cannot be read`, EXIT.usage, { cause });
-    });
-    form.set('file', bytes, basename(file));
+    form.set('file', await this.#open(file), basename(file));
     return this.gateway.json('/v1/files', { method: 'POST', body: form, ...this.#abort() });
   }
 
@@ -47,6 +44,17 @@ export class BatchClient {
 
   content(fileId: string): Promise<Response> {
     return this.gateway.request(`/v1/files/${fileId}/content`, this.#abort());
+  }
+
+  async #open(file: string): Promise<Blob> {
+    const path = resolve(launchDirectory(), file);
+    try {
+      // openAsBlob does not say what is wrong.
+      await access(path, constants.R_OK);
+      return await openAsBlob(path);
+    } catch (cause) {
+      throw new CliError(`${file} cannot be read: ${(cause as Error).message}`, EXIT.usage, { cause });
+    }
   }
 
   #abort(): { signal?: AbortSignal } {

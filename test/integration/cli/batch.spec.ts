@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Product } from '../../support/product.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { CommandRun } from './command-run.js';
+
+const TTS = syntheticModel({}, { kind: 'tts', capabilities: ['speech'], voices: { alloy: 'synthetic' } });
+
+describe('switchyard batch', () => {
+  let product: Product;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'batch-'));
+    product = await Product.start([TTS], { 'batch.embedded': 'true', 'batch.poll_ms': 200 });
+    writeLines('good.jsonl', 'synthetic', 'synthetic');
+    writeLines('mixed.jsonl', 'synthetic', 'nobody');
+    writeFileSync(join(folder, 'bad.jsonl'), '{"custom_id":"a"}\nnonsense\n');
+  }, 60_000);
+  afterAll(async () => {
+    await product[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function writeLines(name: string, ...models: string[]): void {
+    const lines = models.map((model, index) => {
+      const body = { model, voice: 'alloy', input: 'hello', response_encoding: 'base64' };
+      return JSON.stringify({ custom_id: `line-${index}`, method: 'POST', url: '/v1/audio/speech', body });
+    });
+    writeFileSync(join(folder, name), lines.join('\n'));
+  }
+
+  const run = (...args: string[]) =>
+    new CommandRun(['batch', ...args, '--url', product.url], { INIT_CWD: folder }).ended;
+  const submit = (file: string, ...more: string[]) => run('submit', file, '--endpoint', '/v1/audio/speech', ...more);
+  const linesOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n');
+
+  it('submit --watch shows progress, downloads the results and ends with 0', async () => {
+    const { code, stdout, stderr } = await submit('good.jsonl', '--watch', '-o', 'good');
+    expect([code, stdout]).toEqual([0, 'good_output.jsonl\n']);
+    expect(stderr).toMatch(/completed: 2\/2 lines, 0 failed\n/);
+    expect(linesOf('good_output.jsonl')).toHaveLength(2);
+    expect(existsSync(join(folder, 'good_errors.jsonl'))).toBe(false);
+  }, 30_000);
+
+  it('ends with 1 when a line failed, and retry-failed makes a batch of it', async () => {
+    const { code, stdout, stderr } = await submit('mixed.jsonl', '--watch', '-o', 'mixed', '--metadata', 'night=1');
+    expect([code, stdout]).toEqual([1, 'mixed_output.jsonl\nmixed_errors.jsonl\n']);
+    expect(stderr).toContain('1 of 2 done, 1 failed');
+    const [id = ''] = stderr.split('\n');
+    const [again = ''] = (await run('retry-failed', id)).stdout.split(' ');
+    const watched = await run('watch', again, '-o', 'again');
+    expect([watched.code, watched.stdout]).toEqual([0, 'again_errors.jsonl\n']);
+    expect(JSON.parse((await run('get', again)).stdout)).toMatchObject({ retry_of: id, metadata: { night: '1' } });
+    expect((await run('list', '-n', '2')).stdout).toMatch(new RegExp(`${again} .*1/1 .*\\n${id} .*2/2 +1 failed`));
+    expect((await run('cancel', id)).stderr).toContain('[batch_not_cancellable]');
+    expect((await run('download', id, '-o', 'late')).code).toBe(0);
+    expect(linesOf('late_output.jsonl')).toEqual(linesOf('mixed_output.jsonl'));
+  }, 60_000);
+
+  it('says which lines of a bad file are wrong', async () => {
+    const { code, stderr } = await submit('bad.jsonl', '--watch');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/failed: .*\n {2}line 1: .*\n {2}line 2: .* \[invalid_json_line\]/);
+  }, 30_000);
+
+  it('ends with 2 for a file that is not there, an endpoint that is none, and bad metadata', async () => {
+    expect(await submit('none.jsonl')).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
+    expect((await run('submit', 'good.jsonl', '--endpoint', '/v1/party')).code).toBe(2);
+    expect((await submit('good.jsonl', '--metadata', 'night')).code).toBe(2);
+  });
+});
