@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type WebSocket } from 'ws';
+import { RealtimeSocket } from '../../../src/gateway/realtime/realtime-socket.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
-import { type GatewayRig } from '../api/gateway-rig.js';
-import { realtimeRig } from './realtime-rig.js';
+import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';
 
 /** 100 ms at 16 kHz. */
 const FRAME = Buffer.alloc(3200, 1);
@@ -41,19 +43,59 @@ describe('a client that sends faster than real time, 1 s ahead at most', () => {
   });
 });
 
+describe('a client that goes on sending at twice real time', () => {
+  it('is slowed, told, and closed with 1008 when it was slowed for 1 s in all', async () => {
+    const rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000 } });
+    const client = await RealtimeClient.synthetic(rig.url);
+    const talk = setInterval(() => client.say(FRAME), 50);
+    expect((await client.closed).code).toBe(1008);
+    clearInterval(talk);
+    const told = client.types().filter(type => type === 'session.warning' || type === 'error');
+    expect(told).toEqual(['session.warning', 'error']);
+    await rig.close();
+  });
+});
+
+describe('a recogniser that stands still', () => {
+  it('costs the session, not our memory: slowed and told 1 s behind, closed with 1013 a second of waiting later', async () => {
+    const rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000 } });
+    const client = await RealtimeClient.synthetic(rig.url);
+    for (let frame = 0; frame < 3; frame += 1) client.say(FRAME);
+    await client.next(`${TRANSCRIPTION}.delta`);
+    signalWorker(rig, 'SIGSTOP');
+    // Real time: 100 ms of audio every 100 ms.
+    const talk = setInterval(() => client.say(FRAME), 100);
+    expect((await client.next('session.warning')).warning.code).toBe('input_too_fast');
+    expect((await client.next('error')).error).toMatchObject({ code: 'queue_full', retry_after_ms: 1000 });
+    expect((await client.closed).code).toBe(1013);
+    clearInterval(talk);
+    signalWorker(rig, 'SIGCONT');
+    await until(() => streamsInUse(rig) === 0);
+    await rig.close();
+  });
+});
+
 describe('a client that does not read', () => {
-  it('is closed instead of being buffered for', async () => {
+  it('is closed with 1013 as soon as 64 KiB wait for it, and nothing more is kept for it', async () => {
     const rig = await realtimeRig({ settings: { 'realtime.max_buffered_bytes': 65_536 } });
     const client = await RealtimeClient.synthetic(rig.url);
+    const waiting: number[] = [];
+    const close = jest.spyOn(RealtimeSocket.prototype, 'close').mockImplementation(function (this: RealtimeSocket) {
+      const { socket } = this as unknown as { socket: WebSocket };
+      waiting.push(socket.bufferedAmount);
+      socket.close(...(close.mock.calls.at(-1) as unknown as [number, string]));
+    });
     client.socket.pause();
     const flood = setInterval(() => {
-      for (let sent = 0; sent < 500; sent += 1)
-        client.send({ type: 'input_audio_buffer.clear', event_id: 'x'.repeat(400) });
+      for (let sent = 0; sent < 300; sent += 1) client.update({ transcription: { language: 'en' } });
     }, 5);
-    // A peer that does not answer the close frame is cut: its own writes then fail.
-    await new Promise(next => client.socket.once('error', next).once('close', next));
+    await until(() => waiting.length > 0);
     clearInterval(flood);
-    expect([1006, 1013]).toContain((await client.closed).code);
+    client.socket.resume();
+    expect((await client.closed).code).toBe(1013);
+    const LARGEST_EVENT = 2000;
+    expect(Math.max(...waiting)).toBeLessThan(65_536 + LARGEST_EVENT);
+    close.mockRestore();
     await rig.close();
   });
 });

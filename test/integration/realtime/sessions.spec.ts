@@ -58,7 +58,7 @@ describe('a live session', () => {
       client.commit();
     }
     for (let count = 0; count < 3; count += 1) await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.transcripts()).toEqual(['first ', 'second', 'third '].map(heardIn));
+    expect(client.transcripts()).toEqual(['first ', 'second', 'third '].map(said => heardIn(said)));
     const committed = client.events.filter(({ type }) => type === 'input_audio_buffer.committed');
     expect(committed.map(event => event.previous_item_id as unknown)).toEqual([
       null,
@@ -104,7 +104,7 @@ describe('a live session', () => {
     client.say('after ');
     client.commit();
     while (client.transcripts().length < 2) await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.transcripts()).toEqual(['before', 'after '].map(heardIn));
+    expect(client.transcripts()).toEqual(['before', 'after '].map(said => heardIn(said)));
   });
 
   it('speaks the older dialect when asked to', async () => {

@@ -142,7 +142,12 @@ export class SessionInput {
   }
 
   #failed(error: DomainError, final: boolean): number {
-    for (const event of this.options.items.fail(error)) this.options.send(event);
+    const told = this.options.items.fail(error);
+    for (const event of told) this.options.send(event);
+    if (told.length === 0 && !final)
+      this.options.send(
+        warningEvent('audio_lost', `What came since the last segment was not recognised: ${error.message}`),
+      );
     if (final) {
       this.options.note('failed', 0);
       const code = error.definition.retry === 'later' ? CLOSE.tryAgainLater : CLOSE.internalError;

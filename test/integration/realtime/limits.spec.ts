@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { heardIn, realtimeRig, streamsInUse } from './realtime-rig.js';
+
+let rig: GatewayRig;
+afterEach(() => rig.close());
+
+const warnings = (client: RealtimeClient): string[] =>
+  client.events.filter(({ type }) => type === 'session.warning').map(({ warning }) => String(warning.message));
+
+describe('a peer that is dead', () => {
+  it('is closed when it misses a ping, its place is freed, and one that answers stays', async () => {
+    rig = await realtimeRig({ settings: { 'realtime.ping_interval_ms': 100, 'realtime.resume_window_ms': 0 } });
+    const alive = await RealtimeClient.synthetic(rig.url);
+    const dead = await RealtimeClient.open(rig.url, { model: 'synthetic' }, { autoPong: false });
+    dead.say('the last of me');
+    await until(() => streamsInUse(rig) === 1);
+    expect((await dead.closed).code).toBe(1006);
+    await until(() => streamsInUse(rig) === 0);
+    alive.say('still here');
+    alive.commit();
+    expect((await alive.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('still here'));
+    alive.socket.close(1000);
+  });
+});
+
+describe('a session ends by itself', () => {
+  it('after 1 s without a message, as announced: told, its last words finished, 1000', async () => {
+    rig = await realtimeRig({ settings: { 'realtime.idle_timeout_ms': 1000 } });
+    const client = await RealtimeClient.synthetic(rig.url);
+    expect(client.events[0]?.session.idle_timeout_seconds).toBe(1);
+    client.say('I fall asleep ');
+    expect(await client.closed).toMatchObject({ code: 1000, reason: expect.stringContaining('session_expired') });
+    expect(warnings(client)).toEqual(['session_expired: no message from the client for 1 s']);
+    expect(client.transcripts()).toEqual([heardIn('I fall asleep ')]);
+  });
+
+  it('2 s old, at its expires_at, however much is said', async () => {
+    rig = await realtimeRig({ settings: { 'realtime.max_session_ms': 2000 } });
+    const startedS = Date.now() / 1000;
+    const client = await RealtimeClient.synthetic(rig.url);
+    const { expires_at: expiresAt } = client.events[0]!.session as { expires_at: number };
+    expect(Math.abs(expiresAt - startedS - 2)).toBeLessThanOrEqual(1.5);
+    const talk = setInterval(() => client.say('on and on '), 50);
+    expect((await client.closed).code).toBe(1000);
+    clearInterval(talk);
+    expect(Date.now() / 1000).toBeGreaterThanOrEqual(expiresAt - 0.1);
+    expect(warnings(client)).toEqual(['session_expired: the session is 2 s old']);
+    expect(client.transcripts()).toHaveLength(1);
+    await until(() => streamsInUse(rig) === 0);
+  });
+});
