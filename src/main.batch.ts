@@ -9,6 +9,7 @@ import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
 import { MetricsServer } from './platform/metrics/metrics-server.js';
 import { ownMetricsText } from './platform/metrics/metrics-text.js';
+import { startTracing } from './platform/tracing/tracing.js';
 
 const parent = new ParentLink(process);
 const metrics = new MetricsServer();
@@ -16,7 +17,9 @@ const metrics = new MetricsServer();
 async function bootstrap(): Promise<void> {
   const link = takeProcessorLink();
   const { settings, models } = loadConfig();
-  const app = await NestFactory.createApplicationContext(BatchModule.forProcessor({ settings, models, link }), {
+  const tracing = await startTracing('switchyard-batch');
+  const { tracer } = tracing;
+  const app = await NestFactory.createApplicationContext(BatchModule.forProcessor({ settings, models, link, tracer }), {
     bufferLogs: true,
     abortOnError: false,
   });
@@ -26,6 +29,7 @@ async function bootstrap(): Promise<void> {
   const stop = async (hurry: boolean): Promise<void> => {
     await processor.stop(hurry);
     await metrics.close();
+    await tracing.close();
     await app.close();
     process.exit(0);
   };

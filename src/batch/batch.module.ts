@@ -1,10 +1,12 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type Tracer } from '@opentelemetry/api';
 import { type ProcessorLink } from '../platform/config/processor-link.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
+import { TRACER } from '../platform/tracing/tracing.js';
 import { BlobModule } from '../platform/storage/blob.module.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { BatchProcessor } from './batch-processor.js';
@@ -27,6 +29,7 @@ import { IngestService } from './ingest/ingest.service.js';
 import { JobRunner } from './job-runner.js';
 import { ClaimLoop } from './lease/claim-loop.js';
 import { JobDesk } from './lease/job-desk.js';
+import { JobTraces } from './observe/job-traces.js';
 import { LineMetrics } from './observe/line.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
 
@@ -35,6 +38,7 @@ export interface ProcessorParts {
   readonly models: readonly ModelSpec[];
   /** From the gateway that started this process. */
   readonly link: ProcessorLink | undefined;
+  readonly tracer: Tracer;
 }
 
 /** The batch processor: no HTTP server of its own, no gateway, no worker. */
@@ -42,7 +46,7 @@ export interface ProcessorParts {
 export class BatchModule implements OnApplicationShutdown {
   constructor(private readonly targets: TargetResolver) {}
 
-  static forProcessor({ settings, models, link }: ProcessorParts): DynamicModule {
+  static forProcessor({ settings, models, link, tracer }: ProcessorParts): DynamicModule {
     const { level, pretty } = settings.logging;
     return {
       module: BatchModule,
@@ -53,6 +57,8 @@ export class BatchModule implements OnApplicationShutdown {
         BlobModule,
       ],
       providers: [
+        { provide: TRACER, useValue: tracer },
+        JobTraces,
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
         ...[

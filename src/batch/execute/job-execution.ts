@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { urgency } from '../../core/jobs/fair-share.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
@@ -25,6 +26,8 @@ export interface ExecutionParts {
 /** All lines of one job through the dispatcher, until they are done or the job stops. */
 export class JobExecution implements SendingJob {
   readonly #inFlight = new Set<AbortController>();
+  /** Lines are sent when any other line ends; their traces belong to this job. */
+  readonly #inJob = AsyncLocalStorage.snapshot();
   #changed: () => void = () => undefined;
 
   constructor(private readonly parts: ExecutionParts) {}
@@ -63,7 +66,11 @@ export class JobExecution implements SendingJob {
   }
 
   /** One attempt at one line. */
-  async send(lane: LineLane, ticket: LineTicket): Promise<void> {
+  send(lane: LineLane, ticket: LineTicket): Promise<void> {
+    return this.#inJob(() => this.#attempt(lane, ticket));
+  }
+
+  async #attempt(lane: LineLane, ticket: LineTicket): Promise<void> {
     const { log, stop, sender, input, job } = this.parts;
     const controller = new AbortController();
     this.#inFlight.add(controller);

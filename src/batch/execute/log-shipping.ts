@@ -6,6 +6,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/store.metrics.js';
 import { type JobWork } from '../job-work.js';
 import { type ResultLog } from './result-log.js';
@@ -29,6 +30,7 @@ export class LogShipping {
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
+    private readonly traces: JobTraces,
   ) {
     this.#enabled = settings.blobs.driver === 's3';
   }
@@ -69,7 +71,7 @@ export class LogShipping {
   async remove(jobId: string): Promise<void> {
     if (!this.#enabled) return;
     for await (const { key } of this.blobs.keys(folderKey(jobId))) {
-      await this.blobs.remove(key);
+      await this.traces.step('storage.Delete', key, () => this.blobs.remove(key));
       this.metrics.stored('delete', 'success');
     }
   }

@@ -7,6 +7,8 @@ import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { BlobMissing } from '../../platform/storage/blob-missing.js';
 import { errorLine } from '../execute/output-line.js';
 import { type JobFolder, syncFolder, writeWhole } from '../job-folder.js';
+import { JobTraces } from '../observe/job-traces.js';
+import { StoreMetrics } from '../observe/store.metrics.js';
 import { DraftFile } from './draft-file.js';
 import { InputCheck } from './input-check.js';
 import { type JobPlan, loadPlan } from './job-plan.js';
@@ -26,6 +28,8 @@ export class IngestService {
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly metrics: StoreMetrics,
+    private readonly traces: JobTraces,
   ) {}
 
   /** What an earlier processor finished is taken as it is. @throws when the disk or a store fails: try again later. */
@@ -52,8 +56,10 @@ export class IngestService {
       maxLineBytes: this.settings.batch.maxLineBytes,
     });
     try {
-      await this.#read({ check, folder, writer, file });
+      await this.traces.step('storage.Retrieve', file.blobKey, () => this.#read({ check, folder, writer, file }));
+      this.metrics.stored('retrieve', 'success');
     } catch (error) {
+      this.metrics.stored('retrieve', error instanceof BlobMissing ? 'exhausted' : 'retry');
       if (error instanceof BlobMissing) return [missing(job.inputFileId)];
       throw error;
     }

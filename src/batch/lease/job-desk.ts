@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
@@ -9,6 +10,7 @@ import { JobFolder } from '../job-folder.js';
 import { type Ending, JobRunner } from '../job-runner.js';
 import { type JobWork } from '../job-work.js';
 import { JobMetrics } from '../observe/job.metrics.js';
+import { JobTraces } from '../observe/job-traces.js';
 import { isOutage } from '../recovery/outage.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 
@@ -27,6 +29,7 @@ export class JobDesk {
     @Inject(JOB_STORE) private readonly store: JobStore,
     private readonly runner: JobRunner,
     private readonly metrics: JobMetrics,
+    private readonly traces: JobTraces,
   ) {}
 
   get size(): number {
@@ -67,7 +70,8 @@ export class JobDesk {
     const startedMs = performance.now();
     this.#logger.log({ batch: id, epoch: leased.epoch, status: leased.job.status }, 'batch claimed');
     try {
-      const ending = await this.#attempts(entry, lease);
+      const ended = (): BatchJob | undefined => (lease.hasEnded ? lease.job : undefined);
+      const ending = await this.traces.job(leased.job, () => this.#attempts(entry, lease), ended);
       if (ending === 'handed_over') this.metrics.handedOver(lease.isLost ? 'lease_lost' : 'guard_shutdown');
       else this.metrics.ended(lease.job, ending, (performance.now() - startedMs) / 1000);
       return ending;
@@ -90,6 +94,7 @@ export class JobDesk {
         return await this.runner.run(entry.work);
       } catch (error) {
         if (error instanceof LeaseLost || lease.isLost || this.#stopping) return 'handed_over';
+        this.traces.trouble(error);
         const { problems } = entry.work;
         entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
         this.#judge(error as Error, entry.work, pauseMs);

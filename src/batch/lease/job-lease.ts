@@ -45,6 +45,11 @@ export class JobLease {
     return this.#job;
   }
 
+  /** The job reached its end under this lease. */
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
   get isLost(): boolean {
     if (!this.#lost && !this.#ended && performance.now() > this.#heldUntil) this.#lose();
     return this.#lost;

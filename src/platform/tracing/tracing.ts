@@ -1,0 +1,31 @@
+import { trace, type Tracer } from '@opentelemetry/api';
+import { tracingWanted } from '../config/tracing-environment.js';
+
+/** Injection token of the process's `Tracer`. */
+export const TRACER = Symbol('TRACER');
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
+/**
+ * Traces over OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, with OpenTelemetry's other variables; without it a tracer that does
+ * nothing, and none of the SDK is loaded.
+ */
+export async function startTracing(service: string): Promise<Tracing> {
+  if (!tracingWanted()) return { tracer: trace.getTracer(service), close: () => Promise.resolve() };
+  const [{ TracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all(
+    [
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ],
+  );
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+  });
+  return { tracer: provider.getTracer(service), close: () => provider.shutdown() };
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { MetricsScrape } from '../../support/metrics-scrape.js';
+import { TargetServer } from '../../support/target-server.js';
+
+interface OtlpSpan {
+  readonly name: string;
+  readonly parentSpanId?: string;
+  readonly spanId: string;
+  readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string; intValue?: number } }[];
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise(closed => server.close(closed));
+  return port;
+}
+
+describe('a processor', () => {
+  it('serves its metrics on loopback: batches, lines, tokens, and gauges read at the scrape', async () => {
+    await using target = await TargetServer.start();
+    const port = await freePort();
+    await using yard = await BatchYard.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.metrics_port': port },
+    });
+    const job = await yard.submit(['a', 'b', 'c'].map(id => chatLine(id)));
+    yard.start();
+    await yard.untilEnd(job.id);
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const scrape = new MetricsScrape(text);
+    expect(scrape.sum('jobs_processed_total')).toBe(1);
+    expect(scrape.sum('batch_request_prompt_tokens_total')).toBe(9);
+    expect(scrape.sum('total_workers')).toBe(4);
+    expect(scrape.sum('processor_max_inflight_concurrency')).toBe(100);
+    expect(text).toContain('batch_jobs{status="completed"} 1');
+    expect(text).toContain('le="86400"');
+    expect(text).toContain('model="other"');
+  });
+
+  it('answers its gateway over IPC with its own metrics, and none of the process', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    const processor = yard.start();
+    await processor.message('ready');
+    const answer = processor.message<{ type: 'metrics'; text: string }>('metrics');
+    processor.child.send({ type: 'metrics' });
+    const { text } = await answer;
+    expect(text).toContain('total_workers 4');
+    expect(text).not.toContain('process_cpu');
+  });
+
+  it('wakes by IPC: a batch need not wait for the next poll', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 3_600_000 },
+    });
+    const processor = yard.start();
+    await processor.message('ready');
+    const job = await yard.submit([chatLine('a')]);
+    processor.child.send({ type: 'wake' });
+    expect((await yard.untilEnd(job.id)).status).toBe('completed');
+  });
+
+  it('ends with its gateway, and releases its leases', async () => {
+    await using target = await TargetServer.start(() => new Promise(() => undefined));
+    await using yard = await BatchYard.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600_000 },
+    });
+    const job = await yard.submit([chatLine('a')]);
+    const processor = yard.start();
+    await yard.until(job.id, 'a line in flight', () => target.calls.length === 1);
+    processor.child.disconnect();
+    expect(await once(processor.child, 'exit')).toEqual([0, null]);
+    expect(await yard.jobs.claim('me', Date.now(), 1000)).toMatchObject({ job: { id: job.id }, epoch: 2 });
+  });
+
+  it('traces a batch: process-batch with its counts, and the storage it used', async () => {
+    await using target = await TargetServer.start();
+    await using collector = await TargetServer.start();
+    await using yard = await BatchYard.open({
+      settings: { 'batch.gateway_url': target.url },
+      environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    });
+    const job = await yard.submit([chatLine('a'), chatLine('b')]);
+    const processor = yard.start();
+    const ended = await yard.untilEnd(job.id);
+    processor.child.kill('SIGTERM');
+    await once(processor.child, 'exit');
+    const spans = collector.calls.flatMap(({ body }) => spansIn(body));
+    const root = spans.find(({ name }) => name === 'process-batch')!;
+    expect(attributesOf(root)).toMatchObject({
+      'batch.id': job.id,
+      'tenant.id': 'default',
+      'file.id': job.inputFileId,
+      'batch.output_file.id': ended.outputFileId,
+      'batch.request.total': 2,
+      'batch.request.completed': 2,
+      'batch.request.failed': 0,
+    });
+    const children = spans.filter(({ parentSpanId }) => parentSpanId === root.spanId);
+    expect(children.map(({ name }) => name)).toEqual(['storage.Retrieve', 'storage.Store']);
+  });
+});
+
+const spansIn = (body: Buffer): OtlpSpan[] => {
+  const { resourceSpans } = JSON.parse(body.toString()) as { resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[] };
+  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+};
+
+const attributesOf = ({ attributes }: OtlpSpan): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
