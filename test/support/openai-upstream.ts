@@ -48,7 +48,13 @@ export class SeenCall {
     readonly method: string,
     readonly path: string,
     readonly headers: http.IncomingHttpHeaders,
+    private readonly response: http.ServerResponse,
   ) {}
+
+  /** Bytes of the answer that the network has taken, or that wait for it. */
+  get sent(): number {
+    return this.response.socket?.bytesWritten ?? 0;
+  }
 
   /** Lets the next part of a scripted answer out. */
   go(): void {
@@ -111,6 +117,11 @@ export class OpenAiUpstream implements AsyncDisposable {
     this.#script.push(...steps);
   }
 
+  /** Takes the next step of the script back; false when there is none. */
+  takeScripted(): boolean {
+    return this.#script.shift() !== undefined;
+  }
+
   get posts(): readonly SeenCall[] {
     return this.calls.filter(({ method }) => method === 'POST');
   }
@@ -130,7 +141,7 @@ export class OpenAiUpstream implements AsyncDisposable {
   }
 
   async #serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
-    const call = new SeenCall(request.method!, request.url!, request.headers);
+    const call = new SeenCall(request.method!, request.url!, request.headers, response);
     this.calls.push(call);
     for (const wake of this.#waiting.splice(0)) wake();
     response.on('close', () => call.closed.open({ early: !response.writableFinished }));

@@ -10,7 +10,17 @@ export interface GeneratorSubject {
   readonly failing: string;
 }
 
-type Chunk = { readonly choices: readonly Record<string, never>[]; readonly usage?: unknown };
+interface Choice {
+  readonly delta?: { readonly content?: string };
+  readonly message?: { readonly content?: string };
+  readonly text?: string;
+}
+
+interface Chunk {
+  readonly choices: readonly Choice[];
+  readonly usage?: unknown;
+}
+
 type Done = Extract<GenerationEvent, { type: 'done' }>;
 
 const TEXT = 'the train is on the right track';
@@ -30,7 +40,7 @@ export async function generated(engine: TextGenerator, item: GenerateItem): Prom
 const textOf = (chunks: readonly Chunk[]): string =>
   chunks
     .flatMap(({ choices }) => choices)
-    .map(({ delta, message, text }) => String((delta ?? message ?? { content: text })['content'] ?? ''))
+    .map(({ delta, message, text }) => delta?.content ?? message?.content ?? text ?? '')
     .join('');
 
 /** The rules of `TextGenerator`, run against every engine that generates text. */

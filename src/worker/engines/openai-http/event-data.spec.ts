@@ -1,14 +1,11 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventData } from './event-data.js';
 
-async function* pieces(...parts: readonly (string | Buffer)[]): AsyncGenerator<Buffer> {
-  for (const part of parts) yield Buffer.from(part as string);
-}
-
 async function read(...parts: readonly (string | Buffer)[]): Promise<string[]> {
   const events: string[] = [];
-  for await (const data of eventData(pieces(...parts))) events.push(data);
+  for await (const data of eventData(Readable.from(parts.map(part => Buffer.from(part as string))))) events.push(data);
   return events;
 }
 

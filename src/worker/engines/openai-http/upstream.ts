@@ -82,11 +82,11 @@ export class Upstream {
 
   /** Once, without retries. @throws UpstreamFailure, the signal's reason, or what `read` threw. */
   async attempt<T>(call: UpstreamCall<T>): Promise<T> {
-    const { head, body, close } = await this.#answered(call);
+    const answer = await this.#answered(call);
     try {
-      return await call.read(body, head);
+      return await call.read(answer.body, answer.head);
     } finally {
-      close();
+      answer.close();
     }
   }
 
