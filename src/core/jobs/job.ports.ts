@@ -157,6 +157,8 @@ export interface BlobStore {
   remove(key: string): Promise<void>;
   /** Keys under a prefix with the instant of writing, for garbage collection. */
   keys(prefix: string): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
+  /** Removes what writes left that began before `beforeMs` and never ended, as after a kill -9. Resolves with their number. */
+  removeDrafts(beforeMs: number): Promise<number>;
   /** Several blobs as one, in order, without bringing their bytes here where the store can. */
   join(key: string, parts: readonly string[]): Promise<number>;
 }

@@ -50,7 +50,9 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   async collect(nowMs: number): Promise<{ files: number; uploads: number; orphans: number }> {
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
-    return { files, uploads, orphans: await this.#removeOrphans(nowMs - this.settings.files.orphanAgeMs) };
+    const beforeMs = nowMs - this.settings.files.orphanAgeMs;
+    const orphans = (await this.#removeOrphans(beforeMs)) + (await this.blobs.removeDrafts(beforeMs));
+    return { files, uploads, orphans };
   }
 
   async #run(): Promise<void> {

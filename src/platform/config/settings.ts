@@ -38,7 +38,7 @@ export const SETTINGS_TABLE = {
     '',
     'Secret of short-lived tokens, the same for all replicas; empty: one per process.',
   ),
-  'data.dir': text('./data', 'Folder for spooled uploads; made when missing.'),
+  'data.dir': text('./data', 'Folder for spooled uploads, files, batches and their database; made when missing.'),
   'spool.memory_bytes': bytes(
     262_144,
     0,

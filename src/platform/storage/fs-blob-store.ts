@@ -59,6 +59,19 @@ export class FsBlobStore implements BlobStore {
     }
   }
 
+  /** A draft that still grows is younger than its last byte. */
+  async removeDrafts(beforeMs: number): Promise<number> {
+    const drafts = await filesUnder(join(this.folder, UNFINISHED));
+    let removed = 0;
+    for (const draft of drafts) {
+      const found = await stat(draft).catch(() => undefined);
+      if (!found || found.mtimeMs >= beforeMs) continue;
+      await rm(draft, { force: true });
+      removed += 1;
+    }
+    return removed;
+  }
+
   join(key: string, parts: readonly string[]): Promise<number> {
     return this.write(key, this.#all(parts));
   }

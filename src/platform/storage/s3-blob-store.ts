@@ -90,6 +90,11 @@ export class S3BlobStore implements BlobStore {
     } while (ContinuationToken !== undefined);
   }
 
+  /** Parts of uploads that never ended are the bucket's own: a lifecycle rule (AbortIncompleteMultipartUpload) removes them. */
+  removeDrafts(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   /** Through here: S3 copies parts only where all but the last have 5 MiB, and users' parts may be smaller. */
   join(key: string, parts: readonly string[]): Promise<number> {
     return this.write(key, this.#all(parts));

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +102,13 @@ export class GatewayRig {
   /** Blobs that are being written. */
   async drafts(): Promise<string[]> {
     return readdir(join(this.dataDir, 'blobs', '.unfinished')).catch(() => []);
+  }
+
+  /** What a write leaves whose process is killed. */
+  async leaveDraft(): Promise<void> {
+    const folder = join(this.dataDir, 'blobs', '.unfinished');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'draft'), 'half');
   }
 
   /** Takes the spool's folder away while it is in use. */

@@ -38,6 +38,13 @@ describe('garbage', () => {
     expect(await rig.blobKeys()).not.toContain('files/0123456789abcdef/file-of-nobody');
   });
 
+  it('are drafts of writes that never ended, once they are an hour old', async () => {
+    await rig.gateway.leaveDraft();
+    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
+    expect(await collect(HOUR_MS + 60_000)).toMatchObject({ orphans: 1 });
+    expect(await rig.gateway.drafts()).toEqual([]);
+  });
+
   it('is an upload after its hour, with its parts', async () => {
     const order = { bytes: 3, filename: 'a', mime_type: 'text/plain', purpose: 'evals' };
     const { id } = await answerOf<{ id: string }>(rig.gateway.post('/v1/uploads', order));
