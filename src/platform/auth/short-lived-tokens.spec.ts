@@ -23,6 +23,18 @@ describe('short-lived tokens', () => {
     expect(tokens.verify(token)?.scopes).toEqual(new Set(['events']));
   });
 
+  it('carry what they were given, as long as they are valid', () => {
+    nowMs = 1_000_000;
+    const grant = { principal: owner('inference'), scopes: ['realtime'] as const, ttlS: 60 };
+    const { token } = tokens.mint({ ...grant, content: '{"model":"m"}' });
+    expect(tokens.contentOf(token)).toBe('{"model":"m"}');
+    expect(tokens.contentOf(tokens.mint(grant).token)).toBeUndefined();
+    expect(tokens.contentOf(`${token.slice(0, -2)}AA`)).toBeUndefined();
+    expect(tokens.contentOf('sk-a-key')).toBeUndefined();
+    nowMs = 1_060_000;
+    expect(tokens.contentOf(token)).toBeUndefined();
+  });
+
   it('are refused when one character differs, cut short, or signed with another secret', () => {
     const { token } = tokens.mint({ principal: owner('inference'), scopes: ['realtime'], ttlS: 60 });
     for (let at = 0; at < token.length - 1; at++) {

@@ -1,5 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
+import { register } from 'prom-client';
+
+const ANY_OF_THEM = 'process_cpu_user_seconds_total';
 
 export interface MetricsOptions {
   /** Answers `GET /metrics`. */
@@ -13,7 +16,8 @@ export interface MetricsOptions {
 export class MetricsModule {
   static forRoot({ controller, imports }: MetricsOptions): DynamicModule {
     const prometheus = PrometheusModule.registerAsync({
-      useFactory: () => ({ defaultMetrics: { enabled: true } }),
+      // The registry belongs to the process: a second application in it, as in tests, finds them there.
+      useFactory: () => ({ defaultMetrics: { enabled: register.getSingleMetric(ANY_OF_THEM) === undefined } }),
       controller,
       imports: [...imports],
     });

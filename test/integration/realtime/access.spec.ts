@@ -1,9 +1,16 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { RealtimeClient } from '../../support/realtime-client.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { GatewayRig } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+
+const MODELS = [
+  sttModel({ capabilities: ['transcribe', 'stream'] }),
+  sttModel({ id: 'able', aliases: [], capabilities: ['transcribe', 'stream', 'prompt'] }),
+];
 
 let folder: KeysFolder;
 let rig: GatewayRig;
@@ -13,8 +20,7 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   key = folder.add('acme', 'inference');
   events = folder.add('acme', 'events');
-  const models = [sttModel({ capabilities: ['transcribe', 'stream'] })];
-  rig = await GatewayRig.start({ models, settings: { 'auth.keys_file': folder.file } });
+  rig = await GatewayRig.start({ models: MODELS, settings: { 'auth.keys_file': folder.file } });
 });
 afterAll(async () => {
   await rig.close();
@@ -66,5 +72,75 @@ describe('where keys are asked for, a live session', () => {
     const stranger = await RealtimeClient.open(rig.url, query, { headers: bearer(key) });
     expect((await stranger.closed).code).toBe(1008);
     client.socket.close(1000);
+  });
+
+  it('is not resumed by another tenant, whatever it knows', async () => {
+    const client = await RealtimeClient.open(rig.url, {}, { headers: bearer(key) });
+    const { session } = await client.next('session.created');
+    const other = { headers: bearer(folder.add('other', 'inference')) };
+    process.emit('SIGHUP');
+    const query = { session_id: String(session.id), session_secret: String(session.resume.secret) };
+    const stranger = await RealtimeClient.open(rig.url, query, other);
+    expect((await stranger.next('error')).error.code).toBe('session_not_found');
+    const owner = await RealtimeClient.open(rig.url, query, { headers: bearer(key) });
+    await owner.next('session.resumed');
+    owner.socket.close(1000);
+  });
+
+  it('ends with the key it was opened with, directly or by a token, also while nobody is connected', async () => {
+    const before = await readFile(folder.file, 'utf8');
+    const late = { headers: bearer(folder.add('acme', 'inference')) };
+    process.emit('SIGHUP');
+    const answer = await rig.post('/v1/realtime/client_secrets', {}, late);
+    const { value } = (await answer.json()) as { value: string };
+    const [staying, direct, byToken, away] = await Promise.all(
+      [{ headers: bearer(key) }, late, { headers: bearer(value) }, late].map(how =>
+        RealtimeClient.open(rig.url, {}, how),
+      ),
+    );
+    const { session } = await away!.next('session.created');
+    away!.drop();
+    await away!.closed;
+    await writeFile(folder.file, before);
+    process.emit('SIGHUP');
+    for (const client of [direct!, byToken!]) {
+      expect((await client.next('error')).error.code).toBe('invalid_api_key');
+      expect((await client.closed).code).toBe(1008);
+    }
+    const query = { session_id: String(session.id), session_secret: String(session.resume.secret) };
+    const back = await RealtimeClient.open(rig.url, query, { headers: bearer(key) });
+    expect((await back.next('error')).error.code).toBe('session_not_found');
+    staying!.send({ type: 'input_audio_buffer.clear' });
+    await staying!.next('input_audio_buffer.cleared');
+    staying!.socket.close(1000);
+  });
+});
+
+describe('a short-lived token', () => {
+  const wish = { type: 'transcription', audio: { input: { format: { type: 'audio/pcmu' }, turn_detection: null } } };
+
+  it('carries the settings of its sessions to any gateway that signs with the same secret', async () => {
+    const secretFile = join(folder.folder, 'token-secret');
+    await writeFile(secretFile, 'x'.repeat(40));
+    const settings = { 'auth.keys_file': folder.file, 'auth.token_secret_file': secretFile };
+    await rig.close();
+    rig = await GatewayRig.start({ models: MODELS, settings });
+    const answer = await rig.post('/v1/realtime/client_secrets', { session: wish }, { headers: bearer(key) });
+    const { value } = (await answer.json()) as { value: string };
+    await rig.close();
+    rig = await GatewayRig.start({ models: MODELS, settings });
+    const client = await RealtimeClient.open(rig.url, {}, { headers: bearer(value) });
+    expect((await client.next('session.created')).session.audio.input).toMatchObject({
+      format: { type: 'audio/pcmu' },
+      turn_detection: null,
+    });
+    client.socket.close(1000);
+  });
+
+  it('has no room for long settings: 400 that says so', async () => {
+    const transcription = { model: 'able', prompt: 'x'.repeat(3500) };
+    const session = { type: 'transcription', audio: { input: { transcription } } };
+    const refused = await errorOf(rig.post('/v1/realtime/client_secrets', { session }, { headers: bearer(key) }));
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'session' });
   });
 });

@@ -135,8 +135,8 @@ describe('abuse closes, with the right code', () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const open = (path: string, more = {}) =>
       errorOfUpgrade(rig.port, path, { ...headers, 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', ...more });
-    expect(await open('/v1/elsewhere')).toBe(404);
-    expect(await open('/v1/realtime', { origin: 'https://evil.example' })).toBe(403);
+    expect(await open('/v1/elsewhere')).toEqual([404, 'unknown_url']);
+    expect(await open('/v1/realtime', { origin: 'https://evil.example' })).toEqual([403, 'origin_not_allowed']);
   });
 
   it('plain HTTP to the socket’s path is an ordinary 404', async () => {
@@ -144,14 +144,19 @@ describe('abuse closes, with the right code', () => {
   });
 });
 
-async function errorOfUpgrade(port: number, path: string, headers: Record<string, string>): Promise<number> {
+async function errorOfUpgrade(port: number, path: string, headers: Record<string, string>): Promise<[number, string]> {
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
     const sent = request({ port, path, headers });
-    sent.on('response', response => resolve(response.resume().statusCode ?? 0));
+    sent.on('response', response => {
+      response.setEncoding('utf8').once('data', (body: string) => {
+        const { error } = JSON.parse(body) as { error: { code: string } };
+        resolve([response.statusCode ?? 0, error.code]);
+      });
+    });
     sent.on('upgrade', (_response, socket) => {
       socket.destroy();
-      resolve(101);
+      resolve([101, '']);
     });
     sent.on('error', reject);
     sent.end();

@@ -62,6 +62,19 @@ describe('a spoken response', () => {
     );
   });
 
+  it('has one predecessor, whoever tells it', async () => {
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'One.' }] };
+    client.send({ type: 'conversation.item.create', item: { id: 'item_mine', ...item } });
+    client.send({ type: 'response.create' });
+    await client.next('response.done');
+    const told = client.events.filter(({ item: told }) => told?.role === 'assistant');
+    const places = told.filter(({ type }) => type.startsWith('conversation.item.'));
+    expect(places.map(({ type, previous_item_id: previous }) => [type, String(previous)])).toEqual([
+      ['conversation.item.added', 'item_mine'],
+      ['conversation.item.done', 'item_mine'],
+    ]);
+  });
+
   it('speaks what was added to the conversation', async () => {
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'From the conversation.' }] };
     client.send({ type: 'conversation.item.create', item });

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type StreamConfig, type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
+import { type PriorityQueue } from '../../../src/core/queue/priority-queue.js';
+import { IdleUnload } from '../../../src/gateway/scheduler/idle-unload.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
+import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { alone, isReady, makePool, transcribe, workerThat } from '../../support/pool-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { sourceLaunch } from '../api/gateway-rig.js';
@@ -78,6 +81,25 @@ describe('a live stream', () => {
     process.kill(pool.workers()[0]!.pid!, 'SIGKILL');
     await expect(heard).rejects.toMatchObject({ code: 'worker_lost' });
     expect(() => open()).toThrow(expect.objectContaining({ code: 'no_worker' }));
+  });
+
+  it('keeps its model loaded: idle time begins when the last one ends', async () => {
+    await pool.close();
+    pool = makePool({ models: [syntheticModel({ streams: 2 }, { id: 'm', idleUnloadS: 0 })], launch: sourceLaunch });
+    await pool.start();
+    await workerThat(pool, isReady);
+    const queue = { depthOf: () => ({ realtime: 0, batch: 0, bytes: 0 }) };
+    const idle = new IdleUnload(pool, queue as unknown as PriorityQueue<WorkerTask>);
+    const handle = open();
+    const heard = heardBy(handle);
+    idle.look();
+    expect(pool.model('m')).toMatchObject({ state: 'loaded', running: 1, idleMs: 0 });
+    await handle.sendFrame(Buffer.alloc(3200), true);
+    await handle.close();
+    expect((await heard).at(-1)?.type).toBe('final');
+    expect(pool.model('m')?.running).toBe(0);
+    idle.look();
+    expect(pool.model('m')?.state).toBe('unloading');
   });
 
   it('is not to be had of a model without streams', async () => {

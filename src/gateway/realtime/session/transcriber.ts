@@ -1,6 +1,7 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { type DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { LeftoverFinal } from './leftover-final.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
 
 export interface TranscriberOptions {
@@ -36,6 +37,8 @@ export class Transcriber {
   readonly #orders: Order[] = [];
   readonly #heard: ReplayBuffer;
   #handle: StreamHandle | undefined;
+  /** It has been told that nothing follows. */
+  #closing: StreamHandle | undefined;
   /** Bytes of audio accepted so far. */
   #position = 0;
   #waitingBytes = 0;
@@ -146,6 +149,7 @@ export class Transcriber {
 
   /** A stream that dies while it finishes has its own way back: then the new one is asked to end, or is set anew already. */
   async #finish(handle: StreamHandle, order: Order): Promise<void> {
+    this.#closing = handle;
     await handle.close();
     await this.#listening;
     const died = this.#handle !== handle;
@@ -174,7 +178,10 @@ export class Transcriber {
 
   async #listen(handle: StreamHandle, base: { startS: number; utterance: number }): Promise<void> {
     try {
-      for await (const event of handle.receiveEvents()) this.#tell(event, base);
+      const leftover = new LeftoverFinal();
+      for await (const event of handle.receiveEvents())
+        for (const told of leftover.before(event, handle === this.#closing)) this.#tell(told, base);
+      if (leftover.endS !== undefined) this.#heard.completed(leftover.endS + base.startS);
     } catch (error) {
       if (this.#handle !== handle || this.#ended) return;
       this.#handle = undefined;
