@@ -9,12 +9,15 @@ describe('the built product after its start', () => {
   let product: Product;
 
   beforeAll(async () => {
-    product = await Product.start([syntheticModel({})]);
+    product = await Product.start([syntheticModel({})], { 'batch.embedded': 'true' });
+    await product.until('a batch processor', async () => (await health()).batch_processor.state === 'ready');
     await product.transcribe('one request through everything');
   });
   afterAll(async () => product[Symbol.asyncDispose]());
 
-  it('has a running scheduler and a ready worker for every model', async () => {
+  const health = () => product.json<{ batch_processor: { state: string } }>('/health');
+
+  it('has a running scheduler, a batch processor and a ready worker for every model', async () => {
     expect(await product.json('/health')).toMatchObject({
       status: 'ok',
       models: [{ ready: true, workers: { ready: 1 } }],
@@ -22,7 +25,7 @@ describe('the built product after its start', () => {
     expect(await product.json('/admin/v1/queue')).toMatchObject({ accepting: true });
   });
 
-  it('exports every metric of the registry', async () => {
+  it('exports every metric of the registry, those of the batch processor included', async () => {
     const { body } = await product.gateway.call('GET', '/metrics');
     const exported = [...body.toString().matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
     expect(exported).toEqual(expect.arrayContaining(Object.keys(METRICS)));
