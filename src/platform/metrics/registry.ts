@@ -54,7 +54,7 @@ export const METRICS = {
     'From the request until the first chunk of text, or what the worker tells.',
     'model',
   ),
-  llm_inter_token_seconds: histogram(SIGNAL_S, 'Between two chunks of a stream whose reader keeps up.', 'model'),
+  llm_inter_token_seconds: histogram(WAIT_S, 'Between two chunks of a stream whose reader keeps up.', 'model'),
   llm_tokens_total: counter('Tokens that engines report, by type: prompt, completion, cached.', 'type', 'model'),
   llm_active_requests: gauge('Text and embedding requests that are queued or computed now.', 'model'),
 
