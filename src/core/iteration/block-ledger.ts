@@ -47,9 +47,28 @@ export class BlockLedger<K> {
     return this.#blank.length + this.#kept.size;
   }
 
+  /** Tokens that fit when nobody else is here. */
+  get capacity(): number {
+    return this.#options.blocks * this.#options.blockTokens;
+  }
+
   /** False: so many tokens never fit, whoever leaves. To be refused at submit. */
   couldHold(tokens: number): boolean {
-    return this.#blocksFor(tokens) <= this.#options.blocks;
+    return this.blocksFor(tokens) <= this.#options.blocks;
+  }
+
+  blocksFor(tokens: number): number {
+    return Math.ceil(tokens / this.#options.blockTokens);
+  }
+
+  /** What this sequence holds, in order of its tokens; grows with it. */
+  blocksOf(key: K): readonly number[] {
+    return this.#holding(key).blocks;
+  }
+
+  /** Blocks that become available when this sequence, alone or with others, is released. */
+  heldAlone(key: K): number {
+    return this.#holding(key).blocks.filter(block => this.#references[block] === 1).length;
   }
 
   /**
@@ -60,7 +79,7 @@ export class BlockLedger<K> {
     if (this.#holdings.has(key)) throw new Error('This sequence holds blocks already.');
     const shareable = Math.floor((request.prompt.length - 1) / this.#options.blockTokens);
     const shared = this.#index.match(request.salt, this.#paths(request.prompt, shareable));
-    const fresh = this.#blocksFor(request.capacity) - shared.length;
+    const fresh = this.blocksFor(request.capacity) - shared.length;
     const revived = shared.filter(block => this.#references[block] === 0).length;
     if (fresh > this.available - revived) return undefined;
     for (const block of shared) this.#hold(block);
@@ -72,7 +91,7 @@ export class BlockLedger<K> {
   /** Room for `tokens` in all; false, and nothing taken, when there is not enough. */
   grow(key: K, tokens: number): boolean {
     const { blocks } = this.#holding(key);
-    const more = this.#blocksFor(tokens) - blocks.length;
+    const more = this.blocksFor(tokens) - blocks.length;
     if (more > this.available) return false;
     for (let taken = 0; taken < more; taken++) blocks.push(this.#fresh());
     return true;
@@ -93,6 +112,14 @@ export class BlockLedger<K> {
     if (holding === undefined) return;
     this.#holdings.delete(key);
     for (const block of holding.blocks.toReversed()) this.#letGo(block);
+  }
+
+  /** The memory behind the blocks is gone: nothing computed can be found any more. Who holds blocks holds void ones. */
+  forgetContents(): void {
+    for (const block of this.#kept) this.#index.forget(block);
+    for (const { blocks } of this.#holdings.values()) for (const block of blocks) this.#index.forget(block);
+    this.#blank.push(...this.#kept);
+    this.#kept.clear();
   }
 
   /** @throws Error when a block is lost, or counted twice. */
@@ -136,10 +163,6 @@ export class BlockLedger<K> {
     const holding = this.#holdings.get(key);
     if (holding === undefined) throw new Error('This sequence holds no blocks.');
     return holding;
-  }
-
-  #blocksFor(tokens: number): number {
-    return Math.ceil(tokens / this.#options.blockTokens);
   }
 
   /** The first `count` full blocks as keys of the index. */

@@ -31,7 +31,7 @@ export class PrefixIndex {
     for (const block of tokens) {
       at = at?.children.get(block);
       if (at === undefined) break;
-      blocks.push((at).block);
+      blocks.push(at.block);
     }
     return blocks;
   }

@@ -26,6 +26,11 @@ export class WaitingLine<T> {
     return this.#places.shift()?.item;
   }
 
+  /** The first one that `accepts` takes; it stays in the line. */
+  first(accepts: (item: T) => boolean): T | undefined {
+    return this.#places.find(({ item }) => accepts(item))?.item;
+  }
+
   /** True when it was in the line. */
   remove(item: T): boolean {
     const index = this.#places.findIndex(place => place.item === item);

@@ -1,0 +1,225 @@
+import { type BlockLedger } from './block-ledger.js';
+import { effectiveClass, type FairLine } from './fair-line.js';
+import { type GenerationRequest } from './generation-request.js';
+import { type GenerationSequence } from './generation-sequence.js';
+import { type TenantCounters } from './tenant-counters.js';
+
+export interface RunningSetOptions {
+  /** Sequences in the running set. */
+  readonly maxRows: number;
+  /** Milliseconds of waiting that outweigh one priority class (D-21). */
+  readonly classWidthMs: number;
+  /** The certain part of an answer: tokens that must fit besides the prompt when a request is let in. */
+  readonly headroomTokens: number;
+  /** Times that a request may lose its memory to others; from then on it is let in with all it can ever need. */
+  readonly maxPreemptions: number;
+  /** Requests that may go before one that does not fit yet; from then on all behind it wait. */
+  readonly maxOvertakes: number;
+  /** Milliseconds after which one that does not fit is looked at again although no memory was freed. */
+  readonly backoffMs: number;
+  /** Milliseconds after which one whose consumer takes nothing gives its place to who waits. */
+  readonly pauseGraceMs: number;
+}
+
+interface Parts<T extends GenerationRequest> {
+  readonly ledger: BlockLedger<GenerationSequence<T>>;
+  readonly line: FairLine<GenerationSequence<T>>;
+  readonly counters: TenantCounters;
+}
+
+/**
+ * Who runs, and who is let in: rows and memory. A request that does not fit is looked at again when memory was freed or
+ * became findable (`#epoch`), not before: no busy loop, and no delay either.
+ */
+export class RunningSet<T extends GenerationRequest> {
+  readonly #options: RunningSetOptions;
+  readonly #parts: Parts<T>;
+  readonly #rows = new Set<GenerationSequence<T>>();
+  #preempted: GenerationSequence<T>[] = [];
+  #epoch = 0;
+
+  constructor(options: RunningSetOptions, parts: Parts<T>) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Oldest first, as the line has it. */
+  get rows(): GenerationSequence<T>[] {
+    return [...this.#rows].sort((a, b) => a.key - b.key);
+  }
+
+  has(row: GenerationSequence<T>): boolean {
+    return this.#rows.has(row);
+  }
+
+  /** Tokens that a running one has computed; undefined: it does not run. */
+  at(row: GenerationSequence<T> | undefined): number | undefined {
+    return row && this.#rows.has(row) ? row.computed : undefined;
+  }
+
+  /** Whose memory was taken since the last call. */
+  takePreempted(): GenerationSequence<T>[] {
+    const preempted = this.#preempted;
+    this.#preempted = [];
+    return preempted;
+  }
+
+  /** Room for the next token of each that decodes, the oldest first. True when somebody had to leave for it. */
+  grow(): boolean {
+    const before = this.#preempted.length;
+    for (const row of this.rows)
+      if (row.decoding && !row.paused)
+        while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.computed + 1)) this.#yield(this.#youngest());
+    return this.#preempted.length > before;
+  }
+
+  /**
+   * Before a step is composed: who comes first and finds no room takes it from lower classes and from who is paused for long.
+   * After that nobody of the step loses anything.
+   */
+  displace(nowMs: number): void {
+    for (;;) {
+      const next = this.#parts.line.first(nowMs, waiting => this.#isCandidate(waiting));
+      if (next === undefined || this.#surelyFits(next) || this.#isBackingOff(next, nowMs)) return;
+      if (!this.enter(next, nowMs) && !this.force(next, nowMs)) return;
+    }
+  }
+
+  /** Lets in whom rows, memory and `tokens` of this step have room for, in order of the line. */
+  admit(nowMs: number, tokens: number): GenerationSequence<T>[] {
+    const admitted: GenerationSequence<T>[] = [];
+    const blocked: GenerationSequence<T>[] = [];
+    for (let left = tokens; left > 0 && this.#hasRow;) {
+      const next = this.#parts.line.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
+      if (next === undefined) break;
+      if (this.enter(next, nowMs)) {
+        for (const passed of blocked) passed.overtaken += 1;
+        admitted.push(next);
+        left -= next.pending;
+      } else {
+        if (next.overtaken >= this.#options.maxOvertakes) break;
+        blocked.push(next);
+      }
+    }
+    return admitted;
+  }
+
+  /** One that waits gets a row and memory, if there is both. */
+  enter(next: GenerationSequence<T>, nowMs: number): boolean {
+    if (!this.#hasRow || this.#isBackingOff(next, nowMs)) return false;
+    const { salt } = next.request;
+    const got = this.#parts.ledger.allocate(next, { salt, prompt: next.tokens, capacity: this.#capacity(next) });
+    next.blocked = got ? undefined : { epoch: this.#epoch, atMs: nowMs };
+    if (got) this.#seat(next, got.reusedTokens);
+    return got !== undefined;
+  }
+
+  /** As `enter`, at the cost of lower classes and of who is paused for long; of nobody if that would not be enough. */
+  force(next: GenerationSequence<T>, nowMs: number): boolean {
+    const { ledger } = this.#parts;
+    const needed = ledger.blocksFor(this.#capacity(next));
+    const chosen: GenerationSequence<T>[] = [];
+    let free = ledger.available;
+    const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.#options.maxRows;
+    for (const row of this.#yielding(next, nowMs)) {
+      if (isEnough()) break;
+      chosen.push(row);
+      free += ledger.heldAlone(row);
+    }
+    if (chosen.length === 0 || !isEnough()) return false;
+    chosen.forEach(row => this.#yield(row));
+    return this.enter(next, nowMs);
+  }
+
+  /** The tokens up to `row.computed` are there, and can be found by others. */
+  learn(row: GenerationSequence<T>, before: number): void {
+    const { ledger } = this.#parts;
+    if (ledger.blocksFor(row.computed + 1) === ledger.blocksFor(before + 1)) return;
+    ledger.computed(row, row.tokens.slice(0, row.computed));
+    this.#epoch += 1;
+  }
+
+  /** It ended: row and memory are free. False when it does not run. */
+  drop(row: GenerationSequence<T>): boolean {
+    if (!this.#rows.delete(row)) return false;
+    this.#parts.ledger.release(row);
+    this.#epoch += 1;
+    return true;
+  }
+
+  /** The memory is gone: all wait again, in their places. */
+  lose(): void {
+    for (const row of this.#rows) this.#backToLine(row);
+    this.#preempted = [];
+    this.#parts.ledger.forgetContents();
+  }
+
+  get #hasRow(): boolean {
+    return this.#rows.size < this.#options.maxRows;
+  }
+
+  /** Who lost its memory for this step does not come back in it. */
+  #isCandidate(waiting: GenerationSequence<T>): boolean {
+    return !waiting.paused && !this.#preempted.includes(waiting);
+  }
+
+  #isBackingOff({ blocked }: GenerationSequence<T>, nowMs: number): boolean {
+    return blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.#options.backoffMs;
+  }
+
+  #surelyFits(next: GenerationSequence<T>): boolean {
+    const { ledger } = this.#parts;
+    return this.#hasRow && ledger.blocksFor(this.#capacity(next)) <= ledger.available;
+  }
+
+  #seat(next: GenerationSequence<T>, reusedTokens: number): void {
+    this.#parts.line.remove(next);
+    this.#rows.add(next);
+    next.computed = reusedTokens;
+    if (!next.charged) this.#parts.counters.charge(next.tenant, next.pending);
+    next.charged = true;
+  }
+
+  #capacity({ preemptions, most, tokens }: GenerationSequence<T>): number {
+    const { maxPreemptions, headroomTokens } = this.#options;
+    return preemptions >= maxPreemptions ? most : Math.min(most, tokens.length + headroomTokens);
+  }
+
+  #yielding(next: GenerationSequence<T>, nowMs: number): GenerationSequence<T>[] {
+    const { classWidthMs, maxPreemptions, pauseGraceMs } = this.#options;
+    const level = effectiveClass(next.key, nowMs, classWidthMs);
+    const youngest = this.rows.reverse();
+    const paused = youngest.filter(row => row.paused && nowMs - row.pausedSinceMs! >= pauseGraceMs);
+    const lower = youngest.filter(
+      row => !row.paused && row.preemptions < maxPreemptions && effectiveClass(row.key, nowMs, classWidthMs) > level,
+    );
+    return [...paused, ...lower];
+  }
+
+  /** Who leaves when one that decodes needs memory: a paused one, else the lowest and youngest that may. */
+  #youngest(): GenerationSequence<T> {
+    const youngest = this.rows.reverse();
+    const victim =
+      youngest.find(row => row.paused) ?? youngest.find(row => row.preemptions < this.#options.maxPreemptions);
+    // Who may not be preempted holds all it needs and does not grow; so who grows may be.
+    if (victim === undefined) throw new Error('A sequence grows although it holds all it can need.');
+    return victim;
+  }
+
+  #yield(row: GenerationSequence<T>): void {
+    if (!row.paused) row.preemptions += 1;
+    this.#preempted.push(row);
+    this.#backToLine(row);
+  }
+
+  #backToLine(row: GenerationSequence<T>): void {
+    this.drop(row);
+    row.computed = 0;
+    row.blocked = undefined;
+    this.#parts.line.add(row);
+  }
+}

@@ -1,0 +1,59 @@
+import { type BlockLedger } from './block-ledger.js';
+import { type StepItem } from './generation-plan.js';
+import { type GenerationRequest } from './generation-request.js';
+import { type GenerationSequence } from './generation-sequence.js';
+import { type RunningSet } from './running-set.js';
+import { type TokenBudget } from './token-budget.js';
+
+export interface StepItems<T> {
+  readonly decode: readonly StepItem<T>[];
+  readonly prefill: readonly StepItem<T>[];
+}
+
+interface Parts<T extends GenerationRequest> {
+  readonly running: RunningSet<T>;
+  readonly ledger: BlockLedger<GenerationSequence<T>>;
+  readonly budget: TokenBudget;
+}
+
+/** What goes into a step: who decodes first, then chunks of prompts, the oldest first, within the tokens of the step. */
+export class StepComposer<T extends GenerationRequest> {
+  readonly #parts: Parts<T>;
+
+  constructor(parts: Parts<T>) {
+    this.#parts = parts;
+  }
+
+  /** The usual step. Nobody is let in where somebody just had to leave: it would take the memory that was freed. */
+  compose(nowMs: number, admits = true): StepItems<T> {
+    const { running, budget } = this.#parts;
+    const preempted = running.grow();
+    if (admits && !preempted) running.displace(nowMs);
+    const rows = running.rows.filter(row => !row.paused);
+    const decode = rows.filter(row => row.decoding).map(row => this.#item(row, 1));
+    const prefill: StepItem<T>[] = [];
+    let left = budget.allowance(decode.length) - decode.length;
+    const fill = (row: GenerationSequence<T>): void => {
+      const count = Math.min(left, row.pending);
+      if (count > 0) prefill.push(this.#item(row, count));
+      left -= count;
+    };
+    rows.filter(row => !row.decoding).forEach(fill);
+    if (admits && !preempted) running.admit(nowMs, left).forEach(fill);
+    return { decode, prefill };
+  }
+
+  /** A step for the first of `suspects` that finds room. If none does, others go on but nobody joins, until one does. */
+  quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
+    const { running, budget } = this.#parts;
+    const alone = suspects.find(
+      suspect => running.has(suspect) || running.enter(suspect, nowMs) || running.force(suspect, nowMs),
+    );
+    if (alone === undefined) return this.compose(nowMs, false);
+    return { decode: [], prefill: [this.#item(alone, Math.min(alone.pending, budget.allowance(0)))] };
+  }
+
+  #item(row: GenerationSequence<T>, count: number): StepItem<T> {
+    return row.item(count, this.#parts.ledger.blocksOf(row));
+  }
+}

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { itemsOf, type StepItem } from '../../src/core/iteration/generation-plan.js';
+import { GenerationYard, YARD_DEFAULTS } from './generation-yard.js';
+import { BackendDied } from './step-simulator.js';
+import { type ToyRequest } from './toy-model.js';
+
+/** Few tokens and few lengths, so that beginnings are often equal. */
+const arrival = fc.record({
+  afterSteps: fc.nat(4),
+  tenant: fc.constantFrom('a', 'b', 'c'),
+  priorityClass: fc.nat(2),
+  prompt: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 24 }),
+  maxTokens: fc.integer({ min: 1, max: 24 }),
+  seed: fc.nat(9),
+  deadlineAfterMs: fc.option(fc.integer({ min: 0, max: 300 }), { freq: 8 }),
+  cancelAtStep: fc.option(fc.nat(40), { freq: 5 }),
+  cancelInStep: fc.boolean(),
+  pauseAtStep: fc.option(fc.nat(30), { freq: 5 }),
+  pauseSteps: fc.nat(40),
+  fault: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 'item', 'run', 'process'),
+  /** Position whose computation goes wrong. */
+  faultAt: fc.nat(30),
+});
+
+export const trace = fc.record({
+  blocks: fc.integer({ min: 6, max: 24 }),
+  maxRows: fc.integer({ min: 1, max: 6 }),
+  maxTokens: fc.integer({ min: 6, max: 24 }),
+  headroomTokens: fc.constantFrom(0, 1, 4, 12),
+  /** Runs that fail, and kill the process, by nobody's fault. */
+  failedRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 4 })),
+  deadRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 2 })),
+  arrivals: fc.array(arrival, { minLength: 1, maxLength: 14 }),
+});
+
+export type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never;
+export type Fields = Trace['arrivals'][number];
+
+/** The same without anything that ends a request early: what is left must end as it does alone. */
+export const calm = ({ arrivals, ...rest }: Trace): Trace => ({
+  ...rest,
+  failedRuns: [],
+  deadRuns: [],
+  arrivals: arrivals.map(fields => ({ ...fields, deadlineAfterMs: null, cancelAtStep: null, fault: undefined })),
+});
+
+export interface Played {
+  readonly yard: GenerationYard;
+  readonly fieldsOf: ReadonlyMap<ToyRequest, Fields>;
+  readonly cancelled: ReadonlySet<ToyRequest>;
+  readonly refused: readonly ToyRequest[];
+  /** Times that each was in a run that failed or died by nobody's fault. */
+  readonly hit: ReadonlySet<ToyRequest>;
+}
+
+type Check = (yard: GenerationYard, plan: ReturnType<GenerationYard['step']>) => void;
+
+/** Plays a whole history; the rules of `GenerationYard` hold in each step, and `check` looks at each. */
+export function play(history: Trace, check: Check = () => undefined): Played {
+  const fieldsOf = new Map<ToyRequest, Fields>();
+  const hit = new Set<ToyRequest>();
+  const covers = ({ request, position, tokens }: StepItem<ToyRequest>, fault: Fields['fault']): boolean => {
+    const fields = fieldsOf.get(request)!;
+    return fields.fault === fault && position <= fields.faultAt && fields.faultAt < position + tokens.length;
+  };
+  const beforeRun = (items: readonly StepItem<ToyRequest>[]): void => {
+    const { runs } = yard.simulator;
+    if ([...history.deadRuns, ...history.failedRuns].includes(runs)) items.forEach(({ request }) => hit.add(request));
+    if (history.deadRuns.includes(runs)) throw new BackendDied('A process died.');
+    if (items.some(item => covers(item, 'process'))) throw new BackendDied('A request killed the process.');
+    if (history.failedRuns.includes(runs)) throw new Error('A run failed.');
+    if (items.some(item => covers(item, 'run'))) throw new Error('A request spoiled the run.');
+  };
+  const { blocks, maxRows, headroomTokens } = history;
+  const budget = { ...YARD_DEFAULTS.budget, minTokens: maxRows, maxTokens: history.maxTokens };
+  const itemError = (item: StepItem<ToyRequest>) => (covers(item, 'item') ? new Error('An item failed.') : undefined);
+  const yard = new GenerationYard({ blocks, maxRows, headroomTokens, budget, beforeRun, itemError });
+  const actors = new Actors(history, yard, fieldsOf);
+  for (let step = 0; !actors.isOver(step); step++) {
+    actors.before(step);
+    check(
+      yard,
+      yard.step(() => actors.during(step)),
+    );
+    if (step > 6000) throw new Error(`Never ends: ${yard.log.slice(-5).join('\n')}`);
+  }
+  return { yard, fieldsOf, hit, cancelled: actors.cancelled, refused: actors.refused };
+}
+
+/** Callers and consumers: they come, pause, resume and leave when the trace says so. */
+class Actors {
+  readonly cancelled = new Set<ToyRequest>();
+  readonly refused: ToyRequest[] = [];
+  readonly #script: { readonly at: number; readonly fields: Fields; request?: ToyRequest }[] = [];
+  readonly #yard: GenerationYard;
+  readonly #fieldsOf: Map<ToyRequest, Fields>;
+
+  constructor({ arrivals }: Trace, yard: GenerationYard, fieldsOf: Map<ToyRequest, Fields>) {
+    this.#yard = yard;
+    this.#fieldsOf = fieldsOf;
+    let at = 0;
+    for (const fields of arrivals) this.#script.push({ at: (at += fields.afterSteps), fields });
+  }
+
+  isOver(step: number): boolean {
+    return this.#script.every(({ at }) => at < step) && this.#yard.alive.length === 0;
+  }
+
+  before(step: number): void {
+    for (const entry of this.#script) if (entry.at === step) this.#submit(entry);
+    this.#cancel(step, false);
+    for (const { request, fields, at } of this.#script) {
+      if (!request || fields.pauseAtStep === null) continue;
+      if (step === at + fields.pauseAtStep) this.#yard.scheduler.pause(request, this.#yard.nowMs);
+      if (step === at + fields.pauseAtStep + fields.pauseSteps) this.#yard.scheduler.resume(request);
+    }
+  }
+
+  during(step: number): void {
+    this.#cancel(step, true);
+  }
+
+  #submit(entry: { readonly fields: Fields; request?: ToyRequest }): void {
+    const { tenant, priorityClass, prompt, maxTokens, seed, deadlineAfterMs } = entry.fields;
+    const arrivalMs = this.#yard.nowMs;
+    const deadline = deadlineAfterMs === null ? {} : { deadlineMs: arrivalMs + deadlineAfterMs };
+    const request = {
+      ...{ tenant, priorityClass, prompt, maxTokens, seed, arrivalMs },
+      salt: `salt of ${tenant}`,
+      ...deadline,
+    };
+    this.#fieldsOf.set(request, entry.fields);
+    if (this.#yard.submit(request)) entry.request = request;
+    else this.refused.push(request);
+  }
+
+  #cancel(step: number, inStep: boolean): void {
+    for (const { request, fields, at } of this.#script) {
+      if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep) continue;
+      const due = step >= at + fields.cancelAtStep && !this.cancelled.has(request);
+      if (due && this.#yard.scheduler.cancel(request, 'consumer_gone')) this.cancelled.add(request);
+    }
+  }
+}
+
+export const isPlanned = (plan: ReturnType<GenerationYard['step']>, request: ToyRequest): boolean =>
+  plan !== undefined && itemsOf(plan).some(item => item.request === request);

@@ -1,0 +1,166 @@
+import { type GenerationPlan, itemsOf, type StepItem } from '../../src/core/iteration/generation-plan.js';
+import { type GenerationEnd } from '../../src/core/iteration/generation-request.js';
+import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
+import { BackendDied, StepSimulator, type SimulatorOptions } from './step-simulator.js';
+import { type ToyRequest } from './toy-model.js';
+
+/** What came of one request. */
+export interface ToyRecord {
+  readonly request: ToyRequest;
+  readonly output: number[];
+  readonly ends: GenerationEnd[];
+  endedMs: number;
+  /** First item of a plan; undefined: never ran. */
+  firstStep: number | undefined;
+  firstMs: number | undefined;
+}
+
+export type YardOptions = Partial<Omit<GenerationOptions<ToyRequest>, 'memory' | 'emitted' | 'ended'>> &
+  Pick<SimulatorOptions, 'beforeRun' | 'itemError'> & { readonly blocks?: number; readonly blockTokens?: number };
+
+export const YARD_DEFAULTS = {
+  maxRows: 4,
+  classWidthMs: 100,
+  headroomTokens: 4,
+  maxPreemptions: 2,
+  maxOvertakes: 3,
+  backoffMs: 5,
+  pauseGraceMs: 50,
+  maxContext: 64,
+  budget: { minTokens: 4, maxTokens: 16, targetMs: 10 },
+  outputWeight: 2,
+  idleWaitMs: 50,
+  loadWaitMs: 5,
+};
+
+/** A scheduler and a simulator in virtual time, with the rules checked in every step that hold whatever happens. */
+export class GenerationYard {
+  readonly scheduler: GenerationScheduler<ToyRequest>;
+  readonly simulator: StepSimulator;
+  readonly records = new Map<ToyRequest, ToyRecord>();
+  /** Each plan as a line. */
+  readonly log: string[] = [];
+  readonly #options: typeof YARD_DEFAULTS;
+  /** Where the next item of each sequence has to start; none: anywhere within what is known. */
+  readonly #expected = new Map<ToyRequest, number>();
+  nowMs = 0;
+
+  constructor(options: YardOptions = {}) {
+    const { blocks = 16, blockTokens = 4, beforeRun, itemError, ...rest } = options;
+    this.#options = { ...YARD_DEFAULTS, ...rest };
+    const cost = { fixedMs: 2, perTokenMs: 0.5, perPastTokenMs: 0.01 };
+    this.simulator = new StepSimulator({ blocks, blockTokens, cost, beforeRun, itemError });
+    this.scheduler = new GenerationScheduler<ToyRequest>({
+      ...this.#options,
+      memory: this.simulator.memory,
+      emitted: (request, token, index) => this.#emitted(request, token, index),
+      ended: (request, end) => this.#ended(request, end),
+    });
+  }
+
+  /** False when it was refused. */
+  submit(request: ToyRequest): boolean {
+    if (this.scheduler.submit(request)) return false;
+    const record = { request, output: [], ends: [], endedMs: 0, firstStep: undefined, firstMs: undefined };
+    this.records.set(request, record);
+    return true;
+  }
+
+  /** One iteration, or the wait until the next wake. `during` happens while the step runs. */
+  step(during: (plan: GenerationPlan<ToyRequest>) => void = () => undefined): GenerationPlan<ToyRequest> | undefined {
+    const wakeMs = this.scheduler.nextWakeMs(this.nowMs);
+    const plan = this.scheduler.plan(this.nowMs);
+    if (plan === undefined) {
+      this.nowMs = Math.max(this.scheduler.nextWakeMs(this.nowMs), this.nowMs + 1);
+      return undefined;
+    }
+    if (wakeMs > this.nowMs && itemsOf(plan).length > 0) this.#mustBeTimed(plan, wakeMs);
+    this.#check(plan);
+    during(plan);
+    this.#act(plan);
+    this.scheduler.audit();
+    return plan;
+  }
+
+  /** Steps until nobody is here. @throws Error when that does not come. */
+  drain(limit = 4000): void {
+    for (let step = 0; this.scheduler.waiting + this.scheduler.running > 0; step++) {
+      if (step > limit)
+        throw new Error(`Still ${this.scheduler.waiting} waiting and ${this.scheduler.running} running.`);
+      this.step();
+    }
+  }
+
+  get alive(): ToyRecord[] {
+    return [...this.records.values()].filter(({ ends }) => ends.length === 0);
+  }
+
+  #act(plan: GenerationPlan<ToyRequest>): void {
+    try {
+      const outcome = this.simulator.step(plan);
+      this.nowMs += this.simulator.lastMs;
+      if (outcome.type === 'done')
+        for (const { request, position, tokens } of itemsOf(plan))
+          this.#expected.set(request, position + tokens.length);
+      this.scheduler.complete(outcome, this.nowMs);
+    } catch (error) {
+      if (!(error instanceof BackendDied)) throw error;
+      this.simulator.crash();
+      this.#expected.clear();
+      this.scheduler.lost(error);
+    }
+  }
+
+  /** A step that nobody announced: only because time has passed (a deadline, a grace, a back-off). */
+  #mustBeTimed(plan: GenerationPlan<ToyRequest>, wakeMs: number): void {
+    if (wakeMs - this.nowMs > this.#options.loadWaitMs)
+      throw new Error(`Step ${plan.step} could have waited until ${wakeMs}.`);
+  }
+
+  #check(plan: GenerationPlan<ToyRequest>): void {
+    const items = itemsOf(plan);
+    const { maxRows, budget } = this.#options;
+    const tokens = items.reduce((sum, item) => sum + item.tokens.length, 0);
+    if (tokens > budget.maxTokens) throw new Error(`${tokens} tokens in a step of ${budget.maxTokens}.`);
+    if (items.length > maxRows) throw new Error(`${items.length} items for ${maxRows} rows.`);
+    if (new Set(items.map(({ request }) => request)).size !== items.length)
+      throw new Error('Two items of one sequence.');
+    for (const request of plan.leave) this.#expected.delete(request);
+    for (const item of items) this.#checkItem(item);
+    for (const { tokens: one } of plan.decode)
+      if (one.length !== 1) throw new Error('A decode item of several tokens.');
+    this.log.push(
+      JSON.stringify([plan.leave.map(this.#name), ...[plan.decode, plan.prefill].map(list => list.map(this.#line))]),
+    );
+  }
+
+  #checkItem({ request, position, tokens }: StepItem<ToyRequest>): void {
+    const record = this.records.get(request)!;
+    if (record.ends.length > 0) throw new Error('An item of a request that has ended.');
+    const all = [...request.prompt, ...record.output];
+    const expected = this.#expected.get(request);
+    if (expected !== undefined && expected !== position) throw new Error(`Position ${position} after ${expected}.`);
+    this.#expected.set(request, position);
+    if (tokens.length === 0) throw new Error('An item without tokens.');
+    if (all.slice(position, position + tokens.length).join() !== tokens.join()) throw new Error('Not its own tokens.');
+    record.firstStep ??= this.log.length;
+    record.firstMs ??= this.nowMs;
+  }
+
+  #emitted(request: ToyRequest, token: number, index: number): void {
+    const record = this.records.get(request)!;
+    if (record.ends.length > 0) throw new Error('A token after the end.');
+    if (index !== record.output.length) throw new Error(`Token ${index} after ${record.output.length}.`);
+    record.output.push(token);
+  }
+
+  #ended(request: ToyRequest, end: GenerationEnd): void {
+    const record = this.records.get(request)!;
+    record.ends.push(end);
+    record.endedMs = this.nowMs;
+  }
+
+  readonly #name = (request: ToyRequest): number => [...this.records.keys()].indexOf(request);
+  readonly #line = ({ request, position, tokens, sample, blocks }: StepItem<ToyRequest>): string =>
+    `${this.#name(request)}@${position}+${tokens.length}${sample ? '!' : ''}[${blocks.join()}]`;
+}

@@ -1,0 +1,126 @@
+import {
+  type GenerationPlan,
+  itemsOf,
+  type ItemResult,
+  type StepItem,
+  type StepOutcome,
+} from '../../src/core/iteration/generation-plan.js';
+import { type StepBackend } from '../../src/core/iteration/step-backend.port.js';
+import { TOY_END, toyNext, type ToyRequest } from './toy-model.js';
+
+/** Milliseconds of a step: fixed + tokens that go through + tokens that they look back at. */
+export interface StepCost {
+  readonly fixedMs: number;
+  readonly perTokenMs: number;
+  readonly perPastTokenMs: number;
+}
+
+export interface SimulatorOptions {
+  readonly blocks: number;
+  readonly blockTokens: number;
+  readonly cost: StepCost;
+  /** Throws for a run that fails as a whole, `BackendDied` for one that kills the process. */
+  readonly beforeRun?: (items: readonly StepItem<ToyRequest>[]) => void;
+  /** An error for an item that fails by itself. */
+  readonly itemError?: (item: StepItem<ToyRequest>) => Error | undefined;
+}
+
+/** Thrown by `beforeRun`: the process is gone, with all it kept. */
+export class BackendDied extends Error {}
+
+interface Cell {
+  readonly token: number;
+  readonly position: number;
+  readonly salt: string;
+}
+
+/**
+ * A backend whose KV memory is there: cells of blocks that hold what was written last. The toy model reads its past from
+ * those cells and not from the request, so a block that was lent wrongly, written late or reused too early changes the
+ * answer, and one of another salt is an error of its own.
+ */
+export class StepSimulator implements StepBackend<ToyRequest> {
+  readonly memory: { readonly blocks: number; readonly blockTokens: number };
+  readonly #options: SimulatorOptions;
+  readonly #cells: (Cell | undefined)[];
+  /** Native runs, failed ones too: one per plan. */
+  runs = 0;
+  /** What the last run would have taken, in whole milliseconds. */
+  lastMs = 0;
+
+  constructor(options: SimulatorOptions) {
+    this.#options = options;
+    this.memory = { blocks: options.blocks, blockTokens: options.blockTokens };
+    this.#cells = new Array<Cell | undefined>(options.blocks * options.blockTokens);
+  }
+
+  async run(plan: GenerationPlan<ToyRequest>): Promise<StepOutcome<ToyRequest>> {
+    return Promise.resolve(this.step(plan));
+  }
+
+  async close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The same without a promise. */
+  step(plan: GenerationPlan<ToyRequest>): StepOutcome<ToyRequest> {
+    const items = itemsOf(plan);
+    this.lastMs = this.#cost(items);
+    if (items.length === 0) return { type: 'done', results: new Map() };
+    this.runs += 1;
+    try {
+      this.#options.beforeRun?.(items);
+    } catch (error) {
+      if (error instanceof BackendDied) throw error;
+      for (const item of items) this.#write(item, () => undefined);
+      return { type: 'failed', error: error as Error };
+    }
+    // All is written before anything is read, as in one native run.
+    for (const item of items) this.#write(item, (token, position) => ({ token, position, salt: item.request.salt }));
+    return { type: 'done', results: new Map(items.map(item => [item.request, this.#result(item)])) };
+  }
+
+  /** The process died: its memory is gone. */
+  crash(): void {
+    this.#cells.fill(undefined);
+  }
+
+  #write(
+    { blocks, position, tokens }: StepItem<ToyRequest>,
+    cell: (token: number, at: number) => Cell | undefined,
+  ): void {
+    tokens.forEach(
+      (token, index) => (this.#cells[this.#address(blocks, position + index)] = cell(token, position + index)),
+    );
+  }
+
+  #result(item: StepItem<ToyRequest>): ItemResult {
+    const error = this.#options.itemError?.(item);
+    if (error) return { type: 'failed', error };
+    const past = Array.from({ length: item.position + item.tokens.length }, (_, at) => this.#read(item, at));
+    if (!item.sample) return { type: 'computed' };
+    const token = toyNext(past, item.request.seed);
+    return token === TOY_END ? { type: 'stop' } : { type: 'token', token };
+  }
+
+  #read({ blocks, request }: StepItem<ToyRequest>, at: number): number {
+    const cell = this.#cells[this.#address(blocks, at)];
+    if (cell === undefined || cell.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
+    if (cell.salt !== request.salt) throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
+    return cell.token;
+  }
+
+  #address(blocks: readonly number[], position: number): number {
+    const { blockTokens } = this.#options;
+    const block = blocks[Math.floor(position / blockTokens)];
+    if (block === undefined) throw new Error(`No block for position ${position}.`);
+    return block * blockTokens + (position % blockTokens);
+  }
+
+  #cost(items: readonly StepItem<ToyRequest>[]): number {
+    const { fixedMs, perTokenMs, perPastTokenMs } = this.#options.cost;
+    const lookedAt = ({ tokens, position }: StepItem<ToyRequest>): number =>
+      tokens.length * (perTokenMs + perPastTokenMs * position);
+    return Math.ceil(items.reduce((ms, item) => ms + lookedAt(item), fixedMs));
+  }
+}
