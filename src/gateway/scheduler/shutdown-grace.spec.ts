@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 
@@ -10,7 +9,7 @@ describe('the grace of a shutdown', () => {
   let nowMs = 5000;
   const graceAt = (atMs: number): ShutdownGrace => {
     nowMs = atMs;
-    return new ShutdownGrace({ nowMs: () => nowMs } as ProcessClock, SETTINGS);
+    return new ShutdownGrace({ nowMs: () => nowMs }, SETTINGS);
   };
 
   it('is one: its 10 s begin with the first hook, whoever asks later', () => {
