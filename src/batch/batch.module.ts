@@ -58,6 +58,7 @@ export class BatchModule implements OnApplicationShutdown {
       ],
       providers: [
         { provide: TRACER, useValue: tracer },
+        { provide: ShutdownGrace, useFactory: () => graceOf(settings, link) },
         JobTraces,
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
@@ -95,11 +96,6 @@ const EXECUTION = [
     useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
   },
   {
-    provide: ShutdownGrace,
-    inject: [SETTINGS],
-    useFactory: ({ batch }: Settings) => new ShutdownGrace(batch.graceMs),
-  },
-  {
     provide: LineSender,
     inject: [TargetResolver, AudioUpload, SpeechAnswer, LineMetrics],
     useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAnswer, metrics: LineMetrics) =>
@@ -110,6 +106,14 @@ const EXECUTION = [
   LogShipping,
   ExecuteService,
 ];
+
+/** Time to write down the last results before the gateway, out of patience, kills its child. */
+const LAST_WORDS_MS = 2000;
+
+function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): ShutdownGrace {
+  const patienceMs = link ? Math.max(0, server.shutdownGraceMs - LAST_WORDS_MS) : batch.graceMs;
+  return new ShutdownGrace(batch.graceMs, Math.min(batch.graceMs, patienceMs));
+}
 
 /** @throws ConfigError */
 function resolverOf(settings: Settings, link: ProcessorLink | undefined): TargetResolver {

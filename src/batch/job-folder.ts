@@ -22,7 +22,7 @@ export class JobFolder {
   readonly rejected = (): string => join(this.path, 'rejected.jsonl');
   readonly plan = (safeName: string): string => join(this.path, 'plans', `${safeName}.plan`);
   readonly results = (): string => join(this.path, 'results');
-  /** Ids of the result files, chosen once: publishing twice makes no second file. */
+  /** Ids of the result files, chosen once per claim: publishing twice makes no second file. */
   readonly publication = (): string => join(this.path, 'publication.json');
 
   async make(): Promise<void> {

@@ -66,6 +66,8 @@ export class JobRunner {
 
   async #finish(work: JobWork, plan: JobPlan, log: ResultLog, reason: StopReason | undefined): Promise<Ending> {
     let ending = endingOf(reason);
+    // Nothing but bad lines, and too late to start: it never was in progress.
+    if (ending === 'completed' && work.lease.job.status === 'validating') ending = 'expired';
     if (ending === 'completed' && work.lease.job.status === 'in_progress') {
       const { counts, usage } = log.progress;
       const outcome = await work.lease.update({ status: 'finalizing', counts, ...(usage ? { usage } : {}) });
@@ -79,7 +81,7 @@ export class JobRunner {
 
   async #publish(work: JobWork, log: ResultLog, ending: Exclude<Ending, 'handed_over'>): Promise<Ending> {
     const { lease, folder } = work;
-    const files = await this.publisher.publish(lease.job, log, folder);
+    const files = await this.publisher.publish({ lease, folder, log });
     const { counts, usage } = log.progress;
     const change = {
       counts,

@@ -100,11 +100,24 @@ export class ExecuteService implements OnApplicationShutdown {
       stop.request('trouble');
     };
     const lanes = plan.models.map(
-      lines => new LineLane(job.id, job.tenant, lines, this.gates.of(lines.model), log.progress.done),
+      lines =>
+        new LineLane(`${job.id} ${lease.epoch}`, job.tenant, lines, this.gates.of(lines.model), log.progress.done),
     );
     const { dispatcher, sender } = this;
     const graceMs = (): number => this.grace.msFor(stop.reason);
-    const execution = new JobExecution({ job, lanes, log, input, stop, sender, dispatcher, graceMs, onTrouble });
+    const isHeld = (): boolean => !lease.isLost;
+    const execution = new JobExecution({
+      job,
+      isHeld,
+      lanes,
+      log,
+      input,
+      stop,
+      sender,
+      dispatcher,
+      graceMs,
+      onTrouble,
+    });
     work.running = { log, startedMs: Date.now(), doneAtStart: log.progress.done.count };
     log.listen({ onDurable: () => dispatcher.pump(), onFailure: onTrouble });
     this.#running.add(execution);

@@ -15,6 +15,8 @@ export interface ExecutionParts {
   readonly log: ResultLog;
   readonly input: InputLines;
   readonly stop: JobStop;
+  /** False from the instant the lease runs out, also for a process that slept through it. */
+  readonly isHeld: () => boolean;
   readonly sender: LineSender;
   readonly dispatcher: LineDispatcher;
   /** How long lines in flight may finish once nothing more is sent (D-15). */
@@ -41,7 +43,8 @@ export class JobExecution implements SendingJob {
   }
 
   get mayGo(): boolean {
-    return this.parts.stop.reason === undefined && !this.parts.log.isBehind;
+    const { stop, log, isHeld } = this.parts;
+    return stop.reason === undefined && !log.isBehind && isHeld();
   }
 
   get weight(): number {

@@ -23,13 +23,14 @@ export class LineLane {
   #resting: Resting[] = [];
 
   constructor(
-    readonly jobId: string,
+    /** Of one claim of one job: the same job may be claimed anew while its earlier claim here still winds down. */
+    claimKey: string,
     readonly tenant: string,
     private readonly lines: ModelPlan,
     readonly gate: TargetGate,
     private readonly done: DoneMap,
   ) {
-    this.key = `${jobId}\n${lines.model}`;
+    this.key = `${claimKey}\n${lines.model}`;
     this.#skipDone();
   }
 

@@ -4,7 +4,11 @@ import { type StopReason } from './job-stop.js';
 export class ShutdownGrace {
   #hurried = false;
 
-  constructor(private readonly graceMs: number) {}
+  /** @param shutdownMs on SIGTERM: less than the time after which whoever sent it kills */
+  constructor(
+    private readonly graceMs: number,
+    private readonly shutdownMs: number,
+  ) {}
 
   /** Nobody is left to wait for. */
   hurry(): void {
@@ -12,6 +16,7 @@ export class ShutdownGrace {
   }
 
   msFor(reason: StopReason | undefined): number {
-    return this.#hurried || reason === 'lost' ? 0 : this.graceMs;
+    if (this.#hurried || reason === 'lost') return 0;
+    return reason === 'shutdown' ? this.shutdownMs : this.graceMs;
   }
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type ResultLog } from '../execute/result-log.js';
 import { type ResultKind } from '../execute/result-record.js';
 import { isAbsent, type JobFolder, writeWhole } from '../job-folder.js';
+import { type JobLease } from '../lease/job-lease.js';
 import { ResultFiles } from './result-files.js';
 
 export interface Published {
@@ -11,7 +11,18 @@ export interface Published {
   readonly errorFileId?: string;
 }
 
-type Ids = Readonly<Record<'output' | 'error', string>>;
+export interface Publication {
+  readonly lease: JobLease;
+  readonly folder: JobFolder;
+  readonly log: ResultLog;
+}
+
+/** Chosen once per claim: a processor that lost the job writes under other names than the one that has it. */
+interface Ids {
+  readonly epoch: number;
+  readonly output: string;
+  readonly error: string;
+}
 
 const CHUNK_BYTES = 262_144;
 
@@ -21,12 +32,16 @@ export class Publisher {
   constructor(private readonly files: ResultFiles) {}
 
   /** Doing it again after a failure or a crash makes no second file. @throws when a store fails */
-  async publish(job: BatchJob, log: ResultLog, folder: JobFolder): Promise<Published> {
-    const ids = await this.#ids(folder);
+  async publish(publication: Publication): Promise<Published> {
+    const { lease, log } = publication;
+    const { job } = lease;
+    const ids = await this.#ids(publication);
     const { completed, failed } = log.progress.counts;
-    const save = async (name: keyof Ids, kind: ResultKind): Promise<string> => {
+    const save = async (name: 'output' | 'error', kind: ResultKind): Promise<string> => {
       const filename = `${job.id}_${name}.jsonl`;
-      return (await this.files.save(job, { id: ids[name], filename, open: () => chunked(log.lines(kind)) })).id;
+      const open = (): AsyncIterable<Uint8Array> => chunked(log.lines(kind));
+      const assertHeld = (): void => lease.assertHeld();
+      return (await this.files.save(job, { id: ids[name], filename, open, assertHeld })).id;
     };
     return {
       ...(completed > 0 ? { outputFileId: await save('output', 'O') } : {}),
@@ -34,15 +49,22 @@ export class Publisher {
     };
   }
 
-  async #ids(folder: JobFolder): Promise<Ids> {
-    try {
-      return JSON.parse(await readFile(folder.publication(), 'utf8')) as Ids;
-    } catch (error) {
-      if (!isAbsent(error)) throw error;
-    }
-    const ids: Ids = { output: this.files.newId(), error: this.files.newId() };
+  async #ids({ folder, lease: { job, epoch } }: Publication): Promise<Ids> {
+    const known = await readIds(folder);
+    if (known?.epoch === epoch) return known;
+    if (known) await this.files.discard(job, [known.output, known.error]);
+    const ids: Ids = { epoch, output: this.files.newId(), error: this.files.newId() };
     await writeWhole(folder.publication(), JSON.stringify(ids));
     return ids;
+  }
+}
+
+async function readIds(folder: JobFolder): Promise<Ids | undefined> {
+  try {
+    return JSON.parse(await readFile(folder.publication(), 'utf8')) as Ids;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
   }
 }
 

@@ -15,6 +15,8 @@ export interface NewResultFile {
   readonly open: () => AsyncIterable<Uint8Array>;
   /** Chosen before: a file of this id that is there already is the one. */
   readonly id?: string;
+  /** Asked before the row is made. @throws when the job is not ours any more */
+  readonly assertHeld?: () => void;
 }
 
 /** Files that a batch makes: blob first, row after it, so that a row never names bytes that are not there. */
@@ -25,17 +27,23 @@ export class ResultFiles {
     private readonly blobs: BlobWrites,
   ) {}
 
+  /** Of an earlier holder that did not come to publishing them; their bytes go by garbage collection. */
+  async discard(job: BatchJob, ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.files.remove(job.tenant, id);
+  }
+
   newId(): string {
     return timeOrderedId('file-', Date.now());
   }
 
   /** @throws when a store fails; doing it again is safe */
-  async save(job: BatchJob, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
+  async save(job: BatchJob, { filename, open, assertHeld, id = this.newId() }: NewResultFile): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
     let digest = createHash('sha256');
     const size = await this.blobs.write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
+    assertHeld?.();
     const createdAtMs = Date.now();
     const file: StoredFile = {
       id,

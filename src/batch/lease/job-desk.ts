@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 60_000;
 @Injectable()
 export class JobDesk {
   readonly #logger = new Logger('BatchLease');
-  readonly #open = new Map<string, { work: JobWork; patience: AbortController }>();
+  readonly #open = new Set<{ work: JobWork; patience: AbortController }>();
   #stopping = false;
 
   constructor(
@@ -37,18 +37,18 @@ export class JobDesk {
   }
 
   get works(): readonly JobWork[] {
-    return [...this.#open.values()].map(({ work }) => work);
+    return [...this.#open].map(({ work }) => work);
   }
 
   /** Cancels are learnt at once instead of with the next heartbeat. */
   wake(): void {
-    for (const { work } of this.#open.values()) void work.lease.beat();
+    for (const { work } of this.#open) void work.lease.beat();
   }
 
   /** Every open job hands over: lines in flight may finish within the grace, then leases are released. */
   stop(): void {
     this.#stopping = true;
-    for (const { work, patience } of this.#open.values()) {
+    for (const { work, patience } of this.#open) {
       work.stop.request('shutdown');
       patience.abort();
     }
@@ -65,7 +65,7 @@ export class JobDesk {
       onTrouble: error => this.#logger.warn({ batch: id, err: error }, 'the heartbeat was not answered'),
     });
     entry.work = this.#work(lease);
-    this.#open.set(id, entry);
+    this.#open.add(entry);
     this.metrics.claimed(leased.job);
     const startedMs = performance.now();
     this.#logger.log({ batch: id, epoch: leased.epoch, status: leased.job.status }, 'batch claimed');
@@ -76,7 +76,7 @@ export class JobDesk {
       else this.metrics.ended(lease.job, ending, (performance.now() - startedMs) / 1000);
       return ending;
     } finally {
-      this.#open.delete(id);
+      this.#open.delete(entry);
       await lease
         .release()
         .catch((error: unknown) => this.#logger.warn({ batch: id, err: error }, 'lease not released'));
@@ -95,6 +95,7 @@ export class JobDesk {
       } catch (error) {
         if (error instanceof LeaseLost || lease.isLost || this.#stopping) return 'handed_over';
         this.traces.trouble(error);
+        if (entry.work.problems && !isOutage(error)) return this.#failBare(entry.work);
         const { problems } = entry.work;
         entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
         this.#judge(error as Error, entry.work, pauseMs);
@@ -114,6 +115,15 @@ export class JobDesk {
       { code: 'internal_error', message: `The batch failed: ${error.message}`, param: null, line: null },
     ];
     work.stop.request('failed');
+  }
+
+  /** Not even the end with partial results succeeds: the reason is told, and the work folder stays for a person to look at. */
+  async #failBare({ lease, problems = [] }: JobWork): Promise<Ending> {
+    await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
+      this.#logger.error({ batch: lease.job.id, err: error }, 'the failure was not written');
+    });
+    lease.ended();
+    return 'failed';
   }
 
   #lost(work: JobWork, patience: AbortController): void {

@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
+import { DoneMap } from './done-map.js';
+import { LineDispatcher, type SendingJob } from './line-dispatcher.js';
+import { LineLane, type LineTicket } from './line-lane.js';
+import { TargetGate } from './target-gate.js';
+
+const plan = (lines: number, length = 10): Plan =>
+  new Plan(encodePlan(Array.from({ length: lines }, (_, index) => ({ offset: index, length, prefixHash: 0 }))));
+
+interface Sent {
+  readonly key: string;
+  readonly ticket: LineTicket;
+  finish(): void;
+}
+
+/** Jobs whose lines are in flight until the test finishes them. */
+function yard(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
+  const dispatcher = new LineDispatcher(limits);
+  const sent: Sent[] = [];
+  const gates = new Map<string, TargetGate>();
+  const job = (
+    id: string,
+    lines: Record<string, number>,
+    options: { tenant?: string; length?: number; perModel?: number } = {},
+  ) => {
+    const lanes = Object.entries(lines).map(([model, count]) => {
+      const gate = gates.get(model) ?? new TargetGate(options.perModel ?? 10);
+      gates.set(model, gate);
+      const models = { model, first: 0, plan: plan(count, options.length) };
+      return new LineLane(id, options.tenant ?? 't', models, gate, new DoneMap(count));
+    });
+    const sending: SendingJob = {
+      ...{ id, lanes, mayGo: true, weight: 1 },
+      send: (lane, ticket) => new Promise<void>(finish => sent.push({ key: lane.key, ticket, finish })),
+    };
+    dispatcher.add(sending);
+    return sending;
+  };
+  return { dispatcher, sent, job, gates };
+}
+
+const settled = (): Promise<void> => new Promise(next => setImmediate(next));
+
+describe('LineDispatcher', () => {
+  it('sends up to the limit of a model, and to the process-wide limit over all', () => {
+    const { sent, job } = yard({ concurrency: 25, inflightBytes: 1_000_000 });
+    job('a', { m1: 50, m2: 50, m3: 50 });
+    expect(sent).toHaveLength(25);
+    for (const model of ['m1', 'm2', 'm3'])
+      expect(sent.filter(({ key }) => key.endsWith(model)).length).toBeLessThanOrEqual(10);
+  });
+
+  it('sends the next line when one is through, in the order of the plan', async () => {
+    const { sent, job } = yard();
+    job('a', { m: 12 });
+    expect(sent).toHaveLength(10);
+    sent[3]!.finish();
+    await settled();
+    expect(sent.map(({ ticket }) => ticket.index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it('gives two tenants the same, however many batches one of them has', async () => {
+    const { sent, job } = yard({ concurrency: 1, inflightBytes: 1_000_000 });
+    for (const id of ['a1', 'a2', 'a3']) job(id, { m: 40 }, { tenant: 'a' });
+    job('b1', { m: 40 }, { tenant: 'b' });
+    for (let turn = 0; turn < 40; turn++) {
+      sent.at(-1)!.finish();
+      await settled();
+    }
+    const of = (tenant: string): number => sent.filter(({ key }) => key.startsWith(tenant)).length;
+    expect(Math.abs(of('a') - of('b'))).toBeLessThanOrEqual(2);
+  });
+
+  it('holds lines back when those in flight are too many bytes; one larger than the limit goes alone', async () => {
+    const { sent, job } = yard({ concurrency: 100, inflightBytes: 100 });
+    job('small', { m: 5 }, { length: 40 });
+    expect(sent).toHaveLength(2);
+    for (const { finish } of sent) finish();
+    await settled();
+    expect(sent).toHaveLength(4);
+    const other = yard({ concurrency: 100, inflightBytes: 100 });
+    other.job('large', { m: 2 }, { length: 500 });
+    expect(other.sent).toHaveLength(1);
+  });
+
+  it('lets a line that rests go before new ones when it is due; it holds no slot meanwhile', async () => {
+    const { dispatcher, sent, job } = yard();
+    const { lanes } = job('a', { m: 11 }, { perModel: 1 });
+    lanes[0]!.rest(sent[0]!.ticket, performance.now() - 1);
+    sent[0]!.finish();
+    await settled();
+    expect(sent.map(({ ticket }) => ticket.index)).toEqual([0, 0]);
+    dispatcher.stop();
+  });
+
+  it('leaves a model alone whose target asked to wait, and no other', () => {
+    const { dispatcher, sent, job, gates } = yard();
+    gates.set('busy', new TargetGate(10));
+    gates.get('busy')!.troubled(performance.now(), 60_000);
+    job('a', { busy: 3, idle: 3 });
+    expect(sent.map(({ key }) => key)).toEqual(['a\nidle', 'a\nidle', 'a\nidle']);
+    dispatcher.stop();
+  });
+
+  it('sends nothing more of a job that was removed', async () => {
+    const { dispatcher, sent, job } = yard();
+    const removed = job('a', { m: 20 });
+    dispatcher.remove(removed);
+    sent[0]!.finish();
+    await settled();
+    expect(sent).toHaveLength(10);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../platform/config/config-problem.js';
+import { TargetResolver } from './target-resolver.js';
+import { readTargetsFile, type Targets } from './targets-file.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'switchyard-targets-'));
+const path = join(folder, 'targets.yaml');
+writeFileSync(join(folder, 'key-a'), 'sk-a\n');
+const TIMES = 'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
+
+function read(text: string): Targets {
+  writeFileSync(path, text);
+  return readTargetsFile({ path, secretsDir: folder, busyAttempts: 7 });
+}
+
+function problemsOf(text: string): string[] {
+  try {
+    read(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(({ path: at, message }) => `${at}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+describe('the targets file', () => {
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('names one target for all models, with times, retries, key and TLS', () => {
+    const targets = read(
+      `global_inference_gateway: { url: "https://h:1/x/", ${TIMES}, api_key_name: key-a, tls_insecure_skip_verify: true }`,
+    );
+    if (targets.kind !== 'global') throw new Error('not global');
+    expect(targets.target).toMatchObject({
+      url: 'https://h:1/x',
+      requestTimeoutMs: 300_000,
+      retries: { attempts: 4, busyAttempts: 7, initialMs: 500, maxMs: 3_600_000 },
+      tls: { insecureSkipVerify: true },
+    });
+    expect(targets.target.authorization('t')).toBe('Bearer sk-a');
+  });
+
+  it('names one per model; equal entries share their connections, and an unlisted model has none', () => {
+    const entry = `{ url: "http://h:1", ${TIMES} }`;
+    const resolver = new TargetResolver(
+      read(`model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`),
+      1000,
+    );
+    expect(resolver.targetOf('a')).toBe(resolver.targetOf('b'));
+    expect(resolver.targetOf('a')).not.toBe(resolver.targetOf('c'));
+    expect(resolver.targetOf('d')).toBeUndefined();
+    resolver.close();
+  });
+
+  it.each([
+    ['{}', 'global_inference_gateway: exactly one of'],
+    [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
+    ['other: 1', 'other: no such field'],
+    [
+      'model_gateways: { m: { url: "http://h" } }',
+      'model_gateways.m: `request_timeout` is missing; nothing is inherited',
+    ],
+    [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, '`url` must be an http or https URL'],
+    [
+      `model_gateways: { m: { url: "http://h", ${TIMES.replace('5m', '5 minutes')} } }`,
+      '`request_timeout` must be a duration',
+    ],
+    [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: nope } }`, 'cannot be read (ENOENT)'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`, 'exclude each other'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, '`retries`: no such field'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`, '`max_retries` must be a whole number'],
+  ])('refuses %s', (text, message) => {
+    expect(problemsOf(text).join('\n')).toContain(message);
+  });
+});
