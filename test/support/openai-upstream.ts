@@ -49,7 +49,12 @@ export class SeenCall {
     readonly path: string,
     readonly headers: http.IncomingHttpHeaders,
     private readonly response: http.ServerResponse,
-  ) {}
+  ) {
+    this.peerPort = response.socket?.remotePort;
+  }
+
+  /** Tells connections apart. */
+  readonly peerPort: number | undefined;
 
   /** Bytes of the answer that the network has taken, or that wait for it. */
   get sent(): number {

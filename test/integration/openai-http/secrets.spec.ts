@@ -96,7 +96,13 @@ class RealWorker implements AsyncDisposable {
   static async start(options: Record<string, unknown>): Promise<RealWorker> {
     const spec: WorkerSpec = {
       ...{ workerId: 'w', model: modelSpec('openai-http', 'stt', options), host: '127.0.0.1', port: 0 },
-      ...{ maxMessageBytes: 1_048_576, uploadLimitBytes: 1_048_576, prepParallel: 2, keepaliveTimeMs: 10_000, keepaliveTimeoutMs: 5000 },
+      ...{
+        maxMessageBytes: 1_048_576,
+        uploadLimitBytes: 1_048_576,
+        prepParallel: 2,
+        keepaliveTimeMs: 10_000,
+        keepaliveTimeoutMs: 5000,
+      },
       ...{ shutdownGraceMs: 1000, logLevel: 'trace' },
     };
     const execArgv = ['--import', LOADER];

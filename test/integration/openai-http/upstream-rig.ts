@@ -3,7 +3,10 @@ import { type ItemOutcome } from '../../../src/worker/engines/engine.js';
 import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,
+  readOpenAiHttpTextOptions,
 } from '../../../src/worker/engines/openai-http/openai-http-options.js';
+import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/openai-http-embedder.js';
+import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/openai-http-generator.js';
 import { OpenAiHttpRecognizer } from '../../../src/worker/engines/openai-http/openai-http-recognizer.js';
 import { OpenAiHttpSynthesizer } from '../../../src/worker/engines/openai-http/openai-http-synthesizer.js';
 import { type RetryTiming } from '../../../src/platform/http/retry-timing.js';
@@ -47,6 +50,16 @@ export class UpstreamRig implements AsyncDisposable {
     const spec = modelSpec('openai-http', 'tts', { baseUrl: this.upstream.baseUrl, model: 'm', ...options });
     const read = readOpenAiHttpSpeechOptions({ ...spec, voices: { alloy: 'v1' } });
     return this.#loaded(new OpenAiHttpSynthesizer(read, this.timing));
+  }
+
+  async generator(options: ModelSpec['options'] = {}, timing: RetryTiming = this.timing): Promise<OpenAiHttpGenerator> {
+    const spec = modelSpec('openai-http', 'llm', { baseUrl: this.upstream.baseUrl, model: 'm', ...options });
+    return this.#loaded(new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec), timing));
+  }
+
+  async embedder(): Promise<OpenAiHttpEmbedder> {
+    const spec = modelSpec('openai-http', 'embedding', { baseUrl: this.upstream.baseUrl, model: 'm' });
+    return this.#loaded(new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -23,7 +23,7 @@ export interface ExchangeOptions {
   readonly insecureSkipVerify: boolean;
 }
 
-/** No byte in either direction for `timeoutMs`. */
+/** No byte in either direction for `timeoutMs`, while its reader kept up. */
 export class UpstreamSilence extends Error {
   constructor(readonly timeoutMs: number) {
     super(`silent for ${timeoutMs} ms`);
@@ -76,7 +76,11 @@ export class UpstreamExchange {
       signal.addEventListener('abort', abort, { once: true });
       sent.once('close', () => signal.removeEventListener('abort', abort));
       sent.once('response', answer => resolve((answered = answer)));
-      sent.on('timeout', () => (answered ?? sent).destroy(new UpstreamSilence(this.options.timeoutMs)));
+      sent.on('timeout', () => {
+        // What lies here unread was sent: the reader is slow, not the upstream.
+        if (answered?.readableLength) return;
+        (answered ?? sent).destroy(new UpstreamSilence(this.options.timeoutMs));
+      });
       sent.on('error', error => reject(isStale(sent, error) ? new StaleConnection(error) : error));
       for (const part of body?.parts ?? []) sent.write(part);
       sent.end();

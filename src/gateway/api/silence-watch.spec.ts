@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { SilenceWatch } from './silence-watch.js';
+
+describe('SilenceWatch', () => {
+  let silences: number;
+  let excused: boolean;
+  let watch: SilenceWatch;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [silences, excused] = [0, false];
+    watch = new SilenceWatch(
+      100,
+      () => (silences += 1),
+      () => excused,
+    );
+  });
+  afterEach(() => {
+    watch.stop();
+    jest.useRealTimers();
+  });
+
+  it('begins with the first sound: before it, there is no limit', () => {
+    jest.advanceTimersByTime(1000);
+    expect(silences).toBe(0);
+    watch.heard();
+    jest.advanceTimersByTime(100);
+    expect(silences).toBe(1);
+  });
+
+  it('begins anew with each sound, and ends with stop', () => {
+    for (let i = 0; i < 5; i++) {
+      watch.heard();
+      jest.advanceTimersByTime(99);
+    }
+    watch.stop();
+    jest.advanceTimersByTime(1000);
+    expect(silences).toBe(0);
+  });
+
+  it('waits on while the silence is excused', () => {
+    watch.heard();
+    excused = true;
+    jest.advanceTimersByTime(450);
+    expect(silences).toBe(0);
+    excused = false;
+    jest.advanceTimersByTime(100);
+    expect(silences).toBe(1);
+  });
+});
