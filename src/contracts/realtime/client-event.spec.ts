@@ -75,9 +75,7 @@ describe('events of a client', () => {
     ],
     [respond({ temperature: 1 }), 'unknown_parameter', 'response.temperature'],
   ])('%j is refused: %s at %s', (event, code, param) => {
-    expect(() => read(event)).toThrow(
-      expect.objectContaining({ code, ...(param !== undefined && { param }) }),
-    );
+    expect(() => read(event)).toThrow(expect.objectContaining({ code, ...(param !== undefined && { param }) }));
   });
 
   it('are named by their own id in what is said about them, unless it is no short text', () => {

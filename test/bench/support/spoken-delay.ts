@@ -1,17 +1,23 @@
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
-import { modelSpec } from '../../support/pool-harness.js';
-import { pause } from '../../support/waiting.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { pause, until } from '../../support/waiting.js';
 
 /** Speech by flite, heard by PocketSphinx; both come with the project. */
 export const SPEAKING_MODELS = [
-  modelSpec({
-    ...{ id: 'pocketsphinx-en', engine: 'pocketsphinx', languages: ['en'], replicas: 1 },
-    capabilities: ['transcribe', 'word_timestamps', 'stream'],
-  }),
-  modelSpec({
-    ...{ id: 'flite-en', kind: 'tts', engine: 'flite', capabilities: ['speech', 'speed'], languages: ['en'] },
-    ...{ replicas: 1, voices: { alloy: 'rms' } },
-  }),
+  syntheticModel(
+    {},
+    {
+      ...{ id: 'pocketsphinx-en', engine: 'pocketsphinx', languages: ['en'], replicas: 1 },
+      capabilities: ['transcribe', 'word_timestamps', 'stream'],
+    },
+  ),
+  syntheticModel(
+    {},
+    {
+      ...{ id: 'flite-en', kind: 'tts', engine: 'flite', capabilities: ['speech', 'speed'], languages: ['en'] },
+      ...{ replicas: 1, voices: { alloy: 'rms' } },
+    },
+  ),
 ];
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
@@ -29,6 +35,7 @@ const PAUSE_MS = 2000;
  * detection waits for (500 ms unless set otherwise) is part of them.
  */
 export async function finalDelays(url: string, utterances: number): Promise<number[]> {
+  if (!(await until(() => allReady(url)))) throw new Error('the models did not get ready');
   const speech = await spoken(url);
   const endMs = lastLoudByte(speech) / BYTES_PER_MS;
   const audio = Buffer.concat([Buffer.alloc(500 * BYTES_PER_MS), speech, Buffer.alloc(PAUSE_MS * BYTES_PER_MS)]);
@@ -42,6 +49,12 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
   }
   client.socket.close(1000);
   return delays;
+}
+
+async function allReady(url: string): Promise<boolean> {
+  await pause(100);
+  const { data } = (await (await fetch(`${url}/admin/v1/workers`)).json()) as { data: { state: string }[] };
+  return data.every(({ state }) => state === 'ready');
 }
 
 async function sendInRealTime(client: RealtimeClient, audio: Buffer, startMs: number): Promise<void> {
