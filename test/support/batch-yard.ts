@@ -33,6 +33,18 @@ export interface YardOptions {
   readonly settings?: SettingOverrides;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly blobs?: BlobStore;
+  /** `postgres://…`; default: a SQLite file in the data folder. */
+  readonly databaseUrl?: string;
+  /** The data folder is put here, and left here in the end; default: a temporary one. */
+  readonly dataDir?: string;
+}
+
+/** Who works on a batch, as its row says. */
+export interface RowLease {
+  /** Undefined: nobody. */
+  readonly pid: number | undefined;
+  /** Times it was claimed. */
+  readonly epoch: number;
 }
 
 /** A data folder with a real SQLite file and real blobs, and processors (`dist/main.batch.js`) that work on it. */
@@ -50,8 +62,8 @@ export class BatchYard implements AsyncDisposable {
 
   static async open(options: YardOptions = {}): Promise<BatchYard> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
-    const data = join(folder, 'data');
-    const database = connectDatabase(join(data, 'switchyard.db'));
+    const data = options.dataDir ?? join(folder, 'data');
+    const database = connectDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
     await migrate(database.db);
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
     return new BatchYard(folder, database, new KyselyJobStore(database), new KyselyFileStore(database), blobs, options);
@@ -75,14 +87,14 @@ export class BatchYard implements AsyncDisposable {
   }
 
   get dataDir(): string {
-    return join(this.folder, 'data');
+    return this.options.dataDir ?? join(this.folder, 'data');
   }
 
   /** A processor of its own; it stops with the yard. */
   start(settings: SettingOverrides = {}): NodeProcess {
     const overrides: SettingOverrides = {
       'data.dir': this.dataDir,
-      'database.url': join(this.dataDir, 'switchyard.db'),
+      'database.url': this.options.databaseUrl ?? join(this.dataDir, 'switchyard.db'),
       'logging.pretty': 'false',
       'batch.poll_ms': 50,
       'batch.backoff_min_ms': 20,
@@ -158,6 +170,21 @@ export class BatchYard implements AsyncDisposable {
 
   untilEnd(id: string, limitMs?: number): Promise<BatchJob> {
     return this.until(id, 'the end of the batch', ({ status }) => isTerminal(status), limitMs);
+  }
+
+  async lease(id: string): Promise<RowLease> {
+    const { lease_owner, lease_until_ms, epoch } = await this.database.db
+      .selectFrom('batches')
+      .select(['lease_owner', 'lease_until_ms', 'epoch'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const isHeld = lease_owner !== null && lease_until_ms > Date.now();
+    return { pid: isHeld ? Number(lease_owner.split('-').at(-2)) : undefined, epoch };
+  }
+
+  /** Resolves at the end of the batch, too: nobody claims it then. */
+  async untilLease(id: string, holds: (lease: RowLease) => boolean): Promise<void> {
+    while (!holds(await this.lease(id)) && !isTerminal((await this.job(id)).status)) await pause(5);
   }
 
   /** Lines of a result file; none for a file that was not made. */

@@ -9,17 +9,14 @@ const BUCKET = 'switchyard-test';
 /** A server that speaks S3, with one bucket, in this process; objects lie in a temporary folder. */
 export class S3Server implements AsyncDisposable {
   private constructor(
-    private readonly server: S3rver,
+    private server: S3rver,
     private readonly folder: string,
     readonly options: S3Options,
   ) {}
 
   static async start(): Promise<S3Server> {
     const folder = mkdtempSync(join(tmpdir(), 'switchyard-s3-'));
-    const server = new S3rver({
-      ...{ address: '127.0.0.1', port: 0, silent: true, directory: folder },
-      configureBuckets: [{ name: BUCKET, configs: [] }],
-    });
+    const server = serverOn(folder, 0);
     const { port } = await server.run();
     return new S3Server(server, folder, {
       bucket: BUCKET,
@@ -31,8 +28,27 @@ export class S3Server implements AsyncDisposable {
     });
   }
 
+  /** Gone as after a power cut: connections break, objects stay. */
+  async kill(): Promise<void> {
+    const closed = this.server.close();
+    this.server.httpServer.closeAllConnections();
+    await closed;
+  }
+
+  /** Back at the same address, with what it had. */
+  async launch(): Promise<void> {
+    this.server = serverOn(this.folder, Number(new URL(this.options.endpoint!).port));
+    await this.server.run();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+const serverOn = (folder: string, port: number): S3rver =>
+  new S3rver({
+    ...{ address: '127.0.0.1', port, silent: true, directory: folder },
+    configureBuckets: [{ name: BUCKET, configs: [] }],
+  });

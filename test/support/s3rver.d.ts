@@ -1,5 +1,6 @@
 /** What the tests use of s3rver, which ships no types. */
 declare module 's3rver' {
+  import { type Server } from 'node:http';
   import { type AddressInfo } from 'node:net';
 
   export default class S3rver {
@@ -10,6 +11,8 @@ declare module 's3rver' {
       readonly directory: string;
       readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[];
     });
+    /** While it runs. */
+    readonly httpServer: Server;
     run(): Promise<AddressInfo>;
     close(): Promise<void>;
   }

@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { isTerminal } from '../../src/core/jobs/batch-status.js';
+import { settingDefinition } from '../../src/platform/config/settings.js';
+import { seededRandom } from '../bench/support/seeded-random.js';
+import { BatchCrew } from '../support/batch-crew.js';
+import { expectWholeBatch } from '../support/batch-invariants.js';
+import { BatchYard, chatLine } from '../support/batch-yard.js';
+import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
+import { pause } from '../support/waiting.js';
+
+/** `CHAOS_KILLS=500`, or `npm test -- --only chaos --kills 500`, for a long night. */
+const KILLS = Number(process.env.CHAOS_KILLS ?? 50);
+const SLEEPS = Math.ceil(KILLS / 5);
+const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
+const LINES = 2000;
+const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
+/** Lines that may be sent again after each strike: those in flight, and those of one group commit. */
+const ONE_CHECKPOINT = 10 + 64;
+
+const slowly = async (call: TargetCall) => {
+  await pause(10);
+  return echoAnswer(call);
+};
+
+const random = seededRandom(SEED);
+const below = (limit: number): number => Math.floor(random() * limit);
+
+describe(`a processor struck at random points (seed ${SEED})`, () => {
+  it(
+    `by kill -9, ${KILLS} times: every batch of ${LINES} lines completes, none lost, none twice, one checkpoint sent again`,
+    () => strikeBatches(KILLS, (crew, worker) => crew.kill(worker)),
+    KILLS * 5000 + 60_000,
+  );
+
+  it(
+    `by sleep past its lease, ${SLEEPS} times: what it does when it wakes up changes nothing`,
+    () => strikeBatches(SLEEPS, (crew, worker, id) => crew.sleepThroughLease(worker, id)),
+    SLEEPS * 5000 + 60_000,
+  );
+
+  it('loses its batches after 15 s, unless told otherwise', () => {
+    expect(settingDefinition('batch.lease_ms').default).toBe(15_000);
+  });
+});
+
+type Strike = (crew: BatchCrew, worker: NonNullable<Awaited<ReturnType<BatchCrew['worker']>>>, id: string) => Promise<void>;
+
+/** One batch after the other, each struck until it ends in spite of it. */
+async function strikeBatches(count: number, strike: Strike): Promise<void> {
+  await using target = await TargetServer.start(slowly);
+  await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+  const crew = new BatchCrew(yard, { 'batch.lease_ms': 500 });
+  while (crew.strikes < count) {
+    target.calls.length = 0;
+    const { id } = await yard.submit(IDS.map(customId => chatLine(customId)));
+    while (crew.strikes < count) {
+      const worker = await crew.worker(id);
+      if (!worker) break;
+      await randomPoint(yard, target, id);
+      await strike(crew, worker, id); console.error("DBG", crew.strikes, target.calls.length, performance.now()|0);
+    }
+    expect((await yard.untilEnd(id)).status).toBe('completed');
+    const { output } = await expectWholeBatch(yard, id, IDS);
+    expect(output).toHaveLength(LINES);
+    const { epoch } = await yard.lease(id);
+    expect(target.calls.length - LINES).toBeLessThanOrEqual((epoch - 1) * ONE_CHECKPOINT);
+  }
+}
+
+/** Within the first moments of a claim (ingestion, reading the log), some lines later, or while the files are made. */
+async function randomPoint(yard: BatchYard, target: TargetServer, id: string): Promise<void> {
+  if (random() < 0.3) return pause(below(80));
+  const before = target.calls.length;
+  const more = below(120);
+  while (target.calls.length < before + more) {
+    const { status } = await yard.job(id);
+    if (status === 'finalizing') return pause(below(30));
+    if (isTerminal(status)) return;
+    await pause(2);
+  }
+}

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { expectWholeBatch } from '../support/batch-invariants.js';
+import { BatchYard, chatLine } from '../support/batch-yard.js';
+import { type NodeProcess } from '../support/node-process.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { S3Server } from '../support/s3-server.js';
+import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
+import { pause } from '../support/waiting.js';
+
+const IDS = Array.from({ length: 600 }, (_, index) => `line-${index}`);
+const LINES = IDS.map(id => chatLine(id));
+
+const slowly = async (call: TargetCall) => {
+  await pause(10);
+  return echoAnswer(call);
+};
+
+async function untilLogged(processor: NodeProcess, ...texts: string[]): Promise<void> {
+  for (let tail = ''; !texts.some(text => tail.includes(text)); tail = await processor.logTail()) await pause(20);
+}
+
+describe('a batch survives', () => {
+  it.each([
+    ['shorter than the lease: the same processor goes on', 5000],
+    ['longer than the lease: it lets go, and claims again', 600],
+  ])('a crash of the database %s', async (_, leaseMs) => {
+    await using postgres = await PostgresServer.start();
+    await using target = await TargetServer.start(slowly);
+    await using yard = await BatchYard.open({
+      databaseUrl: postgres.createDatabase('batches'),
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': leaseMs },
+    });
+    const { id } = await yard.submit(LINES);
+    const processor = yard.start();
+    await yard.until(id, '100 lines sent', () => target.calls.length >= 100);
+    await postgres.kill();
+    await untilLogged(processor, 'the heartbeat was not answered', 'the lease is lost');
+    if (leaseMs < 1000) await untilLogged(processor, 'the lease is lost');
+    await postgres.launch();
+    expect((await yard.untilEnd(id)).status).toBe('completed');
+    await expectWholeBatch(yard, id, IDS);
+    const { epoch } = await yard.lease(id);
+    expect(target.calls.length).toBeLessThanOrEqual(IDS.length + (epoch - 1) * 74);
+    expect(processor.child.exitCode).toBeNull();
+  });
+
+  it('an outage of S3 while its files are made, and the death of its processor in it: made once, nothing sent again', async () => {
+    await using s3 = await S3Server.start();
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.openS3(s3, { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 });
+    const { id } = await yard.submit(LINES);
+    target.answer(async call => {
+      if (call.number === IDS.length) await s3.kill();
+      return echoAnswer(call);
+    });
+    const first = yard.start();
+    await untilLogged(first, 'the batch waits for an outage');
+    expect((await yard.job(id)).status).toBe('finalizing');
+    first.child.kill('SIGKILL');
+    const second = yard.start();
+    await untilLogged(second, 'the batch waits for an outage');
+    await s3.launch();
+    expect((await yard.untilEnd(id)).status).toBe('completed');
+    await expectWholeBatch(yard, id, IDS);
+    expect(target.calls).toHaveLength(IDS.length);
+  });
+
+  const disk = smallDisk();
+  (disk ? it : it.skip)('a disk that is full while lines are sent (ENOSPC): it waits, and finishes when there is room', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({
+      dataDir: disk!.path,
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },
+    });
+    using _ = disk!;
+    const { id } = await yard.submit(LINES);
+    const ballast = join(disk!.path, 'ballast');
+    target.answer(async call => {
+      if (call.number === 200) await fill(ballast, disk!.path);
+      await pause(5);
+      return echoAnswer(call);
+    });
+    const processor = yard.start();
+    await untilLogged(processor, 'ENOSPC', 'database or disk is full');
+    expect((await yard.job(id)).status).toBe('in_progress');
+    await rm(ballast);
+    expect((await yard.untilEnd(id)).status).toBe('completed');
+    await expectWholeBatch(yard, id, IDS);
+  });
+});
+
+/** Writes until nothing more fits. */
+async function fill(path: string, disk: string): Promise<void> {
+  const { bavail, bsize } = statfsSync(disk);
+  await writeFile(path, Buffer.alloc(bavail * bsize)).catch(() => undefined);
+}
+
+/** A disk of 8 MiB in memory; undefined where this user may not mount one. */
+function smallDisk(): ({ path: string } & Disposable) | undefined {
+  const path = mkdtempSync(join(tmpdir(), 'switchyard-disk-'));
+  const remove = (): void => rmSync(path, { recursive: true, force: true });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', path], { stdio: 'pipe' });
+  } catch {
+    remove();
+    return undefined;
+  }
+  return {
+    path,
+    [Symbol.dispose]: () => {
+      execFileSync('umount', ['-l', path]);
+      remove();
+    },
+  };
+}
