@@ -64,18 +64,19 @@ module.exports = {
     {
       name: 'gateway-realtime-looks-down-only',
       comment:
-        "Streams go to the pool (D-20). Spoken answers are HTTP speech by another door: names, orders and counts are the api's.",
+        "Streams go to the pool (D-20). Spoken answers are HTTP speech by another door: names, orders and counts are the api's, written text is text's.",
       severity: 'error',
       from: { path: '^src/gateway/realtime/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^src/gateway/',
         pathNot:
-          '^src/gateway/(realtime|worker-pool|scheduler|api/(api\\.module|model-catalog|model-abilities|speech-(order|sessions|stream)))',
+          '^src/gateway/(realtime|worker-pool|scheduler|text|api/(api\\.module|model-catalog|model-abilities|speech-(order|sessions|stream)))',
       },
     },
     {
       name: 'gateway-jobs-keeps-to-rows-and-blobs',
-      comment: 'Files and batches need no scheduler and no workers: processors do. Of the api: how fields, forms and errors are read.',
+      comment:
+        'Files and batches need no scheduler and no workers: processors do. Of the api: how fields, forms and errors are read.',
       severity: 'error',
       from: { path: '^src/gateway/jobs/', pathNot: '\\.spec\\.ts$' },
       to: {

@@ -105,7 +105,12 @@ export const SETTINGS_TABLE = {
   'realtime.resume_window_ms': ms(30_000, 0, 600_000, 'How long a session whose connection dropped can be resumed.'),
   'realtime.recovery_ms': ms(30_000, 0, 600_000, 'How long a session waits for a worker that replaces a dead one.'),
   'realtime.replay_ms': ms(60_000, 0, 600_000, 'Audio kept for a replacement worker, since the last segment.'),
-  'realtime.max_ahead_ms': ms(30_000, 1000, 600_000, 'Audio a client may be ahead of real time; then it is slowed.'),
+  'realtime.max_ahead_ms': ms(
+    30_000,
+    1000,
+    600_000,
+    'Audio a client may be ahead of real time; then it is slowed, and closed in the end.',
+  ),
   'realtime.max_message_bytes': bytes(
     4 * MIB,
     1024,
