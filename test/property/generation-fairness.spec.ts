@@ -8,6 +8,9 @@ const request = (fields: Partial<ToyRequest>): ToyRequest => ({
   ...fields,
 });
 
+/** A beginning that nobody shares: what is found in the cache is not charged. */
+const own = (length: number, seed: number): number[] => Array.from({ length }, (_, index) => 1000 * (index + 1) + seed);
+
 /** Weighted tokens that a tenant was given. */
 const given = (yard: GenerationYard, tenant: string): number =>
   [...yard.records.values()]
@@ -31,7 +34,7 @@ describe('GenerationScheduler shares the device', () => {
               request({
                 tenant,
                 salt: tenant,
-                prompt: Array(prompt).fill(1),
+                prompt: own(prompt, yard.records.size),
                 maxTokens,
                 arrivalMs: yard.nowMs,
                 seed: yard.records.size,
@@ -118,7 +121,7 @@ describe('GenerationScheduler shares the device', () => {
         const big = request({
           prompt: Array(prompt).fill(1),
           maxTokens: 2,
-          arrivalMs: yard.nowMs,
+          arrivalMs: yard.nowMs - 1,
           tenant: 'big',
           salt: 'big',
         });

@@ -29,7 +29,7 @@ describe('GenerationScheduler in any history', () => {
         const played = play(history);
         for (const record of played.yard.records.values()) expectedEnd(played, record);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -42,7 +42,7 @@ describe('GenerationScheduler in any history', () => {
           expect({ output, ends }).toEqual({ output: tokens, ends: [{ type: 'finished', reason }] });
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 600 },
     );
   });
 
@@ -64,12 +64,14 @@ describe('GenerationScheduler in any history', () => {
       fc.property(trace, fc.constantFrom('run' as const, 'process' as const), (history, fault) => {
         const { arrivals, ...rest } = calm(history);
         const [first, ...others] = arrivals;
-        const { yard, fieldsOf } = play({ ...rest, arrivals: [{ ...first!, fault }, ...others] });
+        // At the last token of its prompt, which is never found in the cache.
+        const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
+        const { yard, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
         for (const { request, output, ends } of yard.records.values()) {
           const { tokens, reason } = soloOutput(request);
           if (fieldsOf.get(request)!.fault === undefined)
             expect({ output, ends }).toEqual({ output: tokens, ends: [{ type: 'finished', reason }] });
-          else if (fieldsOf.get(request)!.faultAt < request.prompt.length) expect(ends[0]!.type).toBe('failed');
+          else expect({ output, ends: ends.map(({ type }) => type) }).toEqual({ output: [], ends: ['failed'] });
         }
       }),
       { numRuns: 500 },

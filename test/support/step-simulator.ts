@@ -105,7 +105,7 @@ export class StepSimulator implements StepBackend<ToyRequest> {
 
   #read({ blocks, request }: StepItem<ToyRequest>, at: number): number {
     const cell = this.#cells[this.#address(blocks, at)];
-    if (cell === undefined || cell.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
+    if (cell?.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
     if (cell.salt !== request.salt) throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
     return cell.token;
   }

@@ -1,24 +1,19 @@
 import { type BlockLedger } from './block-ledger.js';
-import { effectiveClass, type FairLine } from './fair-line.js';
+import { type FairLine } from './fair-line.js';
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type TenantCounters } from './tenant-counters.js';
+import { whoYieldsForGrowth, whoYieldsTo, type YieldOptions } from './yielding.js';
 
-export interface RunningSetOptions {
+export interface RunningSetOptions extends YieldOptions {
   /** Sequences in the running set. */
   readonly maxRows: number;
-  /** Milliseconds of waiting that outweigh one priority class (D-21). */
-  readonly classWidthMs: number;
   /** The certain part of an answer: tokens that must fit besides the prompt when a request is let in. */
   readonly headroomTokens: number;
-  /** Times that a request may lose its memory to others; from then on it is let in with all it can ever need. */
-  readonly maxPreemptions: number;
   /** Requests that may go before one that does not fit yet; from then on all behind it wait. */
   readonly maxOvertakes: number;
   /** Milliseconds after which one that does not fit is looked at again although no memory was freed. */
   readonly backoffMs: number;
-  /** Milliseconds after which one whose consumer takes nothing gives its place to who waits. */
-  readonly pauseGraceMs: number;
 }
 
 interface Parts<T extends GenerationRequest> {
@@ -73,7 +68,8 @@ export class RunningSet<T extends GenerationRequest> {
     const before = this.#preempted.length;
     for (const row of this.rows)
       if (row.decoding && !row.paused)
-        while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.computed + 1)) this.#yield(this.#youngest());
+        while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.computed + 1))
+          this.#yield(whoYieldsForGrowth(this.rows, this.#options));
     return this.#preempted.length > before;
   }
 
@@ -93,17 +89,17 @@ export class RunningSet<T extends GenerationRequest> {
   admit(nowMs: number, tokens: number): GenerationSequence<T>[] {
     const admitted: GenerationSequence<T>[] = [];
     const blocked: GenerationSequence<T>[] = [];
-    for (let left = tokens; left > 0 && this.#hasRow;) {
+    const mayPass = (): boolean => blocked.every(({ overtaken }) => overtaken < this.#options.maxOvertakes);
+    for (let left = tokens; left > 0 && this.#hasRow && mayPass();) {
       const next = this.#parts.line.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
       if (next === undefined) break;
-      if (this.enter(next, nowMs)) {
-        for (const passed of blocked) passed.overtaken += 1;
-        admitted.push(next);
-        left -= next.pending;
-      } else {
-        if (next.overtaken >= this.#options.maxOvertakes) break;
+      if (!this.enter(next, nowMs)) {
         blocked.push(next);
+        continue;
       }
+      for (const passed of blocked) passed.overtaken += 1;
+      admitted.push(next);
+      left -= next.pending;
     }
     return admitted;
   }
@@ -125,7 +121,7 @@ export class RunningSet<T extends GenerationRequest> {
     const chosen: GenerationSequence<T>[] = [];
     let free = ledger.available;
     const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.#options.maxRows;
-    for (const row of this.#yielding(next, nowMs)) {
+    for (const row of whoYieldsTo(next, this.rows, nowMs, this.#options)) {
       if (isEnough()) break;
       chosen.push(row);
       free += ledger.heldAlone(row);
@@ -187,27 +183,6 @@ export class RunningSet<T extends GenerationRequest> {
   #capacity({ preemptions, most, tokens }: GenerationSequence<T>): number {
     const { maxPreemptions, headroomTokens } = this.#options;
     return preemptions >= maxPreemptions ? most : Math.min(most, tokens.length + headroomTokens);
-  }
-
-  #yielding(next: GenerationSequence<T>, nowMs: number): GenerationSequence<T>[] {
-    const { classWidthMs, maxPreemptions, pauseGraceMs } = this.#options;
-    const level = effectiveClass(next.key, nowMs, classWidthMs);
-    const youngest = this.rows.reverse();
-    const paused = youngest.filter(row => row.paused && nowMs - row.pausedSinceMs! >= pauseGraceMs);
-    const lower = youngest.filter(
-      row => !row.paused && row.preemptions < maxPreemptions && effectiveClass(row.key, nowMs, classWidthMs) > level,
-    );
-    return [...paused, ...lower];
-  }
-
-  /** Who leaves when one that decodes needs memory: a paused one, else the lowest and youngest that may. */
-  #youngest(): GenerationSequence<T> {
-    const youngest = this.rows.reverse();
-    const victim =
-      youngest.find(row => row.paused) ?? youngest.find(row => row.preemptions < this.#options.maxPreemptions);
-    // Who may not be preempted holds all it needs and does not grow; so who grows may be.
-    if (victim === undefined) throw new Error('A sequence grows although it holds all it can need.');
-    return victim;
   }
 
   #yield(row: GenerationSequence<T>): void {
