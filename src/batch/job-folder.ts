@@ -30,6 +30,12 @@ export class JobFolder {
     await mkdir(this.results(), { recursive: true, mode: 0o700 });
   }
 
+  /** Ingestion is to be done again; results stay, since plans come out the same. */
+  async forgetInput(): Promise<void> {
+    await rm(this.modelMap(), { force: true });
+    await rm(this.input(), { force: true });
+  }
+
   remove(): Promise<void> {
     return rm(this.path, { recursive: true, force: true });
   }

@@ -1,6 +1,14 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 
+/** The copy of the input file is not what its plan says: somebody changed it, or the disk lost it. It is fetched and read anew. */
+export class InputDamaged extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'InputDamaged';
+  }
+}
+
 /** Positional reads of the input file: many lines at the same time, in any order, none kept. */
 export class InputLines {
   private constructor(private readonly file: FileHandle) {}
@@ -9,12 +17,12 @@ export class InputLines {
     return new InputLines(await open(path, 'r'));
   }
 
-  /** @throws Error when the file is shorter than its plan: somebody changed it. */
+  /** @throws InputDamaged */
   async read({ offset, length }: PlanEntry): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(length);
     for (let at = 0; at < length;) {
       const { bytesRead } = await this.file.read(bytes, at, length - at, offset + at);
-      if (bytesRead === 0) throw new Error(`The input file ends before byte ${offset + length}.`);
+      if (bytesRead === 0) throw new InputDamaged(`The input file ends before byte ${offset + length}.`);
       at += bytesRead;
     }
     return bytes;

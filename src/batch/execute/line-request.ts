@@ -1,6 +1,7 @@
 import { valueSpan } from '../../core/jobs/line-span.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type AudioUpload } from './audio-upload.js';
+import { InputDamaged } from './input-lines.js';
 import { type LineRequest } from './line-target.js';
 
 /** The parts of an input line that execution needs; bytes of the line, nothing parsed. */
@@ -10,11 +11,11 @@ export interface LineParts {
   readonly body: Buffer;
 }
 
-/** @param line one that ingestion found good */
+/** @param line one that ingestion found good. @throws InputDamaged */
 export function lineParts(line: Buffer): LineParts {
   const part = (key: string): Buffer => {
     const span = valueSpan(line, key);
-    if (!span) throw new Error(`The input line has no ${key}: the file is not the one that was ingested.`);
+    if (!span) throw new InputDamaged(`The input line has no ${key}.`);
     return line.subarray(span.start, span.end);
   };
   return { customIdJson: part('custom_id').toString(), body: part('body') };

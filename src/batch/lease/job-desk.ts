@@ -5,6 +5,7 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
+import { InputDamaged } from '../execute/input-lines.js';
 import { JobStop } from '../execute/job-stop.js';
 import { JobFolder } from '../job-folder.js';
 import { type Ending, JobRunner } from '../job-runner.js';
@@ -98,7 +99,7 @@ export class JobDesk {
         if (entry.work.problems && !isOutage(error)) return this.#failBare(entry.work);
         const { problems } = entry.work;
         entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
-        this.#judge(error as Error, entry.work, pauseMs);
+        await this.#judge(error as Error, entry.work, pauseMs).catch(() => undefined);
       }
       await sleep(pauseMs, undefined, { signal: entry.patience.signal }).catch(() => undefined);
       if (lease.isLost || this.#stopping) return 'handed_over';
@@ -106,18 +107,27 @@ export class JobDesk {
   }
 
   /** An outage passes; a mistake of ours ends the job, with all results that it has. */
-  #judge(error: Error, work: JobWork, pauseMs: number): void {
+  async #judge(error: Error, work: JobWork, pauseMs: number): Promise<void> {
     const batch = work.lease.job.id;
+    if (error instanceof InputDamaged) {
+      this.#logger.error({ batch, err: error }, 'the copy of the input is damaged; it is fetched again');
+      return work.folder.forgetInput();
+    }
     if (isOutage(error))
       return this.#logger.error({ batch, err: error, pauseMs }, 'the batch waits for an outage to pass');
     this.#logger.error({ batch, err: error, pauseMs }, 'the batch fails');
     work.problems = [
-      { code: 'internal_error', message: `The batch failed: ${error.message}`, param: null, line: null },
+      {
+        code: 'internal_error',
+        message: `The server made a mistake (${error.name}); its log tells it.`,
+        param: null,
+        line: null,
+      },
     ];
     work.stop.request('failed');
   }
 
-  /** Not even the end with partial results succeeds: the reason is told, and the work folder stays for a person to look at. */
+  /** Not even the end with partial results succeeds: the reason is told, and the work folder stays until the next start. */
   async #failBare({ lease, problems = [] }: JobWork): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
       this.#logger.error({ batch: lease.job.id, err: error }, 'the failure was not written');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
@@ -48,6 +48,40 @@ describe('an outage', () => {
     expect((await yard.job(job.id)).status).toBe('in_progress');
     expect((await yard.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(yard, job.id, ids(400));
+  });
+});
+
+describe('a damaged work folder', () => {
+  it('whose input was cut short is filled again from the blob, and the batch goes on where it was', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await yard.submit(ids(400).map(id => chatLine(id)));
+    const input = join(yard.dataDir, 'jobs', job.id, 'input.jsonl');
+    target.answer(async call => {
+      if (call.number === 100) await truncate(input, 1000);
+      return echoAnswer(call);
+    });
+    yard.start();
+    expect((await yard.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(yard, job.id, ids(400));
+  });
+
+  it('whose plan makes no sense ends the batch as failed, with the reason', async () => {
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await yard.submit(ids(400).map(id => chatLine(id)));
+    const plan = join(yard.dataDir, 'jobs', job.id, 'plans', 'm.plan');
+    target.answer(async call => {
+      await pause(5);
+      return echoAnswer(call);
+    });
+    const first = yard.start();
+    await yard.until(job.id, '50 lines', () => target.calls.length > 50);
+    first.child.kill('SIGTERM');
+    await once(first.child, 'exit');
+    await truncate(plan, 100);
+    yard.start();
+    expect(await yard.untilEnd(job.id)).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error' }] });
   });
 });
 
