@@ -127,7 +127,7 @@ describe('GenerationScheduler', () => {
     expect(yard.records.get(slow)!.output).toEqual(soloOutput(slow).tokens);
   });
 
-  it('finds the one of four that spoils a run with 4 more runs, and fails it alone', () => {
+  it('finds the one of four that spoils a run in 4 runs, and fails it alone', () => {
     const bad = request(2);
     const beforeRun = (items: readonly { request: ToyRequest }[]) => {
       if (items.some(item => item.request === bad)) throw new Error('spoiled');
@@ -136,7 +136,7 @@ describe('GenerationScheduler', () => {
     const all = [request(0), request(1), bad, request(3)];
     for (const one of all) yard.submit(one);
     while (endOf(yard, bad) === undefined) yard.step();
-    expect(yard.simulator.runs).toBe(1 + 3);
+    expect(yard.simulator.runs).toBe(4);
     yard.drain();
     expect(all.map(one => endOf(yard, one)!.type)).toEqual(['finished', 'finished', 'failed', 'finished']);
   });

@@ -24,7 +24,9 @@ export class GenerationSequence<T extends GenerationRequest> {
   pausedSinceMs: number | undefined;
   /** Ends with the step that runs now. */
   cancelled: CancelReason | undefined;
-  /** It was in a step that killed the backend; runs alone until so many tokens are computed. */
+  /** Steps with others that killed the backend. */
+  losses = 0;
+  /** It runs alone until so many tokens are computed. */
   suspectUntil = 0;
 
   constructor(request: T, classWidthMs: number) {
@@ -59,6 +61,12 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   get suspect(): boolean {
     return this.computed < this.suspectUntil;
+  }
+
+  /** It was in a step that killed the backend. Each time it stays alone one token longer: what kills may not be the recompute. */
+  accuse({ position, tokens }: StepItem<T>): void {
+    this.suspectUntil = position + tokens.length + this.losses;
+    this.losses += 1;
   }
 
   /** Its next `count` tokens as an item of a step. */

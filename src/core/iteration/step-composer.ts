@@ -46,6 +46,7 @@ export class StepComposer<T extends GenerationRequest> {
   /** A step for the first of `suspects` that finds room. If none does, others go on but nobody joins, until one does. */
   quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
     const { running, budget } = this.#parts;
+    running.grow();
     const alone = suspects.find(
       suspect => running.has(suspect) || running.enter(suspect, nowMs) || running.force(suspect, nowMs),
     );

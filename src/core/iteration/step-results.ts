@@ -53,11 +53,11 @@ export class StepResults<T extends GenerationRequest> {
   /** The backend died in this step: who was alone in it fails, others are suspects until past this point. */
   suspect(items: readonly StepItem<T>[], error: Error): void {
     this.#retries.clear();
-    for (const { request, position, tokens } of items) {
-      const sequence = this.#survivor(request);
+    for (const item of items) {
+      const sequence = this.#survivor(item.request);
       if (sequence === undefined) continue;
       if (items.length === 1) this.#fail(sequence, error);
-      else sequence.suspectUntil = position + tokens.length;
+      else sequence.accuse(item);
     }
   }
 
