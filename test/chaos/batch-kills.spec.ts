@@ -57,7 +57,7 @@ async function strikeBatches(count: number, strike: Strike): Promise<void> {
       const worker = await crew.worker(id);
       if (!worker) break;
       await randomPoint(yard, target, id);
-      await strike(crew, worker, id); console.error("DBG", crew.strikes, target.calls.length, performance.now()|0);
+      await strike(crew, worker, id);
     }
     expect((await yard.untilEnd(id)).status).toBe('completed');
     const { output } = await expectWholeBatch(yard, id, IDS);

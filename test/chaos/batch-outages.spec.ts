@@ -21,7 +21,12 @@ const slowly = async (call: TargetCall) => {
 };
 
 async function untilLogged(processor: NodeProcess, ...texts: string[]): Promise<void> {
-  for (let tail = ''; !texts.some(text => tail.includes(text)); tail = await processor.logTail()) await pause(20);
+  let tail = '';
+  for (const endMs = performance.now() + 20_000; performance.now() < endMs; await pause(20)) {
+    tail = await processor.logTail();
+    if (texts.some(text => tail.includes(text))) return;
+  }
+  throw new Error(`never logged: ${texts.join(', ')}\n${tail}`);
 }
 
 describe('a batch survives', () => {

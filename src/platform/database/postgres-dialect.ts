@@ -8,14 +8,16 @@ const INT8 = pg.types.builtins.INT8;
 export function postgresDialect(url: string): PostgresDialect {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  return new PostgresDialect({
-    pool: new pg.Pool({
-      connectionString: url,
-      max: 8,
-      connectionTimeoutMillis: 10_000,
-      idleTimeoutMillis: 30_000,
-      application_name: 'switchyard',
-      types,
-    }).on('error', () => undefined), // an idle connection that breaks: the pool has dropped it already
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 8,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    application_name: 'switchyard',
+    types,
   });
+  // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a query
+  // on it is refused.
+  pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
+  return new PostgresDialect({ pool });
 }
