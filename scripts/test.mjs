@@ -4,14 +4,20 @@ import { ensurePackages } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, seconds, SetupError } from './setup/report.mjs';
 import { STEPS } from './test-steps.mjs';
 
-const HELP = `npm test [-- --only NAME,NAME]
+const HELP = `npm test [-- --only NAME,NAME] [--kills N]
 
 Sets up, then runs every check; the last line is "N passed, N failed".
+--kills: how often chaos kills batch processors (50).
 Steps: ${STEPS.map(({ name }) => name).join(', ')}`;
 
 await runMain(async () => {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' }, 'no-install': { type: 'boolean' } },
+    options: {
+      only: { type: 'string' },
+      kills: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+      'no-install': { type: 'boolean' },
+    },
   });
   if (values.help) return void console.log(HELP);
   const steps = chosen(values.only);
@@ -20,6 +26,7 @@ await runMain(async () => {
   await ensureTestPackages({ install: !values['no-install'] });
   // Settings of the person's shell must not decide whether tests pass.
   for (const name of Object.keys(process.env)) if (name.startsWith('SWITCHYARD_')) delete process.env[name];
+  if (values.kills) process.env.CHAOS_KILLS = values.kills;
   const outcomes = [];
   for (const step of steps) outcomes.push(await runStep(step));
   return summarise(outcomes);

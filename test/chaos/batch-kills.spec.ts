@@ -8,7 +8,7 @@ import { BatchYard, chatLine } from '../support/batch-yard.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
 
-/** `CHAOS_KILLS=500`, or `npm test -- --only chaos --kills 500`, for a long night. */
+/** `CHAOS_KILLS=500`, that is `npm test -- --only chaos --kills 500`, for a long night. */
 const KILLS = Number(process.env.CHAOS_KILLS ?? 50);
 const SLEEPS = Math.ceil(KILLS / 5);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
@@ -43,7 +43,11 @@ describe(`a processor struck at random points (seed ${SEED})`, () => {
   });
 });
 
-type Strike = (crew: BatchCrew, worker: NonNullable<Awaited<ReturnType<BatchCrew['worker']>>>, id: string) => Promise<void>;
+type Strike = (
+  crew: BatchCrew,
+  worker: NonNullable<Awaited<ReturnType<BatchCrew['worker']>>>,
+  id: string,
+) => Promise<void>;
 
 /** One batch after the other, each struck until it ends in spite of it. */
 async function strikeBatches(count: number, strike: Strike): Promise<void> {

@@ -74,6 +74,8 @@ export class LineTarget {
 
   /** Never rejects but for an aborted `signal`, with its reason. */
   async exchange(request: LineRequest): Promise<Answer> {
+    // Before anything is opened: a request that nobody listens to would end the process with its error.
+    request.signal.throwIfAborted();
     const outgoing = this.#open(request);
     let timedOut = false;
     const stop = (): void => void outgoing.destroy();
@@ -83,7 +85,6 @@ export class LineTarget {
     }, this.spec.requestTimeoutMs);
     request.signal.addEventListener('abort', stop, { once: true });
     try {
-      request.signal.throwIfAborted();
       return await this.#answer(await responseTo(outgoing, request.body()), request.requestId);
     } catch (error) {
       stop();
