@@ -1,14 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../support/batch-invariants.js';
 import { BatchYard, chatLine } from '../support/batch-yard.js';
 import { type NodeProcess } from '../support/node-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { S3Server } from '../support/s3-server.js';
+import { SmallDisk } from '../support/small-disk.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
 
@@ -77,54 +73,34 @@ describe('a batch survives', () => {
     expect(target.calls).toHaveLength(IDS.length);
   });
 
-  const disk = smallDisk();
-  (disk ? it : it.skip)(
-    'a disk that is full while lines are sent (ENOSPC): it waits, and finishes when there is room',
-    async () => {
-      await using target = await TargetServer.start();
-      await using yard = await BatchYard.open({
-        dataDir: disk!.path,
-        settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },
-      });
-      using _ = disk!;
-      const { id } = await yard.submit(LINES);
-      const ballast = join(disk!.path, 'ballast');
-      target.answer(async call => {
-        if (call.number === 200) await fill(ballast, disk!.path);
-        await pause(5);
-        return echoAnswer(call);
-      });
-      const processor = yard.start();
-      await untilLogged(processor, 'ENOSPC', 'database or disk is full');
-      expect((await yard.job(id)).status).toBe('in_progress');
-      await rm(ballast);
-      expect((await yard.untilEnd(id)).status).toBe('completed');
-      await expectWholeBatch(yard, id, IDS);
-    },
-  );
+  (canMount() ? it : it.skip)('a full disk while lines are sent (ENOSPC): it finishes when there is room', async () => {
+    using disk = SmallDisk.mount();
+    await using target = await TargetServer.start();
+    await using yard = await BatchYard.open({
+      dataDir: disk.path,
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },
+    });
+    const { id } = await yard.submit(LINES);
+    target.answer(async call => {
+      if (call.number === 200) await disk.fill();
+      await pause(5);
+      return echoAnswer(call);
+    });
+    const processor = yard.start();
+    await untilLogged(processor, 'ENOSPC', 'database or disk is full');
+    expect((await yard.job(id)).status).toBe('in_progress');
+    await disk.makeRoom();
+    expect((await yard.untilEnd(id)).status).toBe('completed');
+    await expectWholeBatch(yard, id, IDS);
+  });
 });
 
-/** Writes until nothing more fits. */
-async function fill(path: string, disk: string): Promise<void> {
-  const { bavail, bsize } = statfsSync(disk);
-  await writeFile(path, Buffer.alloc(bavail * bsize)).catch(() => undefined);
-}
-
-/** A disk of 8 MiB in memory; undefined where this user may not mount one. */
-function smallDisk(): ({ path: string } & Disposable) | undefined {
-  const path = mkdtempSync(join(tmpdir(), 'switchyard-disk-'));
-  const remove = (): void => rmSync(path, { recursive: true, force: true });
+/** Not every user may, and not in every container. */
+function canMount(): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', path], { stdio: 'pipe' });
+    SmallDisk.mount()[Symbol.dispose]();
+    return true;
   } catch {
-    remove();
-    return undefined;
+    return false;
   }
-  return {
-    path,
-    [Symbol.dispose]: () => {
-      execFileSync('umount', ['-l', path]);
-      remove();
-    },
-  };
 }

@@ -60,8 +60,9 @@ export class NodeProcess implements AsyncDisposable {
     }
   }
 
+  /** Empty until something is logged. */
   async logTail(): Promise<string> {
-    return (await readFile(this.#logFile, 'utf8')).split('\n').slice(-25).join('\n');
+    return (await readFile(this.#logFile, 'utf8').catch(() => '')).split('\n').slice(-25).join('\n');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
