@@ -72,7 +72,8 @@ function hasSpecs(folder) {
 /** The folder is anchored: `src` must not also choose `test/…/src…`. */
 const jestArguments = (path, report, flags) => [
   inRoot('node_modules/jest/bin/jest.js'),
-  ...['-c', 'config/jest.config.js', '--json', `--outputFile=${report}`, ...flags, inRoot(path, '/')],
+  // A failed spec may leave a server behind: it must not keep the other steps from being run.
+  ...['-c', 'config/jest.config.js', '--forceExit', '--json', `--outputFile=${report}`, ...flags, inRoot(path, '/')],
 ];
 
 const jestEnvironment = () =>
