@@ -74,7 +74,8 @@ describe('a recogniser that stands still', () => {
     signalWorker(rig, 'SIGCONT');
     await until(() => streamsInUse(rig) === 0);
     await rig.close();
-  });
+    // In real time: what lies between us and the recogniser has to fill up first.
+  }, 120_000);
 });
 
 describe('a client that does not read', () => {

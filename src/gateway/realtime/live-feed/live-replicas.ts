@@ -80,10 +80,12 @@ export class LiveReplicas implements OnApplicationShutdown {
   #watched({ from, rooms, fresh }: Extract<ReplicaMessage, { type: 'watch' }>): void {
     for (const name of rooms) {
       const room = this.rooms.open(name);
-      room.watch(from, this.clock.nowMs() + LEASE_MS);
+      // One whose question came while Redis was away, or before we listened, is answered at its next beat.
+      const unheard = room.watch(from, this.clock.nowMs() + LEASE_MS);
       const own = room.part(this.source.id);
       const tenant = this.source.read(name)?.tenant;
-      if (fresh && own) this.#send?.({ type: 'snapshot', from: this.source.id, to: from, message: own, tenant });
+      if ((fresh || unheard) && own)
+        this.#send?.({ type: 'snapshot', from: this.source.id, to: from, message: own, tenant });
     }
     this.feed.watchWorkers();
   }

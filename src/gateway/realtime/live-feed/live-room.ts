@@ -33,8 +33,11 @@ export class LiveRoom {
     return this.#watchers.size > 0;
   }
 
-  watch(source: string, untilMs: number): void {
+  /** True when that gateway was not watching before: it has nothing of this room yet. */
+  watch(source: string, untilMs: number): boolean {
+    const fresh = !this.#watchers.has(source);
     this.#watchers.set(source, untilMs);
+    return fresh;
   }
 
   expireWatchers(nowMs: number): void {
