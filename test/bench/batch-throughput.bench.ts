@@ -16,7 +16,10 @@ import { siblingModule } from './support/sibling-module.js';
 const ROUNDS = 5;
 const LINES = 10_000;
 const CALLERS = [10, 64];
-const INTERACTIVE_PER_S = 20;
+/** A device of 50 ms per group, busy half of the time with the interactive requests alone. */
+const GROUP_MS = 50;
+const INTERACTIVE_PER_S = 10;
+const INTERACTIVE_ROUNDS = 3;
 const AUDIO_LINES = 20_000;
 const MODEL = 'bench';
 
@@ -113,13 +116,13 @@ interface Interactive {
 /** The product as it starts by default: lines come back over loopback at BATCH priority, to the model that a user talks to. */
 async function interactive(): Promise<Interactive> {
   await using rig = await BenchRig.start({
-    cost: { groupMs: 20, maxBatch: 8 },
+    cost: { groupMs: GROUP_MS, maxBatch: 8 },
     settings: { 'batch.embedded': 'true', 'batch.poll_ms': 50 },
   });
   await using yard = await BatchYard.open({ dataDir: join(rig.folder, 'data') });
   await using load = new LoadProcess();
   const rounds: Interactive[] = [];
-  for (let round = 1; round <= ROUNDS; round++) {
+  for (let round = 1; round <= INTERACTIVE_ROUNDS; round++) {
     const p99Ms = await interactiveP99(load, rig.gateway.port, round);
     const batch = await runningBatch(yard);
     const startMs = performance.now();
@@ -141,7 +144,7 @@ async function interactive(): Promise<Interactive> {
 async function interactiveP99(load: LoadProcess, port: number, seed: number): Promise<number> {
   const request = transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' });
   const arrivals = { kind: 'poisson', ratePerS: INTERACTIVE_PER_S } as const;
-  const report = await load.run({ port, request, arrivals, warmupMs: 1000, durationMs: 15_000, seed });
+  const report = await load.run({ port, request, arrivals, warmupMs: 1000, durationMs: 30_000, seed });
   return report.latencyMs.p99;
 }
 
