@@ -1,0 +1,83 @@
+import { type GenerationRequest } from '../../core/iteration/generation-request.js';
+import { type StepBackend } from '../../core/iteration/step-backend.port.js';
+
+/** What the tokens of an answer are held to. */
+export type Grammar =
+  | { readonly type: 'json_object' }
+  | { readonly type: 'json_schema'; readonly schema: object }
+  | { readonly type: 'gbnf'; readonly text: string };
+
+/** How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before) and on nothing else (`StepBackend`). */
+export interface Sampling {
+  /** 0: always the likeliest. */
+  readonly temperature: number;
+  readonly topP: number;
+  /** 0: no limit. */
+  readonly topK: number;
+  readonly minP: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  /** 1: none. */
+  readonly repeatPenalty: number;
+  /** 0..2^32 - 1 */
+  readonly seed: number;
+  /** Added to the logits of these tokens, -100..100. */
+  readonly logitBias?: ReadonlyMap<number, number>;
+  readonly grammar?: Grammar;
+  /** Alternatives wanted per drawn token; 0: only the drawn one's own log-probability; absent: none at all. */
+  readonly logprobs?: number;
+}
+
+/** One sequence: what `GenerationScheduler` schedules, and how it is drawn. */
+export interface TextSequence extends GenerationRequest {
+  readonly sampling: Sampling;
+}
+
+export interface Alternative {
+  readonly token: number;
+  readonly bytes: Buffer;
+  readonly logprob: number;
+}
+
+/** What a draw brought besides the token's number (`ItemResult`). */
+export interface Drawn {
+  /** Text of the token; may begin or end inside a character. Empty for control tokens. */
+  readonly bytes: Buffer;
+  /** Natural logarithm of its probability, before temperature and cuts. */
+  readonly logprob?: number;
+  /** The likeliest first. */
+  readonly top?: readonly Alternative[];
+}
+
+/** What a caller wants to be continued; messages and tools in OpenAI's form, as they came. */
+export type Prompt =
+  | { readonly type: 'chat'; readonly messages: unknown; readonly tools?: unknown; readonly toolChoice?: unknown }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tokens'; readonly tokens: readonly number[] };
+
+export interface TextBackendInfo {
+  /** Tokens that prompt and answer may come to together. */
+  readonly contextTokens: number;
+  /** Sequences in one step. */
+  readonly rows: number;
+  readonly model: string;
+  /** The chat template knows tools. */
+  readonly toolCalls: boolean;
+  readonly grammar: boolean;
+}
+
+/** A model behind a tokenizer, a template and steps: llama.cpp, or the simulator of the tests. */
+export interface TextBackend extends StepBackend<TextSequence> {
+  /** Known after `load`. */
+  readonly info: TextBackendInfo;
+  /** Native decode calls so far: the proof that all sequences of a plan advance in one. */
+  readonly decodeCalls: number;
+  /** Opens the model. Idempotent. @throws Error when it cannot be. */
+  load(): Promise<void>;
+  /** May run beside a step. @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range. */
+  encode(prompt: Prompt): Promise<readonly number[]>;
+  /** What the last run drew for a sequence; for an item that ended with `stop`, nothing. */
+  drawn(sequence: TextSequence): Drawn | undefined;
+  /** `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state is void. */
+  reopen(): Promise<void>;
+}
