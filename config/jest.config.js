@@ -25,5 +25,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   // Nest's CommonJS plugins die with a require cycle unless these are loaded first as ESM.
   setupFiles: ['<rootDir>/test/support/jest-setup.ts'],
-  testTimeout: 30_000,
+  // Real processes on a loaded machine take their time; specs wait for states, so a longer limit costs nothing.
+  testTimeout: 60_000,
 };

@@ -58,6 +58,7 @@ function summarise(outcomes) {
       `${failed > 0 ? '' : '  '}${name.padEnd(12)} ${seconds(durationMs).padStart(8)}  ${counts}`,
     );
   }
+  for (const file of outcomes.flatMap(({ secondTry = [] }) => secondTry)) fail(`needed a second try: ${file}`);
   const sum = field => outcomes.reduce((total, outcome) => total + outcome[field], 0);
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
   return sum('failed') > 0 ? 1 : 0;

@@ -19,10 +19,14 @@ describe('queue deadline', () => {
   });
 
   it('fails with queue_timeout (503) and a Retry-After when no slot became free', async () => {
-    yard = await SchedulerHarness.start({ settings: { 'queue.timeout_ms': 20, 'batching.policy': 'none' } });
+    yard = await SchedulerHarness.start({ settings: { 'batching.policy': 'none' } });
     yard.pool.addWorker('a1', 'alpha', { slots: 1 });
     void yard.submit('running');
-    const error = await errorOf(yard.submit('r1'));
+    await yard.settle();
+    const waiting = yard.submit('r1');
+    yard.clock.advance(120_001);
+    yard.pool.poke('alpha');
+    const error = await errorOf(waiting);
     expect([error.code, error.definition.status]).toEqual(['queue_timeout', 503]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
     expect(yard.scheduler.find('running')?.state).toBe('running');
