@@ -60,7 +60,14 @@ export interface TextBackendInfo {
   readonly contextTokens: number;
   /** Sequences in one step. */
   readonly rows: number;
+  /** Most tokens of one step: the upper end of the scheduler's budget. */
+  readonly stepTokens: number;
   readonly model: string;
+  /** For `EngineInfo`: "cpu", "cuda:0", ..., and what the loaded files are. */
+  readonly device: string;
+  readonly revision: string;
+  /** The model brings a chat template. */
+  readonly chat: boolean;
   /** The chat template knows tools. */
   readonly toolCalls: boolean;
   readonly grammar: boolean;
@@ -76,6 +83,8 @@ export interface TextBackend extends StepBackend<TextSequence> {
   load(): Promise<void>;
   /** May run beside a step. @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range. */
   encode(prompt: Prompt): Promise<readonly number[]>;
+  /** Before a sequence is submitted. @throws DomainError invalid_value: a grammar that does not compile, a biased token out of range. */
+  check(sampling: Sampling): Promise<void>;
   /** What the last run drew for a sequence; for an item that ended with `stop`, nothing. */
   drawn(sequence: TextSequence): Drawn | undefined;
   /** `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state is void. */
