@@ -1,0 +1,114 @@
+import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
+import { type Transcript } from '../formats/transcript.js';
+import { type CallExecution } from '../grpc/call.codec.js';
+import { type CallTokenUsage } from '../grpc/generation.codec.js';
+
+/**
+ * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token fences a zombie's late answer off). Failures
+ * are completed like successes, so that both reach whoever waits the same way. BullMQ's own `failed` is left for jobs whose
+ * workers died more often than is allowed (`worker_lost`).
+ */
+export type PlaneResult = PlaneCompleted | PlaneFailed | PlaneCancelled;
+
+interface ResultFields {
+  readonly v: 1;
+  readonly phases: PlanePhases;
+}
+
+export interface PlaneCompleted extends ResultFields {
+  readonly outcome: 'completed';
+  readonly value: PlaneValue;
+  readonly execution: CallExecution;
+}
+
+export interface PlaneFailed extends ResultFields {
+  readonly outcome: 'failed';
+  readonly error: PlaneError;
+}
+
+/** It was stopped: by its caller, an operator, the inference deadline. Whoever stopped it has told the caller. */
+export interface PlaneCancelled extends ResultFields {
+  readonly outcome: 'cancelled';
+}
+
+/** Where the time went, on the worker's side. */
+export interface PlanePhases {
+  readonly workerId: string;
+  /** Epoch milliseconds at which the worker took the job. */
+  readonly takenMs: number;
+  /** Milliseconds from then until its group was closed: the wait for stragglers. */
+  readonly batchWaitMs: number;
+  /** Milliseconds from `takenMs` to the result. */
+  readonly totalMs: number;
+  /** Workers that had it, this one included. */
+  readonly attempts: number;
+}
+
+export interface PlaneError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param?: string;
+  readonly retryAfterMs?: number;
+}
+
+export type PlaneValue =
+  | { readonly kind: 'transcript'; readonly transcript: PlaneTranscript }
+  | PlaneSpeech
+  | {
+      readonly kind: 'embeddings';
+      /** 32-bit floats, little endian, one vector after another; base64. */
+      readonly vectors: string;
+      readonly dimensions: number;
+      readonly usage?: CallTokenUsage;
+    };
+
+/** The audio lies in the blob store until the plane's results expire (`redis.result_ttl_ms`). */
+export interface PlaneSpeech {
+  readonly kind: 'speech';
+  readonly blob: string;
+  readonly contentType: string;
+  readonly sampleRate: number;
+  readonly durationS: number;
+}
+
+/** A `Transcript` as JSON: the bytes of tokens are lists of numbers. */
+export interface PlaneTranscript extends Omit<Transcript, 'logprobs'> {
+  readonly logprobs?: readonly {
+    readonly token: string;
+    readonly logprob: number;
+    readonly bytes: readonly number[];
+  }[];
+}
+
+export function encodePlaneTranscript({ logprobs, ...transcript }: Transcript): PlaneTranscript {
+  if (!logprobs) return transcript;
+  return { ...transcript, logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })) };
+}
+
+export function decodePlaneTranscript({ logprobs, ...transcript }: PlaneTranscript): Transcript {
+  if (!logprobs) return transcript;
+  return {
+    ...transcript,
+    logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: Uint8Array.from(bytes) })),
+  };
+}
+
+/** Only a `DomainError` has words for callers; anything else is a defect of the worker, told as `engine_failed`. */
+export function encodePlaneError(error: unknown): PlaneError {
+  if (!(error instanceof DomainError)) return { code: 'engine_failed', message: 'The engine failed on this input.' };
+  const { code, message, param, retryAfterMs } = error;
+  return { code, message, ...(param !== undefined && { param }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+export const decodePlaneError = ({ code, message, param, retryAfterMs }: PlaneError): DomainError =>
+  new DomainError(isErrorCode(code) ? code : 'engine_failed', message, { param, retryAfterMs });
+
+const OUTCOMES = ['completed', 'failed', 'cancelled'];
+
+/** Undefined: nothing this version can read; its writer is newer, or no worker of ours. */
+export function readPlaneResult(value: unknown): PlaneResult | undefined {
+  const result = value as Partial<PlaneResult> | null | undefined;
+  if (result?.v !== 1) return undefined;
+  const readable = OUTCOMES.includes(result.outcome ?? '') && typeof result.phases === 'object';
+  return readable ? (result as PlaneResult) : undefined;
+}
