@@ -10,7 +10,3 @@ export const FLITE_VOICES = [
 export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
 
 export const FLITE_VOICE_IDS: readonly FliteVoiceId[] = FLITE_VOICES.map(({ id }) => id);
-
-export function isFliteVoice(id: string): id is FliteVoiceId {
-  return FLITE_VOICE_IDS.some(known => known === id);
-}

@@ -1,41 +1,21 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { type EmbedItem, type Embedding, type EngineInfo, type ItemOutcome, type TextEmbedder } from '../engine.js';
+import { type EmbedItem, type Embedding, type ItemOutcome, type TextEmbedder } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { Upstream } from './upstream.js';
 import { textOf } from './upstream-answer.js';
 import { embeddingIn } from './upstream-embedding.js';
-import { loadedInfo, unloadedInfo } from './upstream-info.js';
+import { UpstreamEngine } from './upstream-engine.js';
 
 /** 2048 inputs of 4096 numbers, written out in decimal. */
 const LARGEST_ANSWER_BYTES = 268_435_456;
 
 /** Embeddings of an OpenAI-compatible server, in the encoding that the caller asked for. */
-export class OpenAiHttpEmbedder implements TextEmbedder {
+export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
   readonly kind = 'embedding';
-  readonly #upstream: Upstream;
-  #info: EngineInfo;
 
-  constructor(
-    private readonly options: OpenAiHttpOptions,
-    timing?: RetryTiming,
-  ) {
-    this.#upstream = new Upstream(options, timing);
-    this.#info = unloadedInfo(options, ['embeddings', 'dimensions']);
-  }
-
-  get info(): EngineInfo {
-    return this.#info;
-  }
-
-  async load(): Promise<void> {
-    this.#info = await loadedInfo(this.#info, this.#upstream, this.options);
-  }
-
-  close(): Promise<void> {
-    this.#upstream.close();
-    return Promise.resolve();
+  constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
+    super(options, ['embeddings', 'dimensions'], timing);
   }
 
   embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
@@ -53,7 +33,7 @@ export class OpenAiHttpEmbedder implements TextEmbedder {
 
   #ask({ body, inputs, signal }: EmbedItem): Promise<Embedding> {
     const { model, modelId } = this.options;
-    return this.#upstream.call({
+    return this.upstream.call({
       path: '/embeddings',
       accept: 'application/json',
       body: { contentType: 'application/json', parts: [withJsonFields(body, { model })] },

@@ -1,14 +1,14 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { type EngineInfo, type GenerateItem, type GenerationEvent, type TextGenerator } from '../engine.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engine.js';
 import { cancelledError } from '../item-outcome.js';
 import { eventData } from './event-data.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { type OpenAnswer, Upstream } from './upstream.js';
+import { type OpenAnswer } from './upstream.js';
 import { textOf } from './upstream-answer.js';
+import { UpstreamEngine } from './upstream-engine.js';
 import { UpstreamFailure, unusableAnswer } from './upstream-failure.js';
 import { UpstreamGeneration } from './upstream-generation.js';
-import { loadedInfo, unloadedInfo } from './upstream-info.js';
 
 const PATHS = { chat: '/chat/completions', completion: '/completions' } as const;
 
@@ -16,35 +16,16 @@ const PATHS = { chat: '/chat/completions', completion: '/completions' } as const
 const LARGEST_ANSWER_BYTES = 33_554_432;
 
 /** Generation at an OpenAI-compatible server. The body goes up as it came but for `model`, chunks come down as they are. */
-export class OpenAiHttpGenerator implements TextGenerator {
+export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator {
   readonly kind = 'llm';
-  readonly #upstream: Upstream;
-  #info: EngineInfo;
 
-  constructor(
-    private readonly options: OpenAiHttpOptions,
-    timing?: RetryTiming,
-  ) {
-    this.#upstream = new Upstream(options, timing);
-    this.#info = unloadedInfo(options, ['chat', 'completions', 'tools', 'logprobs']);
-  }
-
-  get info(): EngineInfo {
-    return this.#info;
-  }
-
-  async load(): Promise<void> {
-    this.#info = await loadedInfo(this.#info, this.#upstream, this.options);
-  }
-
-  close(): Promise<void> {
-    this.#upstream.close();
-    return Promise.resolve();
+  constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
+    super(options, ['chat', 'completions', 'tools', 'logprobs'], timing);
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
     try {
-      const answer = await this.#upstream.stream({
+      const answer = await this.upstream.stream({
         path: PATHS[item.form],
         accept: item.stream ? 'text/event-stream' : 'application/json',
         body: {

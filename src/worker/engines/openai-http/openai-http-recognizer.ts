@@ -1,21 +1,14 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import {
-  type EngineInfo,
-  type ItemOutcome,
-  type SpeechRecognizer,
-  type TranscribeItem,
-  type Transcript,
-} from '../engine.js';
+import { type ItemOutcome, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
 import { fieldsOf, type ResponseFormat, formatOf } from './transcription-fields.js';
 import { multipartBody } from './multipart-body.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { transcriptIn } from './transcript-answer.js';
-import { Upstream } from './upstream.js';
 import { textOf } from './upstream-answer.js';
+import { UpstreamEngine } from './upstream-engine.js';
 import { unusableAnswer } from './upstream-failure.js';
-import { loadedInfo, unloadedInfo } from './upstream-info.js';
 
 type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
 
@@ -28,33 +21,14 @@ const CARRIED = [
 const MAX_ANSWER_BYTES = 67_108_864;
 
 /** Recognition at an OpenAI-compatible server, which gets the upload as it came. */
-export class OpenAiHttpRecognizer implements SpeechRecognizer {
+export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input = 'encoded';
-  readonly #upstream: Upstream;
-  #info: EngineInfo;
   /** `json` once the upstream has refused more: then no upload is sent twice. */
   #format: ResponseFormat = 'verbose_json';
 
-  constructor(
-    private readonly options: OpenAiHttpOptions,
-    timing?: RetryTiming,
-  ) {
-    this.#upstream = new Upstream(options, timing);
-    this.#info = unloadedInfo(options, CARRIED);
-  }
-
-  get info(): EngineInfo {
-    return this.#info;
-  }
-
-  async load(): Promise<void> {
-    this.#info = await loadedInfo(this.#info, this.#upstream, this.options);
-  }
-
-  close(): Promise<void> {
-    this.#upstream.close();
-    return Promise.resolve();
+  constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
+    super(options, CARRIED, timing);
   }
 
   transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
@@ -99,7 +73,7 @@ export class OpenAiHttpRecognizer implements SpeechRecognizer {
 
   #ask(item: TranscribeItem, audio: Encoded, format: ResponseFormat): Promise<Transcript> {
     const { language, wordTimestamps, signal } = item;
-    return this.#upstream.call({
+    return this.upstream.call({
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
       accept: 'application/json',
       body: multipartBody({

@@ -1,52 +1,26 @@
 import { type IncomingMessage } from 'node:http';
-import { DomainError } from '../../../core/shared/domain-error.js';
-import {
-  type EngineInfo,
-  type EngineVoice,
-  type ItemOutcome,
-  type SpeechSynthesizer,
-  type SynthesizeItem,
-} from '../engine.js';
+import { type EngineVoice, type ItemOutcome, type SpeechSynthesizer, type SynthesizeItem } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { checkSpeechItem, nothingToSpeak } from '../speech-item.js';
 import { type OpenAiHttpSpeechOptions } from './openai-http-options.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { otherContentIn, SpeechSamples } from './speech-samples.js';
-import { Upstream } from './upstream.js';
+import { UpstreamEngine } from './upstream-engine.js';
 import { type RequestBody } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
-import { loadedInfo, unloadedInfo } from './upstream-info.js';
 
 type Spoken = ItemOutcome<{ readonly durationS: number }>;
 
 /** Synthesis at an OpenAI-compatible server: raw PCM, passed on as it comes in. */
-export class OpenAiHttpSynthesizer implements SpeechSynthesizer {
+export class OpenAiHttpSynthesizer extends UpstreamEngine<OpenAiHttpSpeechOptions> implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly sampleRate: number;
   readonly voices: readonly EngineVoice[];
-  readonly #upstream: Upstream;
-  #info: EngineInfo;
 
-  constructor(
-    private readonly options: OpenAiHttpSpeechOptions,
-    timing?: RetryTiming,
-  ) {
-    this.#upstream = new Upstream(options, timing);
-    this.#info = unloadedInfo(options, ['speech', 'speed']);
+  constructor(options: OpenAiHttpSpeechOptions, timing?: RetryTiming) {
+    super(options, ['speech', 'speed'], timing);
     this.sampleRate = options.sampleRate;
     this.voices = options.voices.map(id => ({ id, name: id, language: '', gender: '' }));
-  }
-
-  get info(): EngineInfo {
-    return this.#info;
-  }
-
-  async load(): Promise<void> {
-    this.#info = await loadedInfo(this.#info, this.#upstream, this.options);
-  }
-
-  close(): Promise<void> {
-    this.#upstream.close();
-    return Promise.resolve();
   }
 
   synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
@@ -64,20 +38,14 @@ export class OpenAiHttpSynthesizer implements SpeechSynthesizer {
   }
 
   /** What needs no upstream to be refused. */
-  #check({ text, voice, speed }: SynthesizeItem): void {
-    if (!this.options.voices.includes(voice)) {
-      const message = `No voice '${voice}'; voices: ${this.options.voices.join(', ')}`;
-      throw new DomainError('voice_not_found', message, { param: 'voice' });
-    }
-    if (!(speed >= 0.25 && speed <= 4)) {
-      throw new DomainError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, { param: 'speed' });
-    }
-    if (text.trim() === '') throw new DomainError('invalid_value', 'input has nothing to speak', { param: 'input' });
+  #check(item: SynthesizeItem): void {
+    checkSpeechItem(item, this.options.voices);
+    if (item.text.trim() === '') throw nothingToSpeak();
   }
 
   /** Samples emitted. */
   #speak(item: SynthesizeItem): Promise<number> {
-    return this.#upstream.call({
+    return this.upstream.call({
       path: '/audio/speech',
       accept: 'audio/pcm, application/octet-stream, */*;q=0.1',
       body: orderOf(item, this.options.model),

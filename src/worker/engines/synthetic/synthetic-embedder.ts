@@ -1,48 +1,21 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type EmbedItem, type Embedding, type EngineInfo, type ItemOutcome, type TextEmbedder } from '../engine.js';
+import { type EmbedItem, type Embedding, type ItemOutcome, type TextEmbedder } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
-import { type DeviceCounters, SyntheticDevice } from './synthetic-device.js';
+import { SyntheticEngine } from './synthetic-engine.js';
 import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
 import { bodyOf, inputsIn, vectorOf } from './synthetic-text.js';
 
 /** Vectors with no model: directions that only the text decides, computed in groups at a scripted cost. */
-export class SyntheticEmbedder implements TextEmbedder {
+export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   readonly kind = 'embedding';
-  readonly info: EngineInfo;
-  readonly #device: SyntheticDevice;
 
-  constructor(
-    private readonly options: SyntheticOptions,
-    crash?: () => void,
-  ) {
-    this.#device = new SyntheticDevice(options, crash);
-    this.info = {
-      engine: 'synthetic',
-      device: options.device,
-      revision: 'synthetic 1',
-      maxBatch: options.maxBatch,
-      maxConcurrent: options.maxConcurrent,
-      streams: 0,
-      capabilities: ['embeddings', 'dimensions'],
-      languages: [],
-    };
-  }
-
-  get counters(): DeviceCounters {
-    return this.#device.counters;
-  }
-
-  load(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
+  constructor(options: SyntheticOptions, crash?: () => void) {
+    super(options, { capabilities: ['embeddings', 'dimensions'] }, crash);
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
     if (batch.every(({ signal }) => signal.aborted)) return batch.map(item => this.#outcome(item, undefined));
-    const { faults } = await this.#device.run(batch.map(({ signal, body }) => ({ signal, content: body })));
+    const { faults } = await this.device.run(batch.map(({ signal, body }) => ({ signal, content: body })));
     return batch.map((item, i) => this.#outcome(item, faults[i]));
   }
 

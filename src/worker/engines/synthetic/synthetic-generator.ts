@@ -15,6 +15,7 @@ import {
 } from '../engine.js';
 import { cancelledError } from '../item-outcome.js';
 import { sleepUntil } from './precise-sleep.js';
+import { syntheticInfo } from './synthetic-engine.js';
 import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
 import { answerToken, bodyOf, promptWords } from './synthetic-text.js';
 
@@ -33,16 +34,7 @@ export class SyntheticGenerator implements TextGenerator {
     /** SIGKILL leaves no chance to clean up, as a native crash does. */
     private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
   ) {
-    this.info = {
-      engine: 'synthetic',
-      device: options.device,
-      revision: 'synthetic 1',
-      maxBatch: 1,
-      maxConcurrent: options.maxConcurrent,
-      streams: 0,
-      capabilities: ['chat', 'completions'],
-      languages: [],
-    };
+    this.info = syntheticInfo(options, { maxBatch: 1, capabilities: ['chat', 'completions'] });
   }
 
   load(): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import {
-  type EngineInfo,
+  type EngineCapability,
   type ItemOutcome,
   type PreparedAudio,
   type RecognizerStream,
@@ -11,59 +11,27 @@ import {
   type Transcript,
 } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
-import { type DeviceCounters, SyntheticDevice } from './synthetic-device.js';
+import { SyntheticEngine } from './synthetic-engine.js';
 import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
 import { SyntheticStream } from './synthetic-stream.js';
 import { syntheticTranscript } from './synthetic-transcript.js';
 
+/** All that a transcript can be asked for. */
+const CAPABILITIES: readonly EngineCapability[] = [
+  ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
+  ...(['hot_words', 'logprobs', 'diarize'] as const),
+];
+
 /** A recogniser with no model: scripted cost and faults, deterministic text that depends on all it was asked. */
-export class SyntheticRecognizer implements SpeechRecognizer {
+export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input: SyntheticOptions['input'];
-  readonly info: EngineInfo;
-  readonly #device: SyntheticDevice;
   #openStreams = 0;
 
-  constructor(
-    private readonly options: SyntheticOptions,
-    crash?: () => void,
-  ) {
+  constructor(options: SyntheticOptions, crash?: () => void) {
+    const { streams } = options;
+    super(options, { streams, capabilities: streams > 0 ? [...CAPABILITIES, 'stream'] : CAPABILITIES }, crash);
     this.input = options.input;
-    this.#device = new SyntheticDevice(options, crash);
-    this.info = {
-      engine: 'synthetic',
-      device: options.device,
-      revision: 'synthetic 1',
-      maxBatch: options.maxBatch,
-      maxConcurrent: options.maxConcurrent,
-      streams: options.streams,
-      capabilities: [
-        ...([
-          'transcribe',
-          'translate',
-          'word_timestamps',
-          'prompt',
-          'temperature',
-          'hot_words',
-          'logprobs',
-          'diarize',
-        ] as const),
-        ...(options.streams > 0 ? (['stream'] as const) : []),
-      ],
-      languages: [],
-    };
-  }
-
-  get counters(): DeviceCounters {
-    return this.#device.counters;
-  }
-
-  load(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
   }
 
   async prepare(_audio: PreparedAudio, signal: AbortSignal): Promise<void> {
@@ -74,7 +42,7 @@ export class SyntheticRecognizer implements SpeechRecognizer {
   async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
     if (batch.every(({ signal }) => signal.aborted)) return batch.map(item => failed(cancelledError(item.requestId)));
     const items = batch.map(item => ({ signal: item.signal, content: contentOf(item.audio) }));
-    const { faults } = await this.#device.run(items);
+    const { faults } = await this.device.run(items);
     return batch.map((item, i) => outcome(item, faults[i]));
   }
 

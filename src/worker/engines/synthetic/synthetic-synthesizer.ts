@@ -1,7 +1,8 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type EngineInfo, type ItemOutcome, type SpeechSynthesizer, type SynthesizeItem } from '../engine.js';
+import { type ItemOutcome, type SpeechSynthesizer, type SynthesizeItem } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
-import { type DeviceCounters, SyntheticDevice } from './synthetic-device.js';
+import { checkSpeechItem, nothingToSpeak } from '../speech-item.js';
+import { SyntheticEngine } from './synthetic-engine.js';
 import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
 
 type Spoken = ItemOutcome<{ readonly durationS: number }>;
@@ -11,47 +12,20 @@ const RATE = 16_000;
 const TONE = Int16Array.from({ length: RATE }, (_, i) => Math.round(8000 * Math.sin((2 * Math.PI * 440 * i) / RATE)));
 
 /** A voice with no model: a tone as long as the text, with scripted cost and faults. */
-export class SyntheticSynthesizer implements SpeechSynthesizer {
+export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly sampleRate = RATE;
   readonly voices = [{ id: 'synthetic', name: 'Synthetic tone', language: '', gender: '' }] as const;
-  readonly info: EngineInfo;
-  readonly #device: SyntheticDevice;
 
-  constructor(
-    private readonly options: SyntheticOptions,
-    crash?: () => void,
-  ) {
-    this.#device = new SyntheticDevice(options, crash);
-    this.info = {
-      engine: 'synthetic',
-      device: options.device,
-      revision: 'synthetic 1',
-      maxBatch: options.maxBatch,
-      maxConcurrent: options.maxConcurrent,
-      streams: 0,
-      capabilities: ['speech', 'speed'],
-      languages: [],
-    };
-  }
-
-  get counters(): DeviceCounters {
-    return this.#device.counters;
-  }
-
-  load(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
+  constructor(options: SyntheticOptions, crash?: () => void) {
+    super(options, { capabilities: ['speech', 'speed'] }, crash);
   }
 
   async synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
     const tones = batch.map(item => new Tone(item, this.options.charactersPerSecond));
     if (batch.every(({ signal }) => signal.aborted)) return tones.map(tone => tone.outcome(undefined));
     const items = batch.map(({ signal, text }) => ({ signal, content: text }));
-    const { faults } = await this.#device.run(items, done => tones.forEach(tone => tone.emitUpTo(done)));
+    const { faults } = await this.device.run(items, done => tones.forEach(tone => tone.emitUpTo(done)));
     return tones.map((tone, i) => tone.outcome(faults[i]));
   }
 }
@@ -92,13 +66,11 @@ class Tone {
   }
 }
 
-function problemOf({ text, voice, speed }: SynthesizeItem): DomainError | undefined {
-  if (voice !== 'synthetic') {
-    return new DomainError('voice_not_found', `No voice '${voice}'; voices: synthetic`, { param: 'voice' });
+function problemOf(item: SynthesizeItem): Error | undefined {
+  try {
+    checkSpeechItem(item, ['synthetic']);
+  } catch (error) {
+    return error as Error;
   }
-  if (!(speed >= 0.25 && speed <= 4)) {
-    return new DomainError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, { param: 'speed' });
-  }
-  if (text.trim() === '') return new DomainError('invalid_value', 'input has nothing to speak', { param: 'input' });
-  return undefined;
+  return item.text.trim() === '' ? nothingToSpeak() : undefined;
 }
