@@ -73,6 +73,13 @@ describe('loadConfig', () => {
     );
   });
 
+  it('takes QUEUE_DRIVER for queue.driver', () => {
+    expect(load({ QUEUE_DRIVER: 'redis' }).sources.get('queue.driver')).toEqual({
+      value: 'redis',
+      origin: 'QUEUE_DRIVER',
+    });
+  });
+
   it('reports problems of the file, the environment and the models file all at once', () => {
     write('switchyard.yaml', 'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n');
     write('models.yaml', 'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n');

@@ -13,6 +13,7 @@ const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE,
 const BORROWED: Readonly<Record<string, SettingPath>> = {
   HF_ENDPOINT: 'hub.endpoint',
   DATABASE_URL: 'database.url',
+  QUEUE_DRIVER: 'queue.driver',
 };
 
 /** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */

@@ -1,4 +1,5 @@
 import { type ModelSpec } from './model-spec.js';
+import { type PlaneAccess } from '../redis/plane-access.js';
 import { type Settings } from './settings.js';
 import { type FetchRules } from '../storage/safe-fetch.js';
 import { inheritedEnvironment } from './worker-environment.js';
@@ -27,6 +28,8 @@ export interface WorkerSpec {
   readonly tls?: WorkerTls;
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;
+  /** It pulls files, speech and embeddings from there, besides the calls it is sent; absent: it only takes calls. */
+  readonly plane?: PlaneAccess;
 }
 
 /** PEM files, read when the worker starts to listen. */
@@ -113,7 +116,7 @@ const FIELDS = {
   keepaliveTimeoutMs: 'number',
   shutdownGraceMs: 'number',
   logLevel: 'string',
-} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch' | 'tls' | 'tokenFile'>, string>;
+} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch' | 'tls' | 'tokenFile' | 'plane'>, string>;
 
 function complete(spec: Partial<WorkerSpec>): WorkerSpec {
   const wrong = Object.entries(FIELDS)

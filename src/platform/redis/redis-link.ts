@@ -7,6 +7,9 @@ export interface RedisPair {
   readonly subscriber: Redis;
 }
 
+/** A caller waits for it. */
+const COMMAND_MS = 500;
+
 /** What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail because of it. */
 class FleetingPublisher extends Redis {
   override publish(channel: string | Buffer, message: string | Buffer): Promise<number> {
@@ -30,6 +33,18 @@ export class RedisLink implements OnApplicationShutdown {
     const subscriber = new Redis(url, { maxRetriesPerRequest: null });
     for (const client of [publisher, subscriber]) this.#watch(client);
     return { publisher, subscriber };
+  }
+
+  /**
+   * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when there is
+   * no Redis.
+   */
+  commands(): Redis | undefined {
+    const { url } = this.settings.redis;
+    if (url === '') return undefined;
+    const client = new Redis(url, { enableOfflineQueue: false, commandTimeout: COMMAND_MS, maxRetriesPerRequest: 0 });
+    this.#watch(client);
+    return client;
   }
 
   onApplicationShutdown(): void {

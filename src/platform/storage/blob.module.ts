@@ -16,7 +16,7 @@ export const BLOB_STORE = Symbol('BLOB_STORE');
 export class BlobModule {}
 
 /** @throws Error when S3 is chosen without a bucket. */
-export function blobStoreFrom({ blobs, data }: Settings): BlobStore {
+export function blobStoreFrom({ blobs, data }: Pick<Settings, 'blobs' | 'data'>): BlobStore {
   if (blobs.driver === 'fs') return new FsBlobStore(join(data.dir, 'blobs'));
   if (blobs.s3Bucket === '') throw new Error('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
   return new S3BlobStore({
