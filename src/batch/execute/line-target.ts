@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { readFileSync } from 'node:fs';
+import { urlToHttpOptions } from 'node:url';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 
@@ -53,10 +54,15 @@ export type Answer =
 /** Errors before a byte of the request left: it cannot have been carried out. */
 const REFUSED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 
+/** Up to this a body goes with its head in one write. */
+const ONE_WRITE_BYTES = 16_384;
+
 /** One target and its pool of kept connections. */
 export class LineTarget {
   readonly #agent: http.Agent;
   readonly #send: typeof http.request;
+  /** Parsed addresses by path: there are few, and each line needs one. */
+  readonly #addresses = new Map<string, http.RequestOptions>();
 
   constructor(
     readonly spec: TargetSpec,
@@ -101,11 +107,14 @@ export class LineTarget {
   }
 
   #open(request: LineRequest): http.ClientRequest {
-    return this.#send(this.spec.url + request.path, {
-      method: 'POST',
-      agent: this.#agent,
-      headers: this.#headers(request),
-    });
+    const headers = this.#headers(request);
+    return this.#send({ ...this.#address(request.path), method: 'POST', agent: this.#agent, headers });
+  }
+
+  #address(path: string): http.RequestOptions {
+    let address = this.#addresses.get(path);
+    if (!address) this.#addresses.set(path, (address = urlToHttpOptions(new URL(this.spec.url + path))));
+    return address;
   }
 
   #headers({ contentType, bytes, requestId, tenant }: LineRequest): http.OutgoingHttpHeaders {
@@ -121,14 +130,8 @@ export class LineTarget {
   }
 
   async #answer(answer: http.IncomingMessage, sentId: string): Promise<Answer> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > this.maxResponseBytes)
-        return { kind: 'too_large', message: `The answer has more than ${this.maxResponseBytes} bytes.` };
-      chunks.push(chunk);
-    }
+    const body = await bodyOf(answer, this.maxResponseBytes);
+    if (!body) return { kind: 'too_large', message: `The answer has more than ${this.maxResponseBytes} bytes.` };
     const { headers, statusCode = 0 } = answer;
     const waitMs = retryAfterMs(headers, Date.now());
     const should = headers['x-should-retry'];
@@ -136,7 +139,7 @@ export class LineTarget {
       kind: 'answer',
       status: statusCode,
       contentType: headers['content-type'] ?? '',
-      body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks),
+      body,
       requestId: String(headers['x-request-id'] ?? sentId),
       ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
       ...(should === 'true' || should === 'false' ? { shouldRetry: should === 'true' } : {}),
@@ -156,7 +159,28 @@ function responseTo(
   });
 }
 
+/** By events: for a short answer an async iterator costs as much as all the rest. @returns undefined for more than `maxBytes` */
+function bodyOf(answer: http.IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= maxBytes) return;
+      resolve(undefined);
+      answer.destroy();
+    });
+    answer.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    answer.on('error', reject);
+    answer.on('close', () => reject(new Error('closed before its end')));
+  });
+}
+
 async function writeBody(outgoing: http.ClientRequest, body: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+  // A text is joined to the head; Latin-1 is every byte as it is.
+  if (Buffer.isBuffer(body) && body.length <= ONE_WRITE_BYTES)
+    return void outgoing.end(body.toString('latin1'), 'latin1');
   if (body instanceof Uint8Array) return void outgoing.end(body);
   for await (const chunk of body) {
     if (!outgoing.write(chunk)) await drained(outgoing);

@@ -45,9 +45,16 @@ function skipBlanks(json: Uint8Array, from: number): number {
 
 /** @returns the position after the closing quote. */
 function endOfString(json: Uint8Array, from: number): number {
-  let at = from + 1;
-  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
+  let at = json.indexOf(QUOTE, from + 1);
+  while (at >= 0 && isEscaped(json, at)) at = json.indexOf(QUOTE, at + 1);
+  return at < 0 ? json.length : at + 1;
+}
+
+/** Behind an odd number of backslashes. */
+function isEscaped(json: Uint8Array, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
 }
 
 function endOfValue(json: Uint8Array, from: number): number {

@@ -55,7 +55,8 @@ describe('a damaged work folder', () => {
   it('whose input was cut short is filled again from the blob, and the batch goes on where it was', async () => {
     await using target = await TargetServer.start();
     await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(400).map(id => chatLine(id)));
+    // More than is read ahead.
+    const job = await yard.submit(ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))));
     const input = join(yard.dataDir, 'jobs', job.id, 'input.jsonl');
     target.answer(async call => {
       if (call.number === 100) await truncate(input, 1000);
