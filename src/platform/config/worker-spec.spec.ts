@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { settingsFrom } from './settings.js';
 import {
   fetchRules,
@@ -11,18 +12,7 @@ import {
 
 const spec: WorkerSpec = {
   workerId: 'm-0',
-  model: {
-    id: 'm',
-    kind: 'stt',
-    engine: 'synthetic',
-    aliases: [],
-    capabilities: ['transcribe'],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    options: {},
-  },
+  model: syntheticModel({}, { id: 'm' }),
   host: '127.0.0.1',
   port: 0,
   maxMessageBytes: maxMessageBytes(1000),

@@ -5,22 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { type WorkerMessage } from '../../../src/worker/lifecycle/supervisor-link.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url));
 const MIB = 1024 * 1024;
 
-export const sttModel: ModelSpec = {
-  id: 'synthetic-stt',
-  kind: 'stt',
-  engine: 'synthetic',
-  aliases: [],
-  capabilities: ['transcribe'],
-  languages: [],
-  replicas: 1,
-  addresses: [],
-  voices: {},
-  options: {},
-};
+export const sttModel = syntheticModel({}, { id: 'synthetic-stt' });
 
 export const ttsModel: ModelSpec = { ...sttModel, id: 'synthetic-tts', kind: 'tts', capabilities: ['speech'] };
 
