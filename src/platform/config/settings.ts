@@ -1,19 +1,5 @@
 import { type SettingDefinition, type SettingValue, type ValueOf } from './setting-definition.js';
-
-const MIB = 1_048_576;
-const GIB = 1024 * MIB;
-const DAY_MS = 86_400_000;
-
-type IntegerOf<U> = (value: number, min: number, max: number, help: string) => U;
-type Integer = Extract<SettingDefinition, { type: 'integer' }>;
-
-const count: IntegerOf<Integer> = (value, min, max, help) => ({ type: 'integer', default: value, min, max, help });
-const bytes: IntegerOf<Integer> = (value, min, max, help) => ({ ...count(value, min, max, help), unit: 'bytes' });
-const ms: IntegerOf<Integer> = (value, min, max, help) => ({ ...count(value, min, max, help), unit: 'ms' });
-const text = (value: string, help: string) => ({ type: 'text', default: value, help }) as const;
-const flag = (value: boolean, help: string) => ({ type: 'boolean', default: value, help }) as const;
-const choice = <const V extends readonly string[]>(values: V, value: V[number], help: string) =>
-  ({ type: 'choice', default: value, values, help }) as const;
+import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-rows.js';
 
 /**
  * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the README and the
