@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { PriorityLine } from './priority-line.js';
+import { MOST_OVERTAKING, PriorityLine } from './priority-line.js';
 
 const { REALTIME, BATCH } = RequestPriority;
 const entry = (sequence: number, priority: RequestPriority) => ({ sequence, priority });
@@ -17,6 +17,18 @@ describe('PriorityLine', () => {
     ] as const)
       line.add(entry(sequence, priority));
     expect(line.take(5).map(({ sequence }) => sequence)).toEqual([2, 4, 0, 1, 3]);
+  });
+
+  it('lets 64 REALTIME requests overtake BATCH and no more, however many come', () => {
+    const line = new PriorityLine();
+    line.add(entry(0, BATCH));
+    const order: number[] = [];
+    for (let sequence = 1; order.at(-1) !== 0; sequence += 1) {
+      line.add(entry(sequence, REALTIME));
+      order.push(...line.take(1).map(taken => taken.sequence));
+    }
+    expect(order).toHaveLength(MOST_OVERTAKING);
+    expect(MOST_OVERTAKING).toBe(64);
   });
 
   it('takes no more than asked for and no more than there is', () => {

@@ -1,4 +1,4 @@
-import { type RequestPriority } from '../../core/request/request-priority.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 
 /** What gives an entry its place: priority, then the order in which the worker received it. */
 export interface Placed {
@@ -9,14 +9,21 @@ export interface Placed {
   readonly flow?: string;
 }
 
+/** REALTIME requests that may come later than a BATCH one and go first. */
+export const MOST_OVERTAKING = 64;
+
 /**
  * REALTIME first, then request by request in turns, each time by arrival: the first waiting part of every request goes before
  * anybody's second. A long file therefore has its part of every group and never all of them while others wait. A request of one part
  * waits for its turn among arrivals, whatever the order of entering: a short file that was decoded first does not overtake an
- * older one. Holds at most the worker's slots (tens), so a sorted array beats anything cleverer.
+ * older one. A BATCH entry that `MOST_OVERTAKING` REALTIME ones have passed counts as REALTIME: while interactive work alone is more than
+ * the device can do, what was sent here before would else wait for ever (found by `npm run bench -- simulate`). Holds at most the worker's slots (tens), so a sorted array beats anything cleverer.
  */
 export class PriorityLine<Entry extends Placed> {
   readonly #entries: Entry[] = [];
+  /** For BATCH entries: how many REALTIME ones had come before. */
+  readonly #urgentBefore = new WeakMap<Entry, number>();
+  #urgent = 0;
 
   get size(): number {
     return this.#entries.length;
@@ -27,6 +34,8 @@ export class PriorityLine<Entry extends Placed> {
   }
 
   add(entry: Entry): void {
+    if (entry.priority === RequestPriority.REALTIME) this.#urgent += 1;
+    else this.#urgentBefore.set(entry, this.#urgent);
     let place = this.#entries.length;
     while (place > 0 && goesBefore(entry, this.#entries[place - 1]!)) place -= 1;
     this.#entries.splice(place, 0, entry);
@@ -42,7 +51,8 @@ export class PriorityLine<Entry extends Placed> {
 
   /** Removes and returns up to `count` entries: those whose turn it is. */
   take(count: number): Entry[] {
-    if (this.#entries.every(({ flow }) => flow === undefined)) return this.#entries.splice(0, count);
+    if (this.#entries.every(entry => entry.flow === undefined && this.#classOf(entry) === entry.priority))
+      return this.#entries.splice(0, count);
     const taken = this.#inTurns().slice(0, count);
     for (const entry of taken) this.remove(entry);
     return taken;
@@ -53,11 +63,18 @@ export class PriorityLine<Entry extends Placed> {
     const rounds = new Map<string, number>();
     const turns = this.#entries.map(entry => ({
       entry,
+      level: this.#classOf(entry),
       round: entry.flow === undefined ? 0 : nextRound(rounds, entry),
     }));
-    // Stable: within a round the order is that of the line.
-    turns.sort((one, other) => one.entry.priority - other.entry.priority || one.round - other.round);
+    turns.sort(
+      (one, other) => one.level - other.level || one.round - other.round || one.entry.sequence - other.entry.sequence,
+    );
     return turns.map(({ entry }) => entry);
+  }
+
+  #classOf(entry: Entry): RequestPriority {
+    const overtaking = this.#urgent - (this.#urgentBefore.get(entry) ?? this.#urgent);
+    return overtaking >= MOST_OVERTAKING ? RequestPriority.REALTIME : entry.priority;
   }
 }
 

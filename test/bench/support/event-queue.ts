@@ -8,9 +8,11 @@ export class EventQueue {
     this.#siftUp(this.#heap.length - 1);
   }
 
-  /** Runs events in order until none is left or the next one lies after `untilMs`. */
+  /** Runs events in order until none is left or the next one lies after `untilMs`, which stays for the next run. */
   runUntil(untilMs: number): void {
-    for (let event = this.#pop(); event !== undefined && event.atMs <= untilMs; event = this.#pop()) {
+    while ((this.#heap[0]?.atMs ?? Infinity) <= untilMs) {
+      const event = this.#pop();
+      if (event === undefined) return;
       event.run(event.atMs);
     }
   }

@@ -1,0 +1,53 @@
+import { type Observable, Subject } from 'rxjs';
+import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../../../src/core/dispatch/worker.port.js';
+import { type Lease } from '../../../../src/core/shared/lease.js';
+import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
+import { type EventQueue } from '../event-queue.js';
+import { type DeviceCost, SimulatedWorker, type Work } from './simulated-worker.js';
+
+/** The workers of all models, chosen by the gateway's own rule (`leastLoaded`). */
+export class SimulatedPool implements WorkerPort {
+  readonly #byId = new Map<string, SimulatedWorker>();
+  readonly #byModel = new Map<string, SimulatedWorker[]>();
+  readonly #capacity = new Subject<string>();
+  readonly capacity$: Observable<string> = this.#capacity.asObservable();
+
+  constructor(
+    private readonly events: EventQueue,
+    private readonly cost: DeviceCost,
+  ) {}
+
+  /** Starts `count` ready workers of a model. */
+  add(model: string, count: number): void {
+    const workers = Array.from({ length: count }, (_, index) => this.#start(model, index));
+    this.#byModel.set(model, [...(this.#byModel.get(model) ?? []), ...workers]);
+    for (const worker of workers) this.#byId.set(worker.id, worker);
+  }
+
+  get workers(): readonly SimulatedWorker[] {
+    return [...this.#byId.values()];
+  }
+
+  offer(model: string): SlotOffer | undefined {
+    const workers = this.#byModel.get(model) ?? [];
+    return leastLoaded(workers.filter(({ ledger }) => ledger.urgent > 0));
+  }
+
+  lease(workerId: string, count: number, credit: SlotCredit): readonly Lease[] {
+    return this.#worker(workerId).ledger.lease(count, credit);
+  }
+
+  take(workerId: string, works: readonly Work[], nowMs: number): void {
+    this.#worker(workerId).take(works, nowMs);
+  }
+
+  #start(model: string, index: number): SimulatedWorker {
+    return new SimulatedWorker(`${model}/${index}`, this.cost, this.events, () => this.#capacity.next(model));
+  }
+
+  #worker(id: string): SimulatedWorker {
+    const worker = this.#byId.get(id);
+    if (!worker) throw new Error(`No worker ${id}.`);
+    return worker;
+  }
+}

@@ -1,0 +1,120 @@
+import { type SlotOffer } from '../../../../src/core/dispatch/worker.port.js';
+import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
+import { slotCredits, SlotLedger, slotOverdraft } from '../../../../src/gateway/worker-pool/slot-ledger.js';
+import { type Placed, PriorityLine } from '../../../../src/worker/execution/priority-line.js';
+import { type WorkerOffer } from '../../../../src/gateway/worker-pool/worker-choice.js';
+import { type EventQueue } from '../event-queue.js';
+
+/** What a worker costs, milliseconds. */
+export interface DeviceCost {
+  /** Of an engine call, whatever its size. */
+  readonly groupMs: number;
+  /** Of each member of it. */
+  readonly itemMs: number;
+  /** Decoding and resampling before the device, per request. */
+  readonly prepMs: number;
+  /** One way between gateway and worker. */
+  readonly hopMs: number;
+  readonly maxBatch: number;
+}
+
+/** Work that a worker was given. */
+export interface Work {
+  readonly priority: RequestPriority;
+  /** Told to stop: leaves at once while it waits for the device; an engine call is finished. */
+  cancelled: boolean;
+  /** The worker lets go of it: computed, or given up. */
+  readonly done: (nowMs: number) => void;
+}
+
+interface ReadyWork extends Placed {
+  readonly work: Work;
+}
+
+/**
+ * One worker process in virtual time: preparation in parallel, one device lane that takes up to `maxBatch` READY items in the order of
+ * the worker's own `PriorityLine` (D-24). Its slots are on the gateway's own `SlotLedger`.
+ */
+export class SimulatedWorker implements WorkerOffer {
+  readonly ledger: SlotLedger;
+  readonly offer: SlotOffer;
+  readonly total: number;
+  readonly latencyMs = 0;
+  readonly groupSizes: number[] = [];
+  deviceBusyMs = 0;
+  readonly #ready = new PriorityLine<ReadyWork>();
+  #received = 0;
+  #deviceBusy = false;
+
+  constructor(
+    readonly id: string,
+    private readonly cost: DeviceCost,
+    private readonly events: EventQueue,
+    onCapacity: () => void,
+  ) {
+    const size = { kind: 'stt', maxBatch: cost.maxBatch, maxConcurrent: 1 };
+    this.ledger = new SlotLedger(onCapacity);
+    this.ledger.resize(slotCredits(size), slotOverdraft(size));
+    this.total = this.ledger.total;
+    this.offer = liveOffer(id, this.ledger, cost.maxBatch);
+  }
+
+  /** A group as it was sent: its members are prepared at the same time. */
+  take(works: readonly Work[], nowMs: number): void {
+    const received = works.map(work => ({ work, priority: work.priority, sequence: (this.#received += 1) }));
+    this.events.schedule(nowMs + this.cost.hopMs + this.cost.prepMs, now => {
+      for (const entry of received) this.#ready.add(entry);
+      this.#startDevice(now);
+    });
+  }
+
+  #startDevice(nowMs: number): void {
+    if (this.#deviceBusy) return;
+    const group = this.#nextGroup(nowMs);
+    if (group.length === 0) return;
+    this.#deviceBusy = true;
+    const tookMs = this.cost.groupMs + this.cost.itemMs * group.length;
+    this.deviceBusyMs += tookMs;
+    this.groupSizes.push(group.length);
+    this.events.schedule(nowMs + tookMs, now => {
+      this.#deviceBusy = false;
+      this.#startDevice(now);
+      this.#answer(group, now);
+    });
+  }
+
+  #nextGroup(nowMs: number): readonly ReadyWork[] {
+    for (
+      let group = this.#ready.take(this.cost.maxBatch);
+      group.length > 0;
+      group = this.#ready.take(this.cost.maxBatch)
+    ) {
+      const leaving = group.filter(({ work }) => work.cancelled);
+      if (leaving.length === 0) return group;
+      this.#answer(leaving, nowMs);
+      for (const staying of group) if (!staying.work.cancelled) this.#ready.add(staying);
+    }
+    return [];
+  }
+
+  #answer(works: readonly ReadyWork[], nowMs: number): void {
+    this.events.schedule(nowMs + this.cost.hopMs, now => works.forEach(({ work }) => work.done(now)));
+  }
+}
+
+/** Read when asked: the dispatcher looks at an offer before it leases and keeps none. */
+function liveOffer(workerId: string, ledger: SlotLedger, maxBatch: number): SlotOffer {
+  return {
+    workerId,
+    maxBatch,
+    get free() {
+      return ledger.free;
+    },
+    get urgent() {
+      return ledger.urgent;
+    },
+    get idle() {
+      return ledger.inUse === 0;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { BatchWindow } from '../../../../src/core/batching/batch-window.js';
+import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
+import { CancellationManager } from '../../../../src/core/cancellation/cancellation-manager.js';
+import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
+import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
+import { Admission } from '../../../../src/core/queue/admission.js';
+import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
+import { RequestLifecycle } from '../../../../src/core/request/request-lifecycle.js';
+import { RequestPriority } from '../../../../src/core/request/request-priority.js';
+import { type Settlement } from '../../../../src/core/request/settlement.js';
+import { DomainError } from '../../../../src/core/shared/domain-error.js';
+import { EventQueue } from '../event-queue.js';
+import { type DeviceCost, type Work } from './simulated-worker.js';
+import { SimulatedPool } from './simulated-pool.js';
+import { type TraceRequest } from './trace.js';
+import { VirtualScheduler } from './virtual-scheduler.js';
+import { YardBook } from './yard-book.js';
+import { yardRules, type YardRules } from './yard-rules.js';
+
+export interface VirtualYardOptions {
+  /** Model → its workers. */
+  readonly workers: ReadonlyMap<string, number>;
+  readonly cost: DeviceCost;
+  /** What differs from the defaults of the product. */
+  readonly rules?: Partial<YardRules>;
+}
+
+/** A request on its way; `onEnd` tells the one who sent it. */
+interface Traveller {
+  readonly came: TraceRequest;
+  readonly onEnd: (nowMs: number) => void;
+  /** While a worker has it. */
+  work?: Work;
+}
+
+type Life = RequestLifecycle<Traveller, undefined>;
+const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined };
+const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
+const expired = (): Settlement<undefined> => ended('queue_timeout', 'failed');
+
+function ended(code: 'request_cancelled' | 'queue_timeout', status: 'cancelled' | 'failed'): Settlement<undefined> {
+  return { status, error: new DomainError(code, code) };
+}
+
+/**
+ * A gateway in virtual time: the queue, the window, aging, admission, cancellation and the dispatcher are the product's own
+ * (src/core); the loop around them is that of `DispatchLoop`; only workers are simulated. Nothing here decides anything.
+ */
+export class VirtualYard {
+  readonly book = new YardBook();
+  readonly pool: SimulatedPool;
+  readonly #events = new EventQueue();
+  readonly #clock = new VirtualScheduler(this.#events);
+  readonly #timers = new WindowTimers(this.#clock, this.#clock);
+  readonly #cancellation = new CancellationManager();
+  readonly #lives = new Map<string, Life>();
+  readonly #dispatcher: Dispatcher<Traveller>;
+  readonly #rules: YardRules;
+  #turnPending = false;
+  #made = 0;
+
+  constructor({ workers, cost, rules }: VirtualYardOptions) {
+    this.#rules = yardRules(rules);
+    this.pool = new SimulatedPool(this.#events, cost);
+    for (const [model, count] of workers) this.pool.add(model, count);
+    let groups = 0;
+    this.#dispatcher = new Dispatcher({
+      queue: new PriorityQueue<Traveller>({ agingMs: this.#rules.agingMs }),
+      window: new BatchWindow(this.#rules.window),
+      admission: new Admission(this.#rules.bounds),
+      workers: this.pool,
+      newGroupId: () => `group-${(groups += 1)}`,
+    });
+    this.pool.capacity$.subscribe(() => this.#wake());
+    this.#timers.wakes$.subscribe(() => this.#wake());
+  }
+
+  get nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  /** What has been accepted and has not ended. */
+  get unsettled(): number {
+    return this.#lives.size;
+  }
+
+  /** Slots that some request holds. */
+  get slotsInUse(): number {
+    return this.pool.workers.reduce((sum, { ledger }) => sum + ledger.inUse, 0);
+  }
+
+  /** Replays a trace, as `replay` and further submissions in the order of their instants. */
+  replay(trace: readonly TraceRequest[], at = 0): void {
+    const next = trace[at];
+    if (!next) return;
+    this.at(next.atMs, () => {
+      this.submit(next);
+      this.replay(trace, at + 1);
+    });
+  }
+
+  at(atMs: number, run: (nowMs: number) => void): void {
+    this.#events.schedule(atMs, nowMs => {
+      this.#clock.reached(nowMs);
+      run(nowMs);
+    });
+  }
+
+  /** Runs until nothing is left to happen, or to that instant. */
+  run(untilMs = Infinity): void {
+    this.#events.runUntil(untilMs);
+  }
+
+  /** @returns false when a bound refused it (429) */
+  submit(came: TraceRequest, onEnd: (nowMs: number) => void = () => undefined): boolean {
+    const { nowMs } = this;
+    const id = `req_${(this.#made += 1)}`;
+    const request = {
+      id,
+      ...{ model: came.model, tenant: came.tenant, bytes: 100_000, inferenceTimeoutMs: 30_000 },
+      priority: came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
+      ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
+      payload: { came, onEnd },
+    };
+    const { accepted } = this.#dispatcher.submit(request, nowMs);
+    this.book.came(came, accepted);
+    if (!accepted) return false;
+    this.#lives.set(id, new RequestLifecycle(request));
+    this.#cancellation.register(id, request);
+    if (came.cancelAfterMs !== undefined) this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
+    this.#wake();
+    return true;
+  }
+
+  /** As `setImmediate` does: any number of wakes at one instant are one turn. */
+  #wake(): void {
+    if (this.#turnPending) return;
+    this.#turnPending = true;
+    this.at(this.nowMs, () => {
+      this.#turnPending = false;
+      this.#turn();
+    });
+  }
+
+  #turn(): void {
+    const { nowMs } = this;
+    for (const { id } of this.#dispatcher.expire(nowMs)) this.#settle(id, expired());
+    for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs)) this.#send(plan);
+    this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
+  }
+
+  #send({ workerId, members }: DispatchPlan<Traveller>): void {
+    const { nowMs } = this;
+    const works = members.map(({ request, lease, aged }) => {
+      const life = this.#lives.get(request.id);
+      if (!life) throw new Error(`${request.id} was planned and is not here.`);
+      life.leased(workerId);
+      this.#cancellation.inFlight(request.id, workerId);
+      this.book.leased(request.payload.came, nowMs - request.enqueuedAtMs, aged && life.promote());
+      return (request.payload.work = this.#workOf(life, lease));
+    });
+    this.pool.take(workerId, works, nowMs);
+  }
+
+  /** The slot comes back when the worker lets go, whoever settled the request before. */
+  #workOf({ request }: Life, lease: { release(): void }): Work {
+    const done = (nowMs: number): void => {
+      this.#clock.reached(nowMs);
+      this.#settle(request.id, COMPLETED);
+      lease.release();
+    };
+    return { priority: request.priority, cancelled: false, done };
+  }
+
+  #cancel(id: string): void {
+    const outcome = this.#cancellation.cancel(id);
+    if (!outcome.found) return;
+    const withdrawn = outcome.stage === 'queued' ? this.#dispatcher.withdraw(id) : undefined;
+    const { work } = this.#lives.get(id)?.request.payload ?? {};
+    if (work) work.cancelled = true;
+    if (outcome.stage === 'queued' && !withdrawn) throw new Error(`${id} should wait and does not.`);
+    this.#settle(id, cancelled());
+  }
+
+  #settle(id: string, settlement: Settlement<undefined>): void {
+    const life = this.#lives.get(id);
+    if (!life?.settle(settlement)) return;
+    this.#lives.delete(id);
+    this.#cancellation.unregister(id);
+    const { came, onEnd } = life.request.payload;
+    this.book.settled(came, settlement.status, this.nowMs);
+    onEnd(this.nowMs);
+  }
+}

@@ -1,0 +1,41 @@
+import { type PriorityLabel } from '../../../../src/core/request/request-priority.js';
+import { type SettlementStatus } from '../../../../src/core/request/settlement.js';
+import { type TraceRequest } from './trace.js';
+
+type Counts = Record<SettlementStatus, number>;
+
+/** What happened in a simulation, by priority and by tenant. Waits are milliseconds from arrival until a slot was leased. */
+export class YardBook {
+  readonly waitsMs: Record<PriorityLabel, number[]> = { realtime: [], batch: [] };
+  /** Of completed requests, from arrival until answered. */
+  readonly answersMs: Record<PriorityLabel, number[]> = { realtime: [], batch: [] };
+  readonly settledBy: Record<PriorityLabel, Counts> = { realtime: noCounts(), batch: noCounts() };
+  /** Completed requests of each tenant. */
+  readonly tenants = new Map<string, number>();
+  accepted = 0;
+  refused = 0;
+  settledCount = 0;
+  promotions = 0;
+  lastAtMs = 0;
+
+  came(_request: TraceRequest, accepted: boolean): void {
+    if (accepted) this.accepted += 1;
+    else this.refused += 1;
+  }
+
+  leased({ priority }: TraceRequest, waitedMs: number, promoted: boolean): void {
+    this.waitsMs[priority].push(waitedMs);
+    if (promoted) this.promotions += 1;
+  }
+
+  settled({ priority, tenant, atMs }: TraceRequest, status: SettlementStatus, nowMs: number): void {
+    this.settledCount += 1;
+    this.settledBy[priority][status] += 1;
+    this.lastAtMs = nowMs;
+    if (status !== 'completed') return;
+    this.answersMs[priority].push(nowMs - atMs);
+    this.tenants.set(tenant, (this.tenants.get(tenant) ?? 0) + 1);
+  }
+}
+
+const noCounts = (): Counts => ({ completed: 0, failed: 0, cancelled: 0 });

@@ -1,0 +1,33 @@
+import { type BatchWindowOptions } from '../../../../src/core/batching/batch-window.js';
+import { type QueueBounds } from '../../../../src/core/queue/admission.js';
+import { SETTINGS_TABLE } from '../../../../src/platform/config/settings.js';
+
+/** The settings that a simulation obeys. */
+export interface YardRules {
+  readonly agingMs: number;
+  readonly queueTimeoutMs: number;
+  readonly window: BatchWindowOptions;
+  readonly bounds: QueueBounds;
+}
+
+const setting = <K extends keyof typeof SETTINGS_TABLE>(path: K): (typeof SETTINGS_TABLE)[K]['default'] =>
+  SETTINGS_TABLE[path].default;
+
+/** The defaults of the product, read from its own table of settings. */
+export const yardRules = (changes: Partial<YardRules> = {}): YardRules => ({
+  agingMs: setting('queue.aging_ms'),
+  queueTimeoutMs: setting('queue.timeout_ms'),
+  window: {
+    policy: 'adaptive',
+    maxSize: setting('batching.max_size'),
+    windowMs: setting('batching.window_ms'),
+    quietGapMs: setting('batching.quiet_gap_ms'),
+  },
+  bounds: {
+    maxRequests: setting('queue.max_requests'),
+    maxRequestsPerModel: setting('queue.max_requests_per_model'),
+    maxBytes: setting('queue.max_bytes'),
+    maxBytesPerModel: setting('queue.max_bytes_per_model'),
+  },
+  ...changes,
+});

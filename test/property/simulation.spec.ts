@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { FairJobs, fairness } from '../bench/support/simulation/fair-jobs.js';
+import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';
+import { simulate } from '../bench/support/simulation/simulation-report.js';
+import { readTrace, type TraceRequest } from '../bench/support/simulation/trace.js';
+import { generateTrace, zipfShares } from '../bench/support/simulation/trace-mix.js';
+import { VirtualYard } from '../bench/support/simulation/virtual-yard.js';
+
+const COST: DeviceCost = { groupMs: 20, itemMs: 0, prepMs: 0, hopMs: 0, maxBatch: 8 };
+const ONE = new Map([['m', 1]]);
+
+const came = (atMs: number, priority: 'realtime' | 'batch' = 'batch', cancelAfterMs?: number): TraceRequest => ({
+  ...{ atMs, model: 'm', tenant: 't', priority },
+  ...(cancelAfterMs !== undefined && { cancelAfterMs }),
+});
+
+function replayed(trace: readonly TraceRequest[], rules: { agingMs?: number } = {}) {
+  const yard = new VirtualYard({ workers: ONE, cost: COST, rules });
+  yard.replay(trace);
+  return { yard, report: simulate(yard) };
+}
+
+describe('the simulation, virtual time', () => {
+  it('answers a lone BATCH request after 5 ms of quiet and 20 ms of device', () => {
+    expect(replayed([came(100)]).report.answerMs.batch.max).toBe(25);
+  });
+
+  it('answers a lone REALTIME request after 20 ms of device', () => {
+    expect(replayed([came(100, 'realtime')]).report.answerMs.realtime.max).toBe(20);
+  });
+
+  it('computes 8 that came together in one engine call', () => {
+    const { report, yard } = replayed(Array.from({ length: 8 }, () => came(0)));
+    expect([report.groupSize, yard.book.lastAtMs]).toEqual([8, 20]);
+  });
+
+  it('lets REALTIME wait for one engine call at most, behind 1,000 BATCH', () => {
+    const trace = [...Array.from({ length: 1000 }, () => came(0)), came(1000, 'realtime')];
+    expect(replayed(trace).report.answerMs.realtime.max).toBeLessThanOrEqual(40);
+  });
+
+  it('promotes BATCH that waited too long, and nothing without aging', () => {
+    const trace = Array.from({ length: 1000 }, () => came(0));
+    expect(replayed(trace, { agingMs: 500 }).report.promotions).toBeGreaterThan(500);
+    expect(replayed(trace, { agingMs: Infinity }).report.promotions).toBe(0);
+  });
+
+  it('forgets whoever hung up in the queue, and returns every slot', () => {
+    const trace = Array.from({ length: 100 }, (_, index) => came(0, 'batch', index < 50 ? undefined : 1));
+    const { report } = replayed(trace);
+    expect(report).toMatchObject({ cancelled: 50, unsettled: 0, slotsLeaked: 0 });
+  });
+
+  it('settles everybody exactly once and returns every slot, whatever comes', () => {
+    const any = fc.record({
+      ...{
+        seed: fc.nat(),
+        realtimeShare: fc.double({ min: 0, max: 1, noNaN: true }),
+        models: fc.integer({ min: 1, max: 4 }),
+      },
+      ...{ ratePerS: fc.integer({ min: 10, max: 3000 }), cancelShare: fc.constantFrom(0, 0.3) },
+    });
+    fc.assert(
+      fc.property(any, ({ models, ...mix }) => {
+        const shares = zipfShares(models);
+        const trace = generateTrace({
+          ...mix,
+          requests: 300,
+          models: shares,
+          tenants: ['a', 'b'],
+          cancelWithinMs: 100,
+        });
+        const yard = new VirtualYard({ workers: new Map([...shares.keys()].map(name => [name, 1])), cost: COST });
+        yard.replay(trace);
+        const { unsettled, slotsLeaked } = simulate(yard);
+        const { accepted, refused, settledCount } = yard.book;
+        expect([accepted + refused, settledCount, unsettled, slotsLeaked]).toEqual([300, accepted, 0, 0]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('repeats: the same seed gives the same waits', () => {
+    const trace = () =>
+      generateTrace({ requests: 500, ratePerS: 300, models: new Map([['m', 1]]), tenants: ['a'], realtimeShare: 0.3 });
+    expect(replayed(trace()).report.waitMs).toEqual(replayed(trace()).report.waitMs);
+  });
+
+  it('gives three tenants the same pace, whether they have 20 jobs or 1', () => {
+    const yard = new VirtualYard({ workers: ONE, cost: COST });
+    const jobs = [
+      ...Array.from({ length: 20 }, (_, index) => ['big', `b${index}`] as const),
+      ['one', 'o'],
+      ['two', 'w'],
+    ] as const;
+    const lanes = jobs.map(([tenant, job]) => ({ tenant, job, model: 'm', lines: 200 }));
+    const share = new FairJobs(yard, lanes, { all: 16, perModel: 16 });
+    share.pump();
+    for (let atMs = 0; share.leftOf('one') > 0; atMs += 10) yard.run(atMs);
+    expect(fairness([...yard.book.tenants.values()])).toBeGreaterThan(0.99);
+  });
+});
+
+describe('a trace from a file', () => {
+  const read = (text: string): TraceRequest[] => {
+    const folder = mkdtempSync(join(tmpdir(), 'trace-'));
+    try {
+      writeFileSync(join(folder, 'trace.jsonl'), text);
+      return readTrace(join(folder, 'trace.jsonl'));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+
+  it('is sorted by time, with defaults for tenant and priority', () => {
+    const text = '{"at_ms":5,"model":"m","priority":"realtime","tenant":"t"}\n\n{"at_ms":1,"model":"m"}\n';
+    expect(read(text)).toEqual([
+      { atMs: 1, model: 'm', tenant: 'default', priority: 'batch' },
+      { atMs: 5, model: 'm', tenant: 't', priority: 'realtime' },
+    ]);
+  });
+
+  it.each([
+    ['not json', ':1: not JSON'],
+    ['[1]\nnull', ':1: at_ms must be'],
+    ['null', ':1: not a JSON object'],
+    ['{"at_ms":1}', ':1: model and tenant must be text'],
+    ['{"at_ms":1,"model":"m"}\n{"at_ms":-1,"model":"m"}', ':2: at_ms must be'],
+    ['{"at_ms":1,"model":"m","priority":"high"}', ':1: priority must be realtime or batch'],
+  ])('names the first bad line: %j', (text, problem) => {
+    expect(() => read(text)).toThrow(problem);
+  });
+});
