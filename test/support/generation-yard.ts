@@ -2,7 +2,7 @@ import { type GenerationPlan, itemsOf, type StepItem } from '../../src/core/iter
 import { type GenerationEnd } from '../../src/core/iteration/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
 import { BackendDied, StepSimulator, type SimulatorOptions } from './step-simulator.js';
-import { type ToyRequest } from './toy-model.js';
+import { TOY_END, toyNext, type ToyRequest } from './toy-model.js';
 
 /** What came of one request. */
 export interface ToyRecord {
@@ -16,7 +16,10 @@ export interface ToyRecord {
 }
 
 export type YardOptions = Partial<Omit<GenerationOptions<ToyRequest>, 'memory' | 'emitted' | 'ended'>> &
-  Pick<SimulatorOptions, 'beforeRun' | 'itemError'> & { readonly blocks?: number; readonly blockTokens?: number };
+  Pick<SimulatorOptions<ToyRequest>, 'beforeRun' | 'itemError'> & {
+    readonly blocks?: number;
+    readonly blockTokens?: number;
+  };
 
 export const YARD_DEFAULTS = {
   maxRows: 4,
@@ -36,7 +39,7 @@ export const YARD_DEFAULTS = {
 /** A scheduler and a simulator in virtual time, with the rules checked in every step that hold whatever happens. */
 export class GenerationYard {
   readonly scheduler: GenerationScheduler<ToyRequest>;
-  readonly simulator: StepSimulator;
+  readonly simulator: StepSimulator<ToyRequest>;
   readonly records = new Map<ToyRequest, ToyRecord>();
   /** Each plan as a line. */
   readonly log: string[] = [];
@@ -49,7 +52,11 @@ export class GenerationYard {
     const { blocks = 16, blockTokens = 4, beforeRun, itemError, ...rest } = options;
     this.#options = { ...YARD_DEFAULTS, ...rest };
     const cost = { fixedMs: 2, perTokenMs: 0.5, perPastTokenMs: 0.01 };
-    this.simulator = new StepSimulator({ blocks, blockTokens, cost, beforeRun, itemError });
+    const next = (past: readonly number[], { seed }: ToyRequest): number | undefined => {
+      const token = toyNext(past, seed);
+      return token === TOY_END ? undefined : token;
+    };
+    this.simulator = new StepSimulator({ blocks, blockTokens, cost, next, beforeRun, itemError });
     this.scheduler = new GenerationScheduler<ToyRequest>({
       ...this.#options,
       memory: this.simulator.memory,

@@ -6,7 +6,7 @@ import {
   type StepOutcome,
 } from '../../src/core/iteration/generation-plan.js';
 import { type StepBackend } from '../../src/core/iteration/step-backend.port.js';
-import { TOY_END, toyNext, type ToyRequest } from './toy-model.js';
+import { type GenerationRequest } from '../../src/core/iteration/generation-request.js';
 
 /** Milliseconds of a step: fixed + tokens that go through + tokens that they look back at. */
 export interface StepCost {
@@ -15,14 +15,16 @@ export interface StepCost {
   readonly perPastTokenMs: number;
 }
 
-export interface SimulatorOptions {
+export interface SimulatorOptions<T> {
   readonly blocks: number;
   readonly blockTokens: number;
   readonly cost: StepCost;
+  /** The model: the next token, by those before it; undefined ends the answer. */
+  readonly next: (past: readonly number[], request: T) => number | undefined;
   /** Throws for a run that fails as a whole, `BackendDied` for one that kills the process. */
-  readonly beforeRun?: (items: readonly StepItem<ToyRequest>[]) => void;
+  readonly beforeRun?: (items: readonly StepItem<T>[]) => void;
   /** An error for an item that fails by itself. */
-  readonly itemError?: (item: StepItem<ToyRequest>) => Error | undefined;
+  readonly itemError?: (item: StepItem<T>) => Error | undefined;
 }
 
 /** Thrown by `beforeRun`: the process is gone, with all it kept. */
@@ -35,26 +37,26 @@ interface Cell {
 }
 
 /**
- * A backend whose KV memory is there: cells of blocks that hold what was written last. The toy model reads its past from
+ * A backend whose KV memory is there: cells of blocks that hold what was written last. The model reads its past from
  * those cells and not from the request, so a block that was lent wrongly, written late or reused too early changes the
  * answer, and one of another salt is an error of its own.
  */
-export class StepSimulator implements StepBackend<ToyRequest> {
+export class StepSimulator<T extends GenerationRequest> implements StepBackend<T> {
   readonly memory: { readonly blocks: number; readonly blockTokens: number };
-  readonly #options: SimulatorOptions;
+  readonly #options: SimulatorOptions<T>;
   readonly #cells: (Cell | undefined)[];
   /** Native runs, failed ones too: one per plan. */
   runs = 0;
   /** What the last run would have taken, in whole milliseconds. */
   lastMs = 0;
 
-  constructor(options: SimulatorOptions) {
+  constructor(options: SimulatorOptions<T>) {
     this.#options = options;
     this.memory = { blocks: options.blocks, blockTokens: options.blockTokens };
     this.#cells = new Array<Cell | undefined>(options.blocks * options.blockTokens);
   }
 
-  async run(plan: GenerationPlan<ToyRequest>): Promise<StepOutcome<ToyRequest>> {
+  async run(plan: GenerationPlan<T>): Promise<StepOutcome<T>> {
     return Promise.resolve(this.step(plan));
   }
 
@@ -63,7 +65,7 @@ export class StepSimulator implements StepBackend<ToyRequest> {
   }
 
   /** The same without a promise. */
-  step(plan: GenerationPlan<ToyRequest>): StepOutcome<ToyRequest> {
+  step(plan: GenerationPlan<T>): StepOutcome<T> {
     const items = itemsOf(plan);
     this.lastMs = this.#cost(items);
     if (items.length === 0) return { type: 'done', results: new Map() };
@@ -85,25 +87,22 @@ export class StepSimulator implements StepBackend<ToyRequest> {
     this.#cells.fill(undefined);
   }
 
-  #write(
-    { blocks, position, tokens }: StepItem<ToyRequest>,
-    cell: (token: number, at: number) => Cell | undefined,
-  ): void {
+  #write({ blocks, position, tokens }: StepItem<T>, cell: (token: number, at: number) => Cell | undefined): void {
     tokens.forEach(
       (token, index) => (this.#cells[this.#address(blocks, position + index)] = cell(token, position + index)),
     );
   }
 
-  #result(item: StepItem<ToyRequest>): ItemResult {
+  #result(item: StepItem<T>): ItemResult {
     const error = this.#options.itemError?.(item);
     if (error) return { type: 'failed', error };
     const past = Array.from({ length: item.position + item.tokens.length }, (_, at) => this.#read(item, at));
     if (!item.sample) return { type: 'computed' };
-    const token = toyNext(past, item.request.seed);
-    return token === TOY_END ? { type: 'stop' } : { type: 'token', token };
+    const token = this.#options.next(past, item.request);
+    return token === undefined ? { type: 'stop' } : { type: 'token', token };
   }
 
-  #read({ blocks, request }: StepItem<ToyRequest>, at: number): number {
+  #read({ blocks, request }: StepItem<T>, at: number): number {
     const cell = this.#cells[this.#address(blocks, at)];
     if (cell?.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
     if (cell.salt !== request.salt) throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
@@ -117,9 +116,9 @@ export class StepSimulator implements StepBackend<ToyRequest> {
     return block * blockTokens + (position % blockTokens);
   }
 
-  #cost(items: readonly StepItem<ToyRequest>[]): number {
+  #cost(items: readonly StepItem<T>[]): number {
     const { fixedMs, perTokenMs, perPastTokenMs } = this.#options.cost;
-    const lookedAt = ({ tokens, position }: StepItem<ToyRequest>): number =>
+    const lookedAt = ({ tokens, position }: StepItem<T>): number =>
       tokens.length * (perTokenMs + perPastTokenMs * position);
     return Math.ceil(items.reduce((ms, item) => ms + lookedAt(item), fixedMs));
   }

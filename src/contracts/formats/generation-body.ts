@@ -18,28 +18,50 @@ export interface TextUsage {
   readonly cachedTokens: number;
 }
 
+/** A call of a tool that the model wants. */
+export interface ToolCallBody {
+  readonly id: string;
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
+}
+
 export interface ChoiceDelta {
   readonly index: number;
   readonly text: string;
   /** The first chunk of a choice says whose words they are. */
   readonly first: boolean;
   readonly finishReason: string | null;
+  /** OpenAI's `logprobs` of the tokens in `text`. */
+  readonly logprobs?: object;
+  /** Whole calls; `at` counts those of this choice before them. */
+  readonly toolCalls?: { readonly at: number; readonly calls: readonly ToolCallBody[] };
 }
 
 export interface WholeChoice {
   readonly text: string;
   readonly finishReason: string;
+  readonly logprobs?: object;
+  readonly toolCalls?: readonly ToolCallBody[];
 }
 
 /** `usageNull`: with `stream_options.include_usage` every chunk but the last says `usage: null`. */
 export function generationChunk(head: GenerationHead, delta: ChoiceDelta, usageNull = false): object {
-  const { index, text, first, finishReason } = delta;
-  const said = { ...(first && { role: 'assistant' }), ...((text !== '' || first) && { content: text }) };
+  const { index, text, finishReason, logprobs = null } = delta;
   const choice =
     head.form === 'chat'
-      ? { index, delta: said, logprobs: null, finish_reason: finishReason }
-      : { index, text, logprobs: null, finish_reason: finishReason };
+      ? { index, delta: chatDelta(delta), logprobs, finish_reason: finishReason }
+      : { index, text, logprobs, finish_reason: finishReason };
   return { ...headFields(head, true), choices: [choice], ...(usageNull && { usage: null }) };
+}
+
+function chatDelta({ text, first, toolCalls }: ChoiceDelta): object {
+  const calls = toolCalls?.calls.map((call, index) => ({ index: toolCalls.at + index, ...toolCallFields(call) }));
+  return {
+    ...(first && { role: 'assistant' }),
+    ...((text !== '' || first) && { content: text }),
+    ...(calls && { tool_calls: calls }),
+  };
 }
 
 /** The last chunk of a stream with `include_usage`. */
@@ -53,19 +75,30 @@ export const usageChunk = (head: GenerationHead, usage: TextUsage): object => ({
 export function generationBody(head: GenerationHead, choices: readonly WholeChoice[], usage: TextUsage): object {
   return {
     ...headFields(head, false),
-    choices: choices.map(({ text, finishReason }, index) =>
-      head.form === 'chat'
-        ? {
-            index,
-            message: { role: 'assistant', content: text, refusal: null },
-            logprobs: null,
-            finish_reason: finishReason,
-          }
-        : { index, text, logprobs: null, finish_reason: finishReason },
-    ),
+    choices: choices.map((choice, index) => {
+      const { text, finishReason, logprobs = null } = choice;
+      return head.form === 'chat'
+        ? { index, message: chatMessage(choice), logprobs, finish_reason: finishReason }
+        : { index, text, logprobs, finish_reason: finishReason };
+    }),
     usage: usageFields(usage),
   };
 }
+
+function chatMessage({ text, toolCalls = [] }: WholeChoice): object {
+  const called = toolCalls.length > 0;
+  return {
+    role: 'assistant',
+    content: called && text === '' ? null : text,
+    refusal: null,
+    ...(called && { tool_calls: toolCalls.map(toolCallFields) }),
+  };
+}
+
+const toolCallFields = ({ id, name, arguments: given }: ToolCallBody): object => ({
+  ...{ id, type: 'function' },
+  function: { name, arguments: given },
+});
 
 export function usageFields({ promptTokens, completionTokens, cachedTokens }: TextUsage): object {
   return {

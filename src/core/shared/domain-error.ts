@@ -6,7 +6,8 @@
  */
 export interface ErrorDefinition {
   readonly status: number;
-  readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error' | 'authentication_error';
+  readonly type:
+    'invalid_request_error' | 'rate_limit_error' | 'insufficient_quota' | 'server_error' | 'authentication_error';
   /** `never`: the same request fails again; `later`: worth trying after `retryAfterMs`. */
   readonly retry: 'never' | 'later';
   readonly help: string;
@@ -48,6 +49,10 @@ export const ERROR_REGISTRY = {
     'The model cannot do this task, such as translation; the message names models that can.',
   ),
   unsupported_parameter: invalid(400, 'The field is valid but this model cannot honour it.'),
+  context_length_exceeded: invalid(
+    400,
+    'Prompt and wanted answer can never fit into the model; the message has the numbers.',
+  ),
   unknown_parameter: invalid(400, 'Realtime: an event has a field that nobody knows.'),
   input_audio_buffer_commit_empty: invalid(400, 'Realtime: a commit without audio since the last one.'),
   conversation_already_has_active_response: invalid(
@@ -101,6 +106,18 @@ export const ERROR_REGISTRY = {
     retry: 'later',
     help: 'The queue is at its bound; Retry-After is backlog / drain rate.',
   },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'later',
+    help: 'A limit per minute or of concurrent requests is reached; Retry-After says when there is room again.',
+  },
+  insufficient_quota: {
+    status: 429,
+    type: 'insufficient_quota',
+    retry: 'never',
+    help: 'The quota of the day is used up; a new one begins at midnight UTC.',
+  },
   request_cancelled: invalid(499, 'The request was cancelled by its caller, by disconnect or by an operator.'),
   engine_failed: server(500, 'never', 'The engine failed on this input.'),
   internal_error: server(500, 'never', 'A defect of Switchyard; the log has the details under the request id.'),
@@ -113,6 +130,11 @@ export const ERROR_REGISTRY = {
     'An operator unloaded the model; `POST /admin/v1/models/{id}/load` brings it back.',
   ),
   shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
+  storage_unavailable: server(
+    503,
+    'later',
+    'Files and batches: their database or blob store does not answer now; with an `Idempotency-Key` trying again is safe.',
+  ),
   storage_full: server(
     507,
     'never',

@@ -1,3 +1,5 @@
+import { type GenerationActivity } from './generation-activity.js';
+
 /** What an engine tells about itself after `load()`; reported by the worker's Health RPC. */
 export interface EngineInfo {
   readonly engine: string;
@@ -11,6 +13,8 @@ export interface EngineInfo {
   readonly maxConcurrent: number;
   /** Live streams besides files; 0: none. */
   readonly streams: number;
+  /** REALTIME calls taken beyond `maxConcurrent`, by an engine in which they displace others; absent: none. */
+  readonly overdraft?: number;
   readonly capabilities: readonly EngineCapability[];
   /** BCP-47 tags; empty: any. */
   readonly languages: readonly string[];
@@ -256,6 +260,8 @@ export type GenerationEvent =
 /** Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as no group is formed before the engine. */
 export interface TextGenerator extends EngineBase {
   readonly kind: 'llm';
+  /** Of engines that batch by steps, once loaded. */
+  readonly activity?: GenerationActivity;
   /**
    * Chunks, then exactly one done; a failure is thrown. The engine goes on no further than a bounded number of chunks ahead of
    * who asks for them, and returning early (`return()`) ends the work like an abort.

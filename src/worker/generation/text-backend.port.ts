@@ -60,7 +60,7 @@ export interface TextBackendInfo {
   readonly contextTokens: number;
   /** Sequences in one step. */
   readonly rows: number;
-  /** Most tokens of one step: the upper end of the scheduler's budget. */
+  /** Tokens in one step at most, `rows` or more. */
   readonly stepTokens: number;
   readonly model: string;
   /** For `EngineInfo`: "cpu", "cuda:0", ..., and what the loaded files are. */
@@ -79,6 +79,8 @@ export interface TextBackend extends StepBackend<TextSequence> {
   readonly info: TextBackendInfo;
   /** Native decode calls so far: the proof that all sequences of a plan advance in one. */
   readonly decodeCalls: number;
+  /** Tokens that the ledger counted as computed and that had to be computed again all the same, so far. */
+  readonly strandedTokens: number;
   /** Opens the model. Idempotent. @throws Error when it cannot be. */
   load(): Promise<void>;
   /** May run beside a step. @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range. */

@@ -69,7 +69,7 @@ export function generateItem(text: string, changes: Partial<GenerateItem> = {}):
   const said = form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
   return {
     ...{ requestId: 'r1', form, stream, maxTokens: 0, n: 1, priority: 'batch', tenant: '' },
-    body: Buffer.from(JSON.stringify({ model: 'as-called', stream, ...said })),
+    body: Buffer.from(JSON.stringify({ model: 'as-called', stream, temperature: 0, ...said })),
     signal: new AbortController().signal,
     ...changes,
   };

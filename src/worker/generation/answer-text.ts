@@ -1,0 +1,73 @@
+import { StringDecoder } from 'node:string_decoder';
+import { firstMark, heldSuffix } from './held-suffix.js';
+import { type Drawn } from './text-backend.port.js';
+
+/** A drawn token and where its text begins, in characters from the start of the answer. */
+export interface PlacedToken {
+  readonly drawn: Drawn;
+  readonly offset: number;
+}
+
+/** A part of an answer that can be shown, and the tokens whose text begins in it. */
+export interface Piece {
+  readonly text: string;
+  readonly tokens: readonly PlacedToken[];
+}
+
+/**
+ * Tokens on their way to text. Bytes wait until they are whole characters, characters until they cannot be the beginning of a
+ * stop string any more; that string itself is never shown. All before it is told exactly once, in order.
+ */
+export class AnswerText {
+  readonly #stop: readonly string[];
+  readonly #decoder = new StringDecoder('utf8');
+  /** Decoded and not shown. */
+  #held = '';
+  /** Characters that were shown. */
+  #shown = 0;
+  #tokens: PlacedToken[] = [];
+  #stopped = false;
+
+  constructor(stop: readonly string[] = []) {
+    this.#stop = stop;
+  }
+
+  /** A stop string is complete: nothing more is to come. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** What the next token makes showable. */
+  take(drawn: Drawn): Piece {
+    this.#tokens.push({ drawn, offset: this.#shown + this.#held.length });
+    this.#held += this.#decoder.write(drawn.bytes);
+    const end = firstMark(this.#held, this.#stop);
+    if (end === undefined) return this.#show(this.#held.length - heldSuffix(this.#held, this.#stop));
+    this.#stopped = true;
+    const last = this.#show(end);
+    this.#held = '';
+    this.#tokens = [];
+    return last;
+  }
+
+  /** The answer has ended: what was held is shown, half a character as its replacement. */
+  flush(): Piece {
+    if (this.#stopped) return { text: '', tokens: [] };
+    this.#held += this.#decoder.end();
+    const text = this.#held;
+    const tokens = this.#tokens;
+    this.#shown += text.length;
+    this.#held = '';
+    this.#tokens = [];
+    return { text, tokens };
+  }
+
+  #show(length: number): Piece {
+    const text = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    this.#shown += length;
+    const shown = this.#tokens.findIndex(({ offset }) => offset >= this.#shown);
+    const tokens = this.#tokens.splice(0, shown < 0 ? this.#tokens.length : shown);
+    return { text, tokens };
+  }
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type ChoiceDelta,
+  generationBody,
+  generationChunk,
+  type GenerationHead,
+  type ToolCallBody,
+  usageChunk,
+} from '../../contracts/formats/generation-body.js';
+import { chatLogprobs, completionLogprobs, type DrawnToken } from '../../contracts/formats/generation-logprobs.js';
+import { type TokenUsage } from '../engines/engine.js';
+import { type PlacedToken } from './answer-text.js';
+import { type Choice, type Said } from './choice.js';
+import { type ToolCall } from './tool-call-reader.js';
+
+/** How an answer is told: JSON objects in OpenAI's form, in order, as it comes or at its end. */
+export interface AnswerWriter {
+  said(choice: Choice, said: Said): readonly object[];
+  ended(choice: Choice, finishReason: string): readonly object[];
+  close(usage: TokenUsage): readonly object[];
+}
+
+export interface WriterOptions {
+  readonly head: GenerationHead;
+  readonly logprobs: boolean;
+  /** A stream's last chunk is its usage. */
+  readonly includeUsage: boolean;
+}
+
+/** A chunk per token; the first of a choice says whose words follow, the last why it ended. */
+export class ChunkWriter implements AnswerWriter {
+  readonly #begun = new Set<Choice>();
+
+  constructor(private readonly options: WriterOptions) {}
+
+  said(choice: Choice, { text, tokens, calls }: Said): readonly object[] {
+    const opening = this.#opening(choice);
+    const { head, logprobs } = this.options;
+    const scored = logprobs && tokens.length > 0;
+    if (text === '' && calls.length === 0 && !scored) return opening;
+    const delta = {
+      text,
+      ...(scored && { logprobs: logprobsOf(head, tokens) }),
+      ...(calls.length > 0 && { toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) } }),
+    };
+    return [...opening, this.#chunk(choice, delta)];
+  }
+
+  ended(choice: Choice, finishReason: string): readonly object[] {
+    return [...this.#opening(choice), this.#chunk(choice, { finishReason })];
+  }
+
+  close(usage: TokenUsage): readonly object[] {
+    return this.options.includeUsage ? [usageChunk(this.options.head, usage)] : [];
+  }
+
+  /** As OpenAI, a chat begins with a delta that has the role only; it tells the first token even while its text is held back. */
+  #opening(choice: Choice): readonly object[] {
+    if (this.options.head.form !== 'chat' || this.#begun.has(choice)) return [];
+    this.#begun.add(choice);
+    return [this.#chunk(choice, { first: true })];
+  }
+
+  #chunk({ index }: Choice, delta: Partial<ChoiceDelta>): object {
+    const whole = { index, text: '', first: false, finishReason: null, ...delta };
+    return generationChunk(this.options.head, whole, this.options.includeUsage);
+  }
+}
+
+interface Gathered {
+  text: string;
+  finishReason: string;
+  readonly tokens: PlacedToken[];
+  readonly toolCalls: ToolCallBody[];
+}
+
+/** One object at the end. */
+export class WholeWriter implements AnswerWriter {
+  readonly #choices = new Map<number, Gathered>();
+
+  constructor(private readonly options: WriterOptions) {}
+
+  said(choice: Choice, { text, tokens, calls }: Said): readonly object[] {
+    const gathered = this.#of(choice);
+    gathered.text += text;
+    if (this.options.logprobs) gathered.tokens.push(...tokens);
+    gathered.toolCalls.push(...calls.map(named));
+    return [];
+  }
+
+  ended(choice: Choice, finishReason: string): readonly object[] {
+    this.#of(choice).finishReason = finishReason;
+    return [];
+  }
+
+  close(usage: TokenUsage): readonly object[] {
+    const { head, logprobs } = this.options;
+    const inOrder = [...this.#choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
+    const choices = inOrder.map(({ tokens, ...choice }) => ({
+      ...choice,
+      ...(logprobs && { logprobs: logprobsOf(head, tokens) }),
+    }));
+    return [generationBody(head, choices, usage)];
+  }
+
+  #of({ index }: Choice): Gathered {
+    const known = this.#choices.get(index);
+    if (known) return known;
+    const gathered = { text: '', finishReason: 'stop', tokens: [], toolCalls: [] };
+    this.#choices.set(index, gathered);
+    return gathered;
+  }
+}
+
+const named = (call: ToolCall): ToolCallBody => ({ id: `call_${randomBytes(12).toString('hex')}`, ...call });
+
+function logprobsOf({ form }: GenerationHead, placed: readonly PlacedToken[]): object {
+  const tokens = placed.map(({ drawn, offset }): DrawnToken => {
+    const { bytes, logprob = 0, top = [] } = drawn;
+    return { bytes, logprob, top, offset };
+  });
+  return form === 'chat' ? chatLogprobs(tokens) : completionLogprobs(tokens);
+}

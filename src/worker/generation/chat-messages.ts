@@ -1,0 +1,43 @@
+import { FieldReader } from '../../contracts/realtime/field-reader.js';
+
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+const MOST_MESSAGES = 100_000;
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * The messages of a chat as templates know them: contents are texts, lists of text parts are joined, and `developer` is the
+ * `system` that it replaced. What a template cannot show, such as an image, is refused.
+ */
+export function chatMessages(body: FieldReader): readonly Message[] {
+  const raw = body.raw('messages');
+  const messages = body.objects('messages', MOST_MESSAGES);
+  if (!messages || messages.length === 0) throw body.missing('messages');
+  return messages.map((message, index) => chatMessage(message, (raw as readonly Message[])[index]!));
+}
+
+function chatMessage(message: FieldReader, raw: Message): Message {
+  const role = message.oneOf('role', ROLES);
+  if (role === undefined) throw message.missing('role');
+  const content = contentOf(message);
+  const calls = message.raw('tool_calls');
+  if (content === undefined && !(role === 'assistant' && Array.isArray(calls) && calls.length > 0))
+    throw message.missing('content');
+  return { ...raw, role: role === 'developer' ? 'system' : role, content: content ?? '' };
+}
+
+function contentOf(message: FieldReader): string | undefined {
+  const content = message.raw('content');
+  if (content === undefined || typeof content === 'string') return content;
+  if (!Array.isArray(content)) throw message.invalid('content', 'must be a text or a list of parts');
+  return content.map((part, index) => textOf(new FieldReader(part, `${message.pathOf('content')}[${index}]`))).join('');
+}
+
+function textOf(part: FieldReader): string {
+  const type = part.raw('type');
+  if (type === 'refusal') return part.string('refusal', Infinity) ?? '';
+  if (type !== 'text') throw part.invalid('type', 'must be text: this model reads nothing else');
+  const text = part.string('text', Infinity);
+  if (text === undefined) throw part.missing('text');
+  return text;
+}

@@ -1,0 +1,100 @@
+import { type GenerationEnd } from '../../core/iteration/generation-request.js';
+import { AnswerText, type Piece, type PlacedToken } from './answer-text.js';
+import { type LiveSequence } from './live-sequence.js';
+import { type Drawn, type Sampling, type TextSequence } from './text-backend.port.js';
+import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
+
+/** What a step added to a choice. */
+export interface Said {
+  readonly text: string;
+  readonly tokens: readonly PlacedToken[];
+  readonly calls: readonly ToolCall[];
+}
+
+export interface ChoiceListener {
+  begun(choice: Choice, cachedTokens: number): void;
+  said(choice: Choice, said: Said): void;
+  ended(choice: Choice, end: GenerationEnd): void;
+}
+
+export interface ChoiceOptions {
+  readonly index: number;
+  readonly stop: readonly string[];
+  readonly tools?: { readonly parallel: boolean };
+  readonly listener: ChoiceListener;
+}
+
+/** One choice of an answer: a sequence of the scheduler, and its tokens on their way to text. */
+export class Choice implements LiveSequence {
+  readonly priorityClass: number;
+  readonly arrivalMs: number;
+  readonly tenant: string;
+  readonly salt: string;
+  readonly prompt: readonly number[];
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+  /** Tokens of the answer, those of a stop string included. */
+  tokens = 0;
+  /** Calls of tools so far. */
+  calls = 0;
+  readonly #options: ChoiceOptions;
+  readonly #text: AnswerText;
+  readonly #callReader: ToolCallReader | undefined;
+  #next: Said = NOTHING;
+  /** It ended with a call: what stands behind it is not shown. */
+  #cut = false;
+
+  constructor(sequence: TextSequence, options: ChoiceOptions) {
+    ({
+      priorityClass: this.priorityClass,
+      arrivalMs: this.arrivalMs,
+      tenant: this.tenant,
+      salt: this.salt,
+      prompt: this.prompt,
+      maxTokens: this.maxTokens,
+      sampling: this.sampling,
+    } = sequence);
+    this.#options = options;
+    this.#text = new AnswerText(options.stop);
+    this.#callReader = options.tools && new ToolCallReader();
+  }
+
+  get index(): number {
+    return this.#options.index;
+  }
+
+  begun(cachedTokens: number): void {
+    this.#options.listener.begun(this, cachedTokens);
+  }
+
+  read(drawn: Drawn): boolean {
+    this.#next = this.#withCalls(this.#text.take(drawn), false);
+    this.#cut = this.#options.tools?.parallel === false && this.#next.calls.length > 0;
+    return this.#text.stopped || this.#cut;
+  }
+
+  emitted(): void {
+    this.tokens += 1;
+    this.#tell(this.#next);
+  }
+
+  ended(end: GenerationEnd): void {
+    if (end.type === 'finished' && !this.#cut) this.#tell(this.#withCalls(this.#text.flush(), true));
+    this.#options.listener.ended(this, end);
+  }
+
+  #tell(said: Said): void {
+    this.calls += said.calls.length;
+    this.#options.listener.said(this, said);
+  }
+
+  #withCalls({ text, tokens }: Piece, last: boolean): Said {
+    if (!this.#callReader) return { text, tokens, calls: [] };
+    const { content, calls } = this.#callReader.take(text);
+    const rest = last ? this.#callReader.flush() : { content: '', calls: [] };
+    const all = [...calls, ...rest.calls];
+    return { text: content + rest.content, tokens, calls: this.#options.tools?.parallel ? all : all.slice(0, 1) };
+  }
+}
+
+const NOTHING: Said = { text: '', tokens: [], calls: [] };

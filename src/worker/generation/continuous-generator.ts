@@ -1,0 +1,153 @@
+import { randomInt } from 'node:crypto';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type EngineInfo, type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
+import { type GenerationActivity } from '../engines/generation-activity.js';
+import { cancelledError } from '../engines/item-outcome.js';
+import { ChunkWriter, WholeWriter } from './answer-writer.js';
+import { contextExceeded } from './context-limit.js';
+import { RunningAnswer } from './running-answer.js';
+import { type SchedulingOptions, StepLoop } from './step-loop.js';
+import { type TextBackend, type TextSequence } from './text-backend.port.js';
+import { type TextWish } from './text-wish.js';
+import { readWish } from './wish-reader.js';
+
+export interface ContinuousOptions {
+  readonly backend: TextBackend;
+  /** Its name, as it is reported. */
+  readonly engine: string;
+  /** What is not said follows from the backend and DESIGN "Continuous batching". */
+  readonly scheduling?: Partial<SchedulingOptions>;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+const CLASSES = { realtime: 0, batch: 1 } as const;
+/** Share of the rows that may wait here: enough to fill a row that becomes free, few enough for the gateway's order (D-01). */
+const LINE_SHARE = 1 / 4;
+
+/** Generation by continuous batching (D-21) on whatever stands behind `TextBackend`. README of this folder. */
+export class ContinuousGenerator implements TextGenerator {
+  readonly kind = 'llm';
+  readonly #options: ContinuousOptions;
+  readonly #nowMs: () => number;
+  #loop: StepLoop | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: ContinuousOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  get info(): EngineInfo {
+    const { backend, engine } = this.#options;
+    const { rows, device, revision, chat, toolCalls } = backend.info;
+    const line = Math.max(1, Math.round(rows * LINE_SHARE));
+    return {
+      ...{ engine, device, revision, maxBatch: 1, streams: 0, languages: [] },
+      maxConcurrent: rows + line,
+      overdraft: line,
+      capabilities: [
+        ...(chat ? (['chat'] as const) : []),
+        ...(toolCalls ? (['tools'] as const) : []),
+        ...(['completions', 'logprobs'] as const),
+      ],
+    };
+  }
+
+  get activity(): GenerationActivity | undefined {
+    return this.#loop?.activity;
+  }
+
+  async load(): Promise<void> {
+    const { backend, scheduling } = this.#options;
+    await backend.load();
+    this.#loop = new StepLoop(backend, { ...defaults(backend), ...scheduling }, this.#nowMs);
+    this.#loop.start();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
+    const answer = await this.#answer(item);
+    const abort = (): void => answer.cancel('caller');
+    item.signal.addEventListener('abort', abort, { once: true });
+    try {
+      answer.start();
+      yield* answer.events;
+    } finally {
+      item.signal.removeEventListener('abort', abort);
+      answer.cancel('consumer_gone');
+      // Its slot stands for what really occupies the device.
+      await answer.over;
+    }
+  }
+
+  async #answer(item: GenerateItem): Promise<RunningAnswer> {
+    const sinceMs = this.#nowMs();
+    const { backend } = this.#options;
+    const loop = this.#loop;
+    if (!loop || this.#closed) throw new DomainError('shutting_down', 'The engine is not running.');
+    const wish = readWish(item, backend.info);
+    await backend.check({ ...wish.sampling, seed: 0 });
+    const prompts = await Promise.all(wish.prompts.map(prompt => backend.encode(prompt)));
+    if (item.signal.aborted) throw cancelledError(item.requestId);
+    const { requestId, form } = item;
+    return new RunningAnswer({
+      ...{ requestId, form, loop, sinceMs, nowMs: this.#nowMs },
+      writer: this.#writer(item, wish),
+      sequences: this.#sequences(item, wish, prompts, sinceMs),
+      choice: { stop: wish.stop, ...(wish.tools && { tools: wish.tools }) },
+    });
+  }
+
+  #writer({ form, requestId, stream }: GenerateItem, wish: TextWish): ChunkWriter | WholeWriter {
+    const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${requestId}`;
+    const { model } = this.#options.backend.info;
+    const options = {
+      head: { form, id, created: Math.floor(Date.now() / 1000), model },
+      logprobs: wish.sampling.logprobs !== undefined,
+      includeUsage: wish.includeUsage,
+    };
+    return stream ? new ChunkWriter(options) : new WholeWriter(options);
+  }
+
+  #sequences(
+    { priority, tenant, form }: GenerateItem,
+    { n, sampling, seed = randomInt(2 ** 32), maxTokens }: TextWish,
+    prompts: readonly (readonly number[])[],
+    arrivalMs: number,
+  ): TextSequence[][] {
+    const shared = { priorityClass: CLASSES[priority], arrivalMs, tenant, salt: tenant };
+    const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
+    return prompts.map(prompt => {
+      const most = { maxTokens: maxTokens ?? this.#rest(form, prompt.length) };
+      return seeds.map(own => ({ ...shared, ...most, prompt, sampling: { ...sampling, seed: own } }));
+    });
+  }
+
+  /** What a caller without a limit may get. */
+  #rest(form: GenerateItem['form'], promptTokens: number): number {
+    const { info, memory } = this.#options.backend;
+    const limit = Math.min(info.contextTokens, memory.blocks * memory.blockTokens + 1);
+    if (promptTokens < limit) return limit - promptTokens;
+    throw contextExceeded({ form, promptTokens, tokens: promptTokens + 1, limit });
+  }
+
+  async #close(): Promise<void> {
+    await this.#loop?.stop();
+    await this.#options.backend.close();
+  }
+}
+
+function defaults({ info, memory }: TextBackend): SchedulingOptions {
+  const { rows, stepTokens, contextTokens } = info;
+  return {
+    ...{ maxRows: rows, maxContext: contextTokens, headroomTokens: memory.blockTokens },
+    ...{ classWidthMs: 30_000, maxPreemptions: 2, maxOvertakes: 8, backoffMs: 50, pauseGraceMs: 2000 },
+    budget: { minTokens: rows, maxTokens: stepTokens, targetMs: 50 },
+    ...{ outputWeight: 2, idleWaitMs: 50, loadWaitMs: 5 },
+  };
+}

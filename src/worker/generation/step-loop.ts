@@ -1,0 +1,170 @@
+import { Logger } from '@nestjs/common';
+import {
+  type GenerationPlan,
+  type ItemResult,
+  itemsOf,
+  type StepOutcome,
+} from '../../core/iteration/generation-plan.js';
+import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
+import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
+import { type GenerationActivity } from '../engines/generation-activity.js';
+import { type LiveSequence } from './live-sequence.js';
+import { type TextBackend } from './text-backend.port.js';
+
+export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
+
+/**
+ * Decide, act, learn, for ever: plans of the scheduler go to the backend, one at a time, and what it draws goes to the sequences.
+ * Whoever submits, cancels or resumes wakes it at once; else it looks again when the scheduler says so.
+ */
+export class StepLoop {
+  readonly #logger = new Logger(StepLoop.name);
+  readonly #scheduler: GenerationScheduler<LiveSequence>;
+  readonly #begun = new WeakSet<LiveSequence>();
+  readonly #live = new Set<LiveSequence>();
+  #wake: () => void = () => undefined;
+  /** While the backend cannot be opened, all who are here end with this. */
+  #outage: Error | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
+
+  constructor(
+    private readonly backend: TextBackend,
+    scheduling: SchedulingOptions,
+    /** Monotonic milliseconds. */
+    private readonly nowMs: () => number,
+  ) {
+    this.#scheduler = new GenerationScheduler<LiveSequence>({
+      ...scheduling,
+      memory: backend.memory,
+      emitted: sequence => sequence.emitted(),
+      ended: (sequence, end) => this.#ended(sequence, end),
+    });
+  }
+
+  /** Numbers for the worker's Health. */
+  get activity(): GenerationActivity {
+    const { running, waiting, freeBlocks, stepTokens } = this.#scheduler;
+    const { blocks } = this.backend.memory;
+    const { decodeCalls, strandedTokens } = this.backend;
+    return { ...{ running, waiting, freeBlocks, blocks, stepTokens, decodeCalls, strandedTokens }, ...this.#counts };
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends with the step that runs. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  /** Joins with the next step, or is refused for good. */
+  submit(sequence: LiveSequence): Refusal | undefined {
+    const refusal = this.#scheduler.submit(sequence);
+    if (refusal) return refusal;
+    this.#live.add(sequence);
+    this.#wake();
+    return undefined;
+  }
+
+  /** Ends now, or with the step that runs. */
+  cancel(sequence: LiveSequence, reason: CancelReason): void {
+    this.#scheduler.cancel(sequence, reason);
+    this.#wake();
+  }
+
+  pause(sequence: LiveSequence): void {
+    this.#scheduler.pause(sequence, this.nowMs());
+  }
+
+  resume(sequence: LiveSequence): void {
+    this.#scheduler.resume(sequence);
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const nowMs = this.nowMs();
+      const plan = this.#scheduler.plan(nowMs);
+      if (plan) await this.#step(plan);
+      else await this.#sleep(this.#scheduler.nextWakeMs(nowMs) - nowMs);
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #step(plan: GenerationPlan<LiveSequence>): Promise<void> {
+    this.#count(plan);
+    try {
+      const outcome = await this.backend.run(plan);
+      this.#scheduler.complete(this.#read(outcome as StepOutcome<LiveSequence>), this.nowMs());
+    } catch (error) {
+      await this.#recover(error as Error);
+    }
+  }
+
+  #count(plan: GenerationPlan<LiveSequence>): void {
+    const items = itemsOf(plan);
+    if (items.length > 0) this.#counts.steps += 1;
+    for (const sequence of plan.leave) if (this.#live.has(sequence)) this.#counts.preemptions += 1;
+    for (const { request, position } of items) {
+      if (this.#begun.has(request)) continue;
+      this.#begun.add(request);
+      this.#counts.prefixHitTokens += position;
+      request.begun(position);
+    }
+  }
+
+  /** The text of what was drawn decides whether a sequence goes on. */
+  #read(outcome: StepOutcome<LiveSequence>): StepOutcome<LiveSequence> {
+    if (outcome.type === 'failed') return outcome;
+    const results = new Map<LiveSequence, ItemResult>();
+    for (const [sequence, result] of outcome.results) results.set(sequence, this.#readOne(sequence, result));
+    return { type: 'done', results };
+  }
+
+  #readOne(sequence: LiveSequence, result: ItemResult): ItemResult {
+    if (result.type !== 'token') return result;
+    const drawn = this.backend.drawn(sequence);
+    if (drawn === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
+    return { ...result, stop: sequence.read(drawn) };
+  }
+
+  /** Those who are here wait until the backend is back, and go on where they were. */
+  async #recover(error: Error): Promise<void> {
+    this.#logger.warn({ err: error, running: this.#scheduler.running }, 'the backend is gone: opening it again');
+    this.#counts.losses += 1;
+    this.#scheduler.lost(error);
+    for (let open = false; !open && !this.#stopped;) open = await this.#reopen();
+  }
+
+  async #reopen(): Promise<boolean> {
+    try {
+      await this.backend.reopen();
+      return true;
+    } catch (error) {
+      this.#logger.error({ err: error as Error }, 'the backend cannot be opened');
+      this.#outage = error as Error;
+      for (const sequence of this.#live) this.#scheduler.cancel(sequence);
+      this.#outage = undefined;
+      return false;
+    }
+  }
+
+  #ended(sequence: LiveSequence, end: GenerationEnd): void {
+    this.#live.delete(sequence);
+    sequence.ended(this.#outage ? { type: 'failed', error: this.#outage } : end);
+  }
+}

@@ -1,0 +1,88 @@
+import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-input.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type GenerateItem } from '../engines/engine.js';
+import { chatMessages } from './chat-messages.js';
+import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
+import { type Prompt, type TextBackendInfo } from './text-backend.port.js';
+import { type TextWish } from './text-wish.js';
+import { toolsOf } from './tool-fields.js';
+
+const MOST_CHOICES = 128;
+const MOST_TOKENS = 2_147_483_647;
+/** OpenAI's bounds of alternatives: chat, completions. */
+const MOST_ALTERNATIVES = { chat: 20, completion: 5 } as const;
+/** What OpenAI takes for completions that name no limit. */
+const COMPLETION_TOKENS = 16;
+
+/** @throws DomainError for the first field that cannot be honoured; fields that nobody knows are left alone (COMPAT). */
+export function readWish({ form, body: json }: Pick<GenerateItem, 'form' | 'body'>, info: TextBackendInfo): TextWish {
+  const body = new FieldReader(parsed(json), '');
+  const seed = seedOf(body);
+  const shared = {
+    form,
+    n: body.integer('n', 1, MOST_CHOICES) ?? 1,
+    stop: stopOf(body),
+    includeUsage: body.object('stream_options')?.boolean('include_usage') ?? false,
+    ...(seed !== undefined && { seed }),
+  };
+  const sampling = samplingOf(body, info);
+  const wish = form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
+  const { logprobs, ...rest } = wish;
+  return { ...shared, ...rest, sampling: { ...sampling, ...(logprobs !== undefined && { logprobs }) } };
+}
+
+type FormFields = Pick<TextWish, 'prompts' | 'maxTokens' | 'tools'> & { readonly logprobs?: number };
+
+function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
+  const maxTokens = body.integer('max_completion_tokens', 1, MOST_TOKENS) ?? body.integer('max_tokens', 1, MOST_TOKENS);
+  const top = body.integer('top_logprobs', 0, MOST_ALTERNATIVES.chat);
+  const wanted = body.boolean('logprobs') ?? false;
+  if (top !== undefined && !wanted) throw body.invalid('top_logprobs', 'needs `logprobs` to be true');
+  demandText(body);
+  const tools = toolsOf(body, info);
+  const prompt: Prompt = { type: 'chat', messages: chatMessages(body), ...(tools && { tools: tools.tools }) };
+  return {
+    prompts: [prompt],
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(wanted && { logprobs: top ?? 0 }),
+    ...(tools && { tools: { parallel: tools.parallel } }),
+  };
+}
+
+function demandText(body: FieldReader): void {
+  const modalities = body.raw('modalities');
+  if (Array.isArray(modalities) && modalities.some(modality => modality !== 'text'))
+    throw body.refusal('modalities', 'this model answers in text only');
+  body.unsupported('audio', 'this model answers in text only');
+  body.unsupported('web_search_options', 'this model does not search');
+}
+
+function completionFields(body: FieldReader, n: number): FormFields {
+  const maxTokens = body.integer('max_tokens', 1, MOST_TOKENS) ?? COMPLETION_TOKENS;
+  const logprobs = body.integer('logprobs', 0, MOST_ALTERNATIVES.completion);
+  body.unsupported('suffix', 'this model only continues texts');
+  if (body.boolean('echo')) throw body.refusal('echo', 'prompts are not told again');
+  const bestOf = body.integer('best_of', 1, MOST_CHOICES);
+  if (bestOf !== undefined && bestOf !== n) throw body.refusal('best_of', 'all choices are told, so it must be `n`');
+  return { prompts: promptsOf(body), maxTokens, ...(logprobs !== undefined && { logprobs }) };
+}
+
+function promptsOf(body: FieldReader): readonly Prompt[] {
+  const value = body.raw('prompt');
+  if (value === undefined) throw body.missing('prompt');
+  if (!isTextOrTokens(value)) throw body.invalid('prompt', TEXT_OR_TOKENS);
+  const several = Array.isArray(value) && typeof value[0] !== 'number';
+  const inputs = (several ? value : [value]) as readonly (string | readonly number[])[];
+  return inputs.map(input =>
+    typeof input === 'string' ? { type: 'text', text: input } : { type: 'tokens', tokens: input },
+  );
+}
+
+function parsed(json: Buffer): unknown {
+  try {
+    return JSON.parse(json.toString('utf8'));
+  } catch (error) {
+    throw new DomainError('invalid_json', `The body cannot be parsed: ${(error as Error).message}.`);
+  }
+}
