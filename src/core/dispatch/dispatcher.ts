@@ -106,7 +106,7 @@ export class Dispatcher<P> {
 
   #capacityFor(lane: LaneView, nowMs: number): Capacity | undefined {
     const { queue, workers } = this.#deps;
-    const offer = workers.offer(lane.model);
+    const offer = workers.offer(lane.model, lane.firstAffinity);
     if (offer === undefined) return undefined;
     const { model, priority, firstEnqueuedAtMs: enqueuedAtMs } = lane;
     const credit = slotCredit({ model, priority, enqueuedAtMs }, queue, nowMs);

@@ -11,6 +11,8 @@ export interface LaneView {
   readonly size: number;
   readonly firstEnqueuedAtMs: number;
   readonly lastEnqueuedAtMs: number;
+  /** Of the oldest. */
+  readonly firstAffinity: string | undefined;
 }
 
 /**
@@ -47,6 +49,10 @@ export class ModelLane<P> implements LaneView, HeapItem {
 
   get lastEnqueuedAtMs(): number {
     return this.#tail?.request.enqueuedAtMs ?? -Infinity;
+  }
+
+  get firstAffinity(): string | undefined {
+    return this.#head?.request.affinity;
   }
 
   /** A newcomer: behind everyone of its age or older. Walks from the back, where newcomers belong. */

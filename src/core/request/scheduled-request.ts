@@ -11,6 +11,8 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly priority: RequestPriority;
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
+  /** Requests with the same one are best sent to the same worker, which may know how they begin; absent: any will do. */
+  readonly affinity?: string;
   /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */
   readonly bytes: number;
   /** Monotonic milliseconds; kept across a re-queue, so age and place survive a worker's death (D-06). */

@@ -6,6 +6,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 import { parseDto } from './dto-validation.js';
+import { beginningOfChat, beginningOfPrompt } from './prompt-beginning.js';
 import { demandAbilities, demandTask } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
@@ -13,6 +14,8 @@ export interface GenerationOrder {
   readonly model: ModelSpec;
   readonly dto: TextGenerationFields;
   readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
+  /** How it begins, in short: requests that begin alike are best computed where the first of them was. */
+  readonly beginning: string;
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -38,7 +41,7 @@ export function chatOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
     throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
   const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
-  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n } };
+  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n }, beginning: beginningOfChat(messages) };
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
@@ -51,7 +54,8 @@ export function completionOrder(body: Body, catalog: ModelCatalog): GenerationOr
   demandAbilities(model, [logprobs], catalog);
   // Each prompt of a list has choices of its own.
   const n = dto.n * countInputs(dto.prompt);
-  return { model, dto, task: { form: 'completion', maxTokens: dto.max_tokens ?? 0, n } };
+  const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n } as const;
+  return { model, dto, task, beginning: beginningOfPrompt(dto.prompt) };
 }
 
 /** A list without what it holds. */

@@ -14,6 +14,7 @@ import { chatOrder, completionOrder, type GenerationOrder } from './generation-o
 import { GenerationSessions } from './generation-sessions.js';
 import { GenerationStream } from './generation-stream.js';
 import { ModelCatalog } from './model-catalog.js';
+import { affinityOf } from './prompt-beginning.js';
 import { rawBodyOf } from './raw-body.js';
 import { requestPriority } from './request-priority.js';
 import { timingHeaders } from './request-timings.js';
@@ -93,10 +94,12 @@ export class GenerationService {
 
   private submit({ order, priority, request, reply }: GenerationCall, sink?: GenerationSink): SubmittedRequest {
     const body = rawBodyOf(request);
+    const { tenant } = principalOf(request);
     const submitted = this.scheduler.submit({
       id: request.id,
       model: order.model.id,
-      tenant: principalOf(request).tenant,
+      tenant,
+      affinity: affinityOf(tenant, order.beginning),
       priority,
       bytes: body.length,
       audioDurationS: 0,

@@ -65,12 +65,13 @@ export class RequestIntake {
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
-    const { id, model, priority, tenant, bytes, payload } = spec;
+    const { id, model, priority, tenant, affinity, bytes, payload } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
       ...{ id, model, priority, tenant, bytes, payload },
+      ...(affinity !== undefined && { affinity }),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
       inferenceTimeoutMs: spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),

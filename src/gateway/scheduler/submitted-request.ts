@@ -13,6 +13,8 @@ export interface RequestSpec {
   readonly priority: RequestPriority;
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
+  /** Requests with the same one are best sent to the same worker; absent: any will do. */
+  readonly affinity?: string;
   /** Bytes held while it waits, for the queue's byte bounds. */
   readonly bytes: number;
   /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */

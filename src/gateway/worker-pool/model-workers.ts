@@ -7,7 +7,7 @@ import { AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-wat
 import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
 import { modelState, type ModelView } from './model-view.js';
 import { type PooledWorker } from './pooled-worker.js';
-import { leastLoaded } from './worker-choice.js';
+import { favourite, leastLoaded } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId, type RosterOptions } from './worker-roster.js';
 
 export interface ModelWorkersOptions extends RosterOptions {
@@ -96,8 +96,9 @@ export class ModelWorkers {
     return (this.#unloading ??= this.#detached(() => this.#stop()).finally(() => (this.#unloading = undefined)));
   }
 
-  offer(): SlotOffer | undefined {
-    return leastLoaded(this.workers.flatMap(worker => worker.offer() ?? []));
+  offer(affinity?: string): SlotOffer | undefined {
+    const offers = this.workers.flatMap(worker => worker.offer() ?? []);
+    return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 
   /** Some worker is configured, up or not. */

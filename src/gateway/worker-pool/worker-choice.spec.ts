@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RecentLatency } from './recent-latency.js';
-import { leastLoaded, type WorkerOffer } from './worker-choice.js';
+import { favourite, leastLoaded, type WorkerOffer } from './worker-choice.js';
 
 const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
   offer: { workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
@@ -60,6 +60,45 @@ describe('leastLoaded', () => {
         if (workers.some(({ offer }) => offer.free > 0)) expect(leastLoaded(workers)?.free).toBeGreaterThan(0);
       }),
     );
+  });
+});
+
+describe('favourite', () => {
+  const keys = Array.from({ length: 400 }, (_, index) => `key-${index}`);
+  const ids = ['m-0', 'm-1', 'm-2', 'm-3'];
+  const empty = ids.map(id => worker(id, 8, 8));
+  const of = (key: string, offers: readonly WorkerOffer[]) => favourite(offers, key)?.workerId;
+
+  it('is the same for the same key, in whatever order they are offered, and spreads keys evenly', () => {
+    const counts = new Map<string, number>();
+    for (const key of keys) {
+      const id = of(key, empty)!;
+      expect(of(key, empty.toReversed())).toBe(id);
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    for (const id of ids) expect(counts.get(id)).toBeGreaterThan(60);
+  });
+
+  it('moves only the keys of a worker that goes', () => {
+    for (const key of keys) {
+      const before = of(key, empty);
+      const after = of(key, empty.slice(0, 3));
+      if (before !== 'm-3') expect(after).toBe(before);
+    }
+  });
+
+  it('is kept at 2 slots of 8 more in use than elsewhere, and left at 3', () => {
+    for (const key of keys) {
+      const loved = of(key, empty)!;
+      const used = (count: number) => ids.map(id => worker(id, id === loved ? 8 - count : 8, 8));
+      expect(of(key, used(2))).toBe(loved);
+      expect(of(key, used(3))).not.toBe(loved);
+    }
+  });
+
+  it('is whoever is least loaded when no worker has a free slot, and nobody of none', () => {
+    expect(of('k', [worker('a', 0, 8), worker('b', 0, 4)])).toBe('b');
+    expect(of('k', [])).toBeUndefined();
   });
 });
 

@@ -26,3 +26,30 @@ function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
   const urgent = a.offer.urgent / a.total - b.offer.urgent / b.total;
   return urgent === 0 ? a.latencyMs < b.latencyMs : urgent > 0;
 }
+
+/** A favourite may have so much less of its slots free than the emptiest worker: more, and waiting for it costs more than it saves. */
+const CLEARLY_FULLER = 1 / 4;
+
+/**
+ * The worker that most likely computed the same beginning before. Every key ranks the workers in an order of its own (rendezvous
+ * hashing), so equal keys meet at one worker, without any memory, from any gateway, and a worker that comes or goes moves only
+ * its own. The first of that order that is not clearly fuller than the emptiest; without a free slot the least loaded.
+ */
+export function favourite(offers: readonly WorkerOffer[], affinity: string): SlotOffer | undefined {
+  const most = Math.max(...offers.map(freeShare));
+  if (!(most > 0)) return leastLoaded(offers);
+  const near = offers.filter(({ offer, total }) => offer.free > 0 && most - offer.free / total <= CLEARLY_FULLER);
+  const ranked = near.map(({ offer }) => ({ offer, rank: rankOf(affinity, offer.workerId) }));
+  return ranked.reduce((best, next) => (next.rank > best.rank ? next : best)).offer;
+}
+
+const freeShare = ({ offer, total }: WorkerOffer): number => offer.free / total;
+
+/** FNV-1a with a final mix, so that names that differ in their last digit end far apart. */
+function rankOf(affinity: string, workerId: string): number {
+  let hash = 2166136261;
+  for (const character of `${affinity}/${workerId}`) hash = Math.imul(hash ^ character.charCodeAt(0), 16777619);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

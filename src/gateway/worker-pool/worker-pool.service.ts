@@ -77,10 +77,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /** Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`). */
-  offer(model: string): SlotOffer | undefined {
+  offer(model: string, affinity?: string): SlotOffer | undefined {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
-    return workers?.offer();
+    return workers?.offer(affinity);
   }
 
   lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
