@@ -19,6 +19,8 @@ export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** `advanced` carries typed arrays as they are; both ends are Node. Absent: `json`. */
+  readonly serialization?: 'json' | 'advanced';
   /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
   onMessage(message: ProcessMessage): void;
   /** Once, after the process has ended or could not be started. */
@@ -42,6 +44,7 @@ export class SupervisedProcess {
     this.#child = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      serialization: options.serialization ?? 'json',
     });
     guard(this.#child);
     this.#drain('stdout', this.#child.stdout);

@@ -1,0 +1,15 @@
+/**
+ * The environment for a process with foreign code in it, such as a native engine's: this process's own without Switchyard's
+ * settings, among which are addresses and secrets.
+ */
+export function foreignEnvironment(
+  added: Readonly<Record<string, string>>,
+  environment: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const inherited = Object.entries(environment).filter(
+    ([name]) => !name.startsWith('SWITCHYARD_') && !SECRETS.has(name),
+  );
+  return { ...Object.fromEntries(inherited), ...added };
+}
+
+const SECRETS = new Set(['DATABASE_URL', 'REDIS_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'OPENAI_API_KEY']);

@@ -1,0 +1,267 @@
+import {
+  type GenerationPlan,
+  itemsOf,
+  type ItemResult,
+  type StepItem,
+  type StepOutcome,
+} from '../../../core/iteration/generation-plan.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import {
+  type Drawn,
+  type Prompt,
+  type Sampling,
+  type TextBackend,
+  type TextBackendInfo,
+  type TextSequence,
+} from '../../generation/text-backend.port.js';
+import { LlamaChild } from './llama-child.js';
+import { type LlamaOptions } from './llama-options.js';
+import {
+  type ChildInfo,
+  type ChildSettings,
+  DRAW_FAILED,
+  type DrawnProbabilities,
+  type LlamaOperations,
+  type SequenceStart,
+  type StepReply,
+} from './llama-protocol.js';
+import { SequenceBook } from './sequence-book.js';
+import { SlotTable } from './slot-table.js';
+import { frameOf, type PlacedItem, runsOf } from './step-frame.js';
+import { Vocabulary } from './vocabulary.js';
+import { grammarTextOf, wireSampling } from './wire-sampling.js';
+
+/** As the ledger counts (DESIGN "Continuous batching"). */
+const BLOCK_TOKENS = 32;
+/** What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it. */
+const TOKEN_LIMIT_MS = 250;
+
+interface Loaded {
+  readonly info: ChildInfo;
+  readonly vocabulary: Vocabulary;
+}
+
+/** KV memory as it really is in the slots. */
+export interface KvCounters {
+  /** Native runs besides those of the plans: what slots lacked did not fit into the plan's own. Goes on over restarts. */
+  readonly extraRuns: number;
+  /** Tokens in slots that no sequence holds now: found by equal beginnings, lost when their slot is needed. */
+  readonly kept: number;
+}
+
+/**
+ * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child process. This side decides which slot
+ * of the context a sequence has (`SlotTable`) and keeps the tokens; the child computes and draws, and may die at any time.
+ */
+export class LlamaBackend implements TextBackend {
+  readonly memory: { readonly blocks: number; readonly blockTokens: number };
+  readonly #options: LlamaOptions;
+  readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
+  readonly #book = new SequenceBook();
+  #loading: Promise<void> | undefined;
+  #loaded: Loaded | undefined;
+  #slots: SlotTable<TextSequence> | undefined;
+  #drawn = new Map<TextSequence, Drawn>();
+  #running: Promise<unknown> = Promise.resolve();
+  #runs = 0;
+  #extraRuns = 0;
+  #stranded = 0;
+
+  constructor(options: LlamaOptions) {
+    this.#options = options;
+    const { contextTokens, rows } = options;
+    this.memory = { blocks: rows * Math.ceil(contextTokens / BLOCK_TOKENS), blockTokens: BLOCK_TOKENS };
+    this.#child = new LlamaChild({ entry: './llama.child.js', settings: settingsOf(options), options });
+  }
+
+  get info(): TextBackendInfo {
+    const { contextTokens, rows, stepTokens, modelFile, device } = this.#options;
+    const known = this.#loaded?.info;
+    return {
+      ...{ contextTokens, rows, stepTokens },
+      model: known?.model ?? modelFile,
+      device: known?.device ?? device,
+      revision: known?.revision ?? '',
+      chat: known?.chat ?? false,
+      toolCalls: known?.toolCalls ?? false,
+      grammar: true,
+    };
+  }
+
+  get decodeCalls(): number {
+    return this.#runs;
+  }
+
+  get strandedTokens(): number {
+    return this.#stranded;
+  }
+
+  get kv(): KvCounters {
+    return { extraRuns: this.#extraRuns, kept: this.#slots?.kept ?? 0 };
+  }
+
+  /** Of the process with the model in it; for tests that kill it. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  load(): Promise<void> {
+    return (this.#loading ??= this.#open());
+  }
+
+  async encode(prompt: Prompt): Promise<readonly number[]> {
+    if (prompt.type === 'tokens') return this.#known(prompt.tokens, 'prompt');
+    return [...(await this.#child.current.call('encode', prompt))];
+  }
+
+  async check({ logitBias, grammar }: Sampling): Promise<void> {
+    if (logitBias) this.#known([...logitBias.keys()], 'logit_bias');
+    if (grammar) await this.#child.current.call('grammar', grammarTextOf(grammar));
+  }
+
+  run(plan: GenerationPlan<TextSequence>): Promise<StepOutcome<TextSequence>> {
+    const running = this.#run(plan);
+    this.#running = running.catch(() => undefined);
+    return running;
+  }
+
+  drawn(sequence: TextSequence): Drawn | undefined {
+    return this.#drawn.get(sequence);
+  }
+
+  async reopen(): Promise<void> {
+    this.#forget(await this.#child.restart());
+  }
+
+  async close(): Promise<void> {
+    // A step that hangs is not waited for longer than it may take.
+    await this.#running;
+    await this.#child.close();
+  }
+
+  async #open(): Promise<void> {
+    const info = await this.#child.start();
+    const vocabulary = new Vocabulary(await this.#child.current.call('vocabulary', undefined));
+    this.#loaded = { info, vocabulary };
+    this.#forget(info);
+  }
+
+  /** A new process: nothing is in its slots. */
+  #forget({ costs, cutsBack }: ChildInfo): void {
+    this.#slots = new SlotTable({ slots: this.#options.rows, costs, cutsBack });
+  }
+
+  async #run(plan: GenerationPlan<TextSequence>): Promise<StepOutcome<TextSequence>> {
+    const { vocabulary } = this.#use();
+    const results = new Map<TextSequence, ItemResult>();
+    this.#drawn = new Map();
+    for (const sequence of plan.leave) this.#slots!.release(sequence);
+    const sound = itemsOf(plan).filter(item => {
+      const stranger = item.tokens.find(token => !vocabulary.has(token));
+      if (stranger !== undefined) results.set(item.request, { type: 'failed', error: strangerError(stranger) });
+      return stranger === undefined;
+    });
+    if (sound.length === 0) return { type: 'done', results };
+    const placed = sound.map(item => this.#place(item));
+    const reply = await this.#compute(placed);
+    if (reply.failure !== undefined) return this.#failed(placed, reply.failure);
+    placed.forEach((one, index) => results.set(one.item.request, this.#learn(one, reply, index)));
+    return { type: 'done', results };
+  }
+
+  #place(item: StepItem<TextSequence>): PlacedItem {
+    const { request, position, tokens } = item;
+    const known = this.#book.note(request, position, tokens);
+    const placement = this.#slots!.place(request, request.salt, known.slice(0, position));
+    this.#stranded += position - placement.have;
+    return { item, placement, pending: known.slice(placement.have, position + tokens.length) };
+  }
+
+  /** One native run, or the last of several when slots lacked more than fits into one. */
+  async #compute(placed: readonly PlacedItem[]): Promise<StepReply> {
+    const runs = runsOf(placed, this.#options.stepTokens);
+    let operations = placed.flatMap(({ placement }) => placement.operations);
+    let begins = placed.filter(({ placement }) => placement.isNew).map(one => this.#start(one));
+    let reply: StepReply = { drawn: new Int32Array(0) };
+    for (const chunks of runs) {
+      const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
+      const limitMs = this.#options.stepTimeoutMs + tokens * TOKEN_LIMIT_MS;
+      this.#runs += 1;
+      reply = await this.#child.current.call('step', frameOf(operations, begins, chunks), limitMs);
+      if (reply.failure !== undefined) return reply;
+      operations = [];
+      begins = [];
+    }
+    this.#extraRuns += runs.length - 1;
+    return reply;
+  }
+
+  #start({ item: { request }, placement: { slot } }: PlacedItem): SequenceStart {
+    return { slot, sampling: wireSampling(request.sampling), answer: this.#book.answer(request) };
+  }
+
+  #failed(placed: readonly PlacedItem[], failure: string): StepOutcome<TextSequence> {
+    for (const { item } of placed) {
+      this.#slots!.spoiled(item.request);
+      // Its sampler may not have been told of it: it begins again in its slot, or in another one.
+      this.#slots!.release(item.request);
+    }
+    return { type: 'failed', error: new DomainError('engine_failed', `llama.cpp: ${failure}`) };
+  }
+
+  #learn({ item, placement, pending }: PlacedItem, reply: StepReply, index: number): ItemResult {
+    const { request } = item;
+    this.#slots!.wrote(request, placement.have, pending);
+    const token = reply.drawn[index]!;
+    if (!item.sample) return { type: 'computed' };
+    if (token === DRAW_FAILED)
+      return { type: 'failed', error: new DomainError('engine_failed', `llama.cpp: ${reply.failures?.get(index)}`) };
+    const { vocabulary } = this.#use();
+    if (vocabulary.isEnd(token)) return { type: 'stop' };
+    this.#book.drew(request, token);
+    this.#drawn.set(request, drawnOf(vocabulary, token, reply.probabilities?.get(index)));
+    return { type: 'token', token };
+  }
+
+  #known(tokens: readonly number[], param: string): readonly number[] {
+    const { vocabulary } = this.#use();
+    const stranger = tokens.find(token => !vocabulary.has(token));
+    if (stranger === undefined) return tokens;
+    const range = `0 to ${vocabulary.size - 1}`;
+    throw new DomainError('invalid_value', `\`${param}\`: token ${stranger} is not one of the model's, ${range}.`, {
+      param,
+    });
+  }
+
+  #use(): Loaded {
+    if (this.#loaded === undefined) throw new Error('The model is not loaded.');
+    return this.#loaded;
+  }
+}
+
+function settingsOf({
+  modelFile,
+  device,
+  gpuLayers,
+  contextTokens,
+  rows,
+  stepTokens,
+  threads,
+}: LlamaOptions): ChildSettings {
+  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads };
+  return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
+}
+
+function drawnOf(vocabulary: Vocabulary, token: number, known: DrawnProbabilities | undefined): Drawn {
+  const bytes = vocabulary.bytesOf(token);
+  if (known === undefined) return { bytes };
+  const top = known.tokens.map((id, at) => ({
+    token: id,
+    bytes: vocabulary.bytesOf(id),
+    logprob: known.logprobs[at]!,
+  }));
+  return { bytes, logprob: known.logprob, top };
+}
+
+const strangerError = (token: number): DomainError =>
+  new DomainError('invalid_value', `Token ${token} is not one of the model's.`, { param: 'prompt' });

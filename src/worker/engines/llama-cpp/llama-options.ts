@@ -1,0 +1,64 @@
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { EngineOptions } from '../engine-options.js';
+import { type LlamaDevice } from './llama-protocol.js';
+
+export interface LlamaOptions {
+  /** A GGUF file. */
+  readonly modelFile: string;
+  readonly device: LlamaDevice;
+  /** Which CUDA device; absent: all that the driver shows. */
+  readonly deviceIndex?: number;
+  /** Layers on the GPU; absent: as many as fit. */
+  readonly gpuLayers?: number;
+  /** Tokens of one sequence: prompt and answer. */
+  readonly contextTokens: number;
+  /** Sequences that run at the same time; KV memory is `rows` times `contextTokens`. */
+  readonly rows: number;
+  /** Most tokens of one native decode. */
+  readonly stepTokens: number;
+  readonly threads: number;
+  /** A step may take so long, and 250 ms for each of its tokens, before the process is taken as hung. */
+  readonly stepTimeoutMs: number;
+  readonly loadTimeoutMs: number;
+}
+
+const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
+
+/** Of a model of kind llm. Throws EngineOptionsError. */
+export function readLlamaOptions(spec: ModelSpec): LlamaOptions {
+  const options = new EngineOptions(spec);
+  const read = readShared(options);
+  const rows = options.integer('rows', { min: 1, max: 256, fallback: 8 });
+  const stepTokens = options.integer('stepTokens', { min: 16, max: 8192, fallback: 512 });
+  if (stepTokens < rows) options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
+  const contextTokens = options.integer('contextTokens', { min: 64, max: 1_048_576, fallback: 4096 });
+  options.done();
+  return { ...read, rows, stepTokens, contextTokens };
+}
+
+/** What a language model and an embedding model have in common. */
+export function readShared(options: EngineOptions): Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens'> {
+  const modelFile = options.text('modelFile', '');
+  const device = readDevice(options);
+  const layers = options.raw('gpuLayers');
+  if (layers !== undefined && !(Number.isInteger(layers) && Number(layers) >= 0 && Number(layers) <= 1000))
+    options.reject('gpuLayers', layers, 'an integer from 0 to 1000');
+  return {
+    modelFile,
+    ...device,
+    ...(typeof layers === 'number' && { gpuLayers: layers }),
+    threads: options.integer('threads', { min: 1, max: 256, fallback: 2 }),
+    stepTimeoutMs: options.integer('stepTimeoutMs', { min: 100, max: 3_600_000, fallback: 30_000 }),
+    loadTimeoutMs: options.integer('loadTimeoutMs', { min: 1000, max: 3_600_000, fallback: 600_000 }),
+  };
+}
+
+function readDevice(options: EngineOptions): Pick<LlamaOptions, 'device' | 'deviceIndex'> {
+  const value = options.raw('device') ?? 'auto';
+  if (typeof value !== 'string' || !DEVICES.test(value)) {
+    options.reject('device', value, 'auto, cpu, cuda, cuda:0, cuda:1, ..., vulkan');
+    return { device: 'auto' };
+  }
+  const [device, index] = value.split(':') as [LlamaDevice, string | undefined];
+  return { device, ...(index !== undefined && { deviceIndex: Number(index) }) };
+}

@@ -1,0 +1,86 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type ChildInfo, type ChildSettings, type LlamaOperations } from './llama-protocol.js';
+import { type NativeModel, openContext, openModel } from './native/llama-library.js';
+import { PromptEncoder } from './native/prompt-encoder.js';
+import { Refusal } from './native/refusal.js';
+import { type ChildService, serveChild } from './native/serve-child.js';
+import { StepRunner } from './native/step-runner.js';
+import { vocabularyOf } from './native/token-text.js';
+import { warmUp } from './native/warm-up.js';
+
+/** Longest token that any vocabulary is expected to have, in bytes; only guards against texts of many megabytes. */
+const LONGEST_TOKEN_BYTES = 256;
+/** Compiled grammars that are kept. */
+const GRAMMARS = 32;
+
+type Answers = {
+  readonly [K in keyof LlamaOperations]: (
+    request: LlamaOperations[K]['request'],
+  ) => LlamaOperations[K]['reply'] | Promise<LlamaOperations[K]['reply']>;
+};
+
+serveChild(open);
+
+async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
+  const { size } = await stat(settings.modelFile);
+  const { bindings, native, model, device } = await openModel(settings);
+  const { rows, contextTokens, stepTokens, threads } = settings;
+  const context = await openContext(model, { sequences: rows, contextTokens, batchTokens: stepTokens, threads });
+  const costs = await warmUp(context, Math.max(0, native.tokenBos()), rows);
+  const { metadata } = model.fileInfo;
+  const vocabularySize = metadata.tokenizer.ggml.tokens.length;
+  const template = metadata.tokenizer.chat_template;
+  const mostBytes = contextTokens * LONGEST_TOKEN_BYTES;
+  const encoder = new PromptEncoder({ bindings, model: native, vocabularySize, template, mostBytes });
+  const grammar = grammarShelf(
+    text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
+  );
+  const runner = new StepRunner({ bindings, model: native, context, contextTokens, grammar });
+  const architecture = metadata.general.architecture;
+  const answers: Answers = {
+    step: frame => runner.run(frame),
+    encode: prompt => encoder.encode(prompt),
+    grammar: text => checked(text, grammar),
+    vocabulary: () => vocabularyOf(native, vocabularySize),
+  };
+  const info: ChildInfo = {
+    device,
+    model: metadata.general.name ?? basename(settings.modelFile),
+    revision: revisionOf(native, settings.modelFile, size),
+    vocabularySize,
+    trainedContextTokens: model.trainContextSize,
+    chat: encoder.chat,
+    toolCalls: encoder.toolCalls,
+    cutsBack:
+      !(bindings.getIsArchRecurrent(architecture) ?? false) && !(bindings.getIsArchHybrid(architecture) ?? false),
+    costs,
+  };
+  return { info, operations: answers };
+}
+
+const revisionOf = (native: NativeModel, file: string, size: number): string =>
+  `${basename(file)} (${native.getModelDescription()}, ${size} bytes)`;
+
+function checked(text: string, grammar: (text: string) => object): true {
+  try {
+    grammar(text);
+    return true;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, 'response_format');
+  }
+}
+
+/** Requests of one application share a few grammars; the oldest goes when there are many. */
+function grammarShelf(compile: (text: string) => object): (text: string) => object {
+  const shelf = new Map<string, object>();
+  return text => {
+    const grammar = shelf.get(text) ?? compile(text);
+    shelf.delete(text);
+    shelf.set(text, grammar);
+    const [oldest] = shelf.keys();
+    if (shelf.size > GRAMMARS && oldest !== undefined) shelf.delete(oldest);
+    return grammar;
+  };
+}

@@ -1,0 +1,133 @@
+import { templateMessages } from './chat-messages.js';
+import { type NativeBindings } from './llama-library.js';
+import { Refusal } from './refusal.js';
+
+export interface ChatRequest {
+  readonly messages: unknown;
+  readonly tools?: unknown;
+  readonly toolChoice?: unknown;
+}
+
+export interface SpecialTexts {
+  readonly bos: string;
+  readonly eos: string;
+  /** Every text that the tokenizer takes for a control token. */
+  readonly control: readonly string[];
+}
+
+const PROBE = 'switchyard_probe';
+const PROBE_USER = { role: 'user', content: 'x' };
+
+/** The chat template that a model brings, run by llama.cpp's own Jinja. */
+export class ChatTemplate {
+  /** It writes tools into the prompt. */
+  readonly toolCalls: boolean;
+  readonly #renderer: { render(variables: Readonly<Record<string, unknown>>): string };
+  readonly #texts: SpecialTexts;
+  /** It writes arguments of tool calls as JSON itself, so it wants the object. */
+  readonly #objectArguments: boolean;
+
+  /** @throws Error when the template cannot be read. */
+  constructor(template: string, bindings: NativeBindings, texts: SpecialTexts) {
+    this.#renderer = new bindings.AddonJinjaRenderer(template);
+    this.#texts = texts;
+    this.toolCalls = this.#probe({ messages: [PROBE_USER], tools: [PROBE_TOOL] }).includes(PROBE);
+    this.#objectArguments = /"switchyard_probe"\s*:\s*1/.test(this.#probe({ messages: [PROBE_USER, PROBE_CALL] }));
+  }
+
+  /**
+   * The prompt in pieces: text of the template, in which control tokens are meant, and what callers wrote that looks like one
+   * and is text all the same. @throws Refusal with the template's own words
+   */
+  render({ messages, tools, toolChoice }: ChatRequest): { text: string; control: boolean }[] {
+    const offered = this.#offered(tools, toolChoice);
+    const disguise = new Disguise(this.#texts.control);
+    const plain = disguise.of(templateMessages(messages, this.#objectArguments));
+    try {
+      const text = this.#render({ messages: plain, ...(offered === undefined ? {} : { tools: disguise.of(offered) }) });
+      return disguise.reveal(text);
+    } catch (error) {
+      throw new Refusal('invalid_value', `The model's chat template refuses this: ${reasonIn(error)}`, 'messages');
+    }
+  }
+
+  /** Tools that the model may call; which one it calls cannot be forced. */
+  #offered(tools: unknown, choice: unknown): unknown {
+    if (!Array.isArray(tools) || tools.length === 0 || choice === 'none') return undefined;
+    if (!this.toolCalls)
+      throw new Refusal('unsupported_parameter', "The model's chat template knows no tools.", 'tools');
+    if (choice !== undefined && choice !== null && choice !== 'auto')
+      throw new Refusal('unsupported_parameter', 'This engine honours `auto` and `none` only.', 'tool_choice');
+    return tools;
+  }
+
+  #render(variables: Readonly<Record<string, unknown>>): string {
+    const { bos, eos } = this.#texts;
+    return this.#renderer.render({ ...variables, add_generation_prompt: true, bos_token: bos, eos_token: eos });
+  }
+
+  #probe(variables: Readonly<Record<string, unknown>>): string {
+    try {
+      return this.#render(variables);
+    } catch {
+      return '';
+    }
+  }
+}
+
+const PROBE_TOOL = {
+  type: 'function',
+  function: { name: PROBE, description: 'x', parameters: { type: 'object', properties: {} } },
+};
+const PROBE_CALL = {
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ id: 'call_000001', type: 'function', function: { name: 'x', arguments: { [PROBE]: 1 } } }],
+};
+
+const reasonIn = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]!.slice(0, 300);
+
+/** From the private use area: no vocabulary has them, and Jinja's filters leave them alone. */
+const MARK = '\uf8d0';
+
+/**
+ * Callers' text may spell a control token, such as the end of a turn. Each such spelling is put away before the template is
+ * run and brought back afterwards as plain text, so that nobody can write a turn of somebody else.
+ */
+class Disguise {
+  readonly #found: string[] = [];
+  readonly #pattern: RegExp | undefined;
+
+  constructor(control: readonly string[]) {
+    const spelled = [...control, MARK].map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    this.#pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
+  }
+
+  of(value: unknown): unknown {
+    if (this.#pattern === undefined) return value;
+    if (typeof value === 'string') return value.replace(this.#pattern, found => this.#hide(found));
+    if (Array.isArray(value)) return value.map(item => this.of(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.#text(key), this.of(item)]));
+  }
+
+  reveal(text: string): { text: string; control: boolean }[] {
+    const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
+    return pieces
+      .map((piece, index) => (index % 2 === 0 ? { text: piece, control: true } : this.#shown(Number(piece))))
+      .filter(({ text: piece }) => piece !== '');
+  }
+
+  #text(value: string): string {
+    return this.#pattern === undefined ? value : value.replace(this.#pattern, found => this.#hide(found));
+  }
+
+  #hide(found: string): string {
+    return `${MARK}${this.#found.push(found) - 1}${MARK}`;
+  }
+
+  #shown(index: number): { text: string; control: boolean } {
+    return { text: this.#found[index] ?? '', control: false };
+  }
+}

@@ -1,0 +1,156 @@
+import { type DrawnProbabilities, type SequenceStart, type WireSampling } from '../llama-protocol.js';
+import { type NativeBindings, type NativeContext, type NativeModel, type NativeSampler } from './llama-library.js';
+
+/** Where tokens are drawn: the native context after a decode, and what its samplers are made of. */
+export interface DrawingPlace {
+  readonly bindings: NativeBindings;
+  readonly model: NativeModel;
+  readonly context: NativeContext;
+  /** Tokens of one sequence: as far as penalties look back. */
+  readonly contextTokens: number;
+  /** Compiled; throws what is wrong with it. */
+  readonly grammar: (text: string) => object;
+}
+
+/**
+ * Draws the tokens of the sequence in one slot. Samplers are as large as the vocabulary, so a slot keeps them for the
+ * sequences that follow each other in it.
+ */
+export class SequenceDrawer {
+  readonly #place: DrawingPlace;
+  readonly #sampler: NativeSampler;
+  /** For log-probabilities before temperature and cuts; made for the first who asks. */
+  #plain: NativeSampler | undefined;
+  #ranked: NativeSampler | undefined;
+  #sampling: WireSampling | undefined;
+  #grammarState: object | undefined;
+  /** The answer so far, with room to grow. */
+  #answer = new Uint32Array(64);
+  #length = 0;
+  #lastSeed: number | undefined;
+
+  constructor(place: DrawingPlace) {
+    this.#place = place;
+    this.#sampler = new place.bindings.AddonSampler(place.model);
+  }
+
+  /** A sequence takes the slot, or comes back to it. @throws Error when its grammar cannot be read. */
+  begin({ sampling, answer }: SequenceStart): void {
+    this.#sampling = sampling;
+    this.#length = 0;
+    this.#grammarState = undefined;
+    for (const token of answer) this.#keep(token);
+    if (sampling.grammar === undefined) return;
+    const { bindings, model, grammar } = this.#place;
+    this.#grammarState = new bindings.AddonGrammarEvaluationState(model, grammar(sampling.grammar));
+    const { AddonSampler } = bindings as unknown as { AddonSampler: GrammarStatics };
+    for (const token of answer) AddonSampler.acceptGrammarEvaluationStateToken(this.#grammarState, token);
+  }
+
+  /** @param position of the token that is drawn; @param place of its logits in the batch */
+  async draw(position: number, place: number): Promise<number> {
+    this.#configure(position);
+    const token = await this.#place.context.sampleToken(place, this.#sampler);
+    if (token < 0) throw new Error('No token is possible here.');
+    this.#keep(token);
+    return token;
+  }
+
+  /** Of the token that was drawn from these logits; undefined: nobody asked. */
+  async probabilities(token: number, place: number): Promise<DrawnProbabilities | undefined> {
+    const wanted = this.#sampling?.logprobs;
+    if (wanted === undefined) return undefined;
+    const { context } = this.#place;
+    this.#plain ??= this.#probe({ temperature: 0 });
+    const [most, , , pairs, weight] = await context.sampleToken(
+      ...([place, this.#plain, false, true, [[token], false, false, true, 0], true] as const),
+    );
+    const logits = new Map(pairsOf(pairs));
+    // weight: sum of e^(logit - highest logit)
+    const base = logits.get(most)! + Math.log(weight);
+    const top = wanted === 0 ? [] : await this.#top(wanted, place);
+    return {
+      logprob: logits.get(token)! - base,
+      tokens: top.map(([id]) => id),
+      logprobs: top.map(([, logit]) => logit - base),
+    };
+  }
+
+  async #top(count: number, place: number): Promise<[number, number][]> {
+    this.#ranked ??= this.#probe({});
+    this.#ranked.applyConfig({ temperature: 1, topK: count, seed: 0 });
+    const [, , , pairs] = await this.#place.context.sampleToken(
+      ...([place, this.#ranked, false, false, [[], false, false, false, count], false] as const),
+    );
+    return pairsOf(pairs).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  }
+
+  #probe(config: object): NativeSampler {
+    const sampler = new this.#place.bindings.AddonSampler(this.#place.model);
+    sampler.applyConfig({ ...config, seed: 0 });
+    return sampler;
+  }
+
+  #configure(position: number): void {
+    const sampling = this.#sampling;
+    if (sampling === undefined) throw new Error('No sequence is in this slot.');
+    const seed = seedAt(sampling.seed, position);
+    // A seed that is the last one's would go on with its generator instead of starting it again.
+    if (seed === this.#lastSeed) this.#sampler.applyConfig(this.#config(sampling, seed ^ 1));
+    this.#sampler.applyConfig(this.#config(sampling, seed));
+    this.#lastSeed = seed;
+  }
+
+  /** Fields that are not there are off: the library looks whether they are, not what they are. */
+  #config(sampling: WireSampling, seed: number): Record<string, unknown> {
+    const { temperature, topP, topK, minP, biasTokens, biasValues } = sampling;
+    const greedy = temperature <= 0;
+    return {
+      ...{ temperature, seed: greedy ? 0 : seed },
+      ...(!greedy && topK > 0 && { topK }),
+      ...(!greedy && topP < 1 && { topP }),
+      ...(!greedy && minP > 0 && { minP }),
+      ...this.#penalties(sampling),
+      ...(biasTokens && { tokenBiasKeys: biasTokens, tokenBiasValues: biasValues }),
+      ...(this.#grammarState && { grammarEvaluationState: this.#grammarState }),
+    };
+  }
+
+  #penalties({ repeatPenalty, frequencyPenalty, presencePenalty }: WireSampling): Record<string, unknown> {
+    if (repeatPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return {};
+    return {
+      repeatPenalty,
+      repeatPenaltyFrequencyPenalty: frequencyPenalty,
+      repeatPenaltyPresencePenalty: presencePenalty,
+      repeatPenaltyTokens: this.#answer.subarray(0, this.#length),
+      repeatPenaltyMaxTokens: this.#place.contextTokens,
+    };
+  }
+
+  #keep(token: number): void {
+    if (this.#length === this.#answer.length) {
+      const larger = new Uint32Array(this.#length * 2);
+      larger.set(this.#answer);
+      this.#answer = larger;
+    }
+    this.#answer[this.#length++] = token;
+  }
+}
+
+interface GrammarStatics {
+  acceptGrammarEvaluationStateToken(state: object, token: number): void;
+}
+
+const pairsOf = (flat: readonly number[]): [number, number][] =>
+  Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index]!, flat[2 * index + 1]!]);
+
+/**
+ * The seed of one draw: the same wherever and whenever this position is drawn, so that preemption and a new process give the
+ * same text. Finaliser of MurmurHash3.
+ */
+export function seedAt(seed: number, position: number): number {
+  let hash = (seed ^ Math.imul(position + 1, 0x9e3779b1)) >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,32 @@
+import { type TextSequence } from '../../generation/text-backend.port.js';
+
+/**
+ * All tokens of each sequence, prompt and answer. A plan names only those that go through the model now; what a slot turns out
+ * to lack, and what penalties and grammar go on from, is read here.
+ */
+export class SequenceBook {
+  readonly #tokens = new WeakMap<TextSequence, number[]>();
+
+  /** The tokens of an item; all that is known of its sequence comes back. */
+  note(sequence: TextSequence, position: number, tokens: readonly number[]): readonly number[] {
+    const known = this.#of(sequence);
+    if (position > known.length) throw new Error(`Position ${position} of a sequence with ${known.length} tokens.`);
+    tokens.forEach((token, index) => (known[position + index] = token));
+    return known;
+  }
+
+  drew(sequence: TextSequence, token: number): void {
+    this.#of(sequence).push(token);
+  }
+
+  /** What was drawn so far. */
+  answer(sequence: TextSequence): Uint32Array {
+    return Uint32Array.from(this.#of(sequence).slice(sequence.prompt.length));
+  }
+
+  #of(sequence: TextSequence): number[] {
+    const known = this.#tokens.get(sequence) ?? [...sequence.prompt];
+    this.#tokens.set(sequence, known);
+    return known;
+  }
+}

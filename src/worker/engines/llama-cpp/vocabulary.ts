@@ -1,0 +1,32 @@
+import { type VocabularyData } from './llama-protocol.js';
+
+/** What a model's tokens say, as bytes: a token may be part of a character. */
+export class Vocabulary {
+  readonly #bytes: Buffer;
+  readonly #ends: Uint32Array;
+  readonly #endTokens: ReadonlySet<number>;
+
+  constructor({ bytes, ends, endTokens }: VocabularyData) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#ends = ends;
+    this.#endTokens = new Set(endTokens);
+  }
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  has(token: number): boolean {
+    return Number.isInteger(token) && token >= 0 && token < this.size;
+  }
+
+  /** Empty for control tokens. A view, not a copy. */
+  bytesOf(token: number): Buffer {
+    return this.#bytes.subarray(token === 0 ? 0 : this.#ends[token - 1], this.#ends[token]);
+  }
+
+  /** The model has said all. */
+  isEnd(token: number): boolean {
+    return this.#endTokens.has(token);
+  }
+}
