@@ -1,5 +1,6 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { addApiKey } from '../platform/auth/keys-file.js';
+import { KEY_LIMITS, keyLimit, type KeyLimits } from '../platform/auth/key-limits.js';
 import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { print, say } from './terminal.js';
@@ -7,6 +8,7 @@ import { print, say } from './terminal.js';
 interface CreateOptions {
   readonly tenant: string;
   readonly scope: readonly KeyScope[];
+  readonly limit?: KeyLimits;
   readonly file?: string;
 }
 
@@ -24,12 +26,19 @@ const createCommand = (): Command =>
         .choices(KEY_SCOPES)
         .default(['inference']),
     )
+    .option('--limit <name=number...>', `limits of this key alone: ${KEY_LIMITS.join(', ')}`, addLimit)
     .option('--file <path>', `keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
-    .action(({ tenant, scope, file }: CreateOptions) => {
+    .action(({ tenant, scope, limit, file }: CreateOptions) => {
       const configured = file ?? loadConfig().settings.auth.keysFile;
       const path = configured || DEFAULT_FILE;
-      const { key, entry } = addApiKey(path, { tenant, scopes: scope });
+      const { key, entry } = addApiKey(path, { tenant, scopes: scope, ...(limit && { limits: limit }) });
       print(key);
       say(`${entry.id} for ${tenant} (${scope.join(', ')}) is in ${path}. The key above is not shown again.`);
       if (configured === '') say(`To have keys asked for, set auth.keys_file: ${path}`);
     });
+
+function addLimit(text: string, before: KeyLimits = {}): KeyLimits {
+  const limit = keyLimit(text);
+  if (!limit) throw new InvalidArgumentError(`Such as ${KEY_LIMITS[1]}=60; names: ${KEY_LIMITS.join(', ')}.`);
+  return { ...before, ...limit };
+}

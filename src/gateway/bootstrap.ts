@@ -5,6 +5,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
+import { FailedAttempts } from '../platform/auth/failed-attempts.js';
 import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-origin.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './api/docs/swagger.js';
@@ -13,6 +14,8 @@ import { registerHttpHooks } from './api/http-hooks.js';
 import { IntakeGate } from './api/intake-gate.js';
 import { keepJsonBytes } from './api/raw-body.js';
 import { GatewayModule } from './gateway.module.js';
+import { LimitDesk } from './limits/limit-desk.js';
+import { registerLimitHooks } from './limits/limit-hooks.js';
 
 export interface GatewayOptions {
   readonly settings: Settings;
@@ -51,7 +54,9 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   registerAccessHooks(fastify, {
     authenticator: app.get(Authenticator),
     publicMetrics: settings.auth.publicMetrics,
+    failures: new FailedAttempts(settings.auth.failuresPerMinute),
   });
+  registerLimitHooks(fastify, { desk: app.get(LimitDesk), isCounted: () => false });
   if (settings.server.docs) serveDocs(app);
   return app;
 }

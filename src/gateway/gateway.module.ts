@@ -11,6 +11,7 @@ import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
+import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ApiModule } from './api/api.module.js';
 import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
@@ -28,6 +29,7 @@ export class GatewayModule {
         EventsModule,
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule.forRoot({ controller: MetricsController, imports: [JobsModule] }),
+        LimitsModule,
         ApiModule,
         JobsModule,
         AdminModule,

@@ -14,6 +14,14 @@ interface EventBase {
   readonly atMs: number;
 }
 
+/** What work is charged by; absent: nothing of the kind, or its engine does not tell. */
+export interface WorkUsage {
+  /** Read and written. */
+  readonly tokens?: number;
+  /** Heard or spoken. */
+  readonly audioSeconds?: number;
+}
+
 /**
  * Everything that happens to a request, in order: accepted → (promoted) → leased → (requeued → leased) → settled.
  * Metrics, logs, latency and the live feed subscribe to these and to nothing else (D-23).
@@ -53,6 +61,8 @@ export type DispatchEvent =
       readonly batchSize?: number;
       /** Names that engine call: equal for all its members. Absent when batchSize is. */
       readonly batchId?: string;
+      /** Of completed work only. */
+      readonly usage?: WorkUsage;
       readonly attempts: number;
     });
 

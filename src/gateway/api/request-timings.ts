@@ -16,6 +16,9 @@ export const EXPOSED_HEADERS = [
   'retry-after',
   'retry-after-ms',
   'x-should-retry',
+  ...['requests', 'tokens', 'audio-seconds'].flatMap(what =>
+    ['limit', 'remaining', 'reset'].map(part => `x-ratelimit-${part}-${what}`),
+  ),
   'server-timing',
   'x-switchyard-model',
   'x-switchyard-queue-ms',

@@ -7,11 +7,11 @@ import { errorEvent } from '../../contracts/realtime/server-event.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { CrossOrigins } from '../../platform/auth/cross-origin.js';
-import { demandScope, type Principal } from '../../platform/auth/principal.js';
+import { demandScope } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeSocket } from './realtime-socket.js';
-import { SessionDoor } from './session-door.js';
+import { SessionDoor, type Visitor } from './session-door.js';
 import { refuseUpgrade, UpgradeRouter } from './upgrade-router.js';
 
 const PATH = /^\/v1\/realtime\/?$/;
@@ -41,23 +41,25 @@ export class RealtimeGateway implements OnModuleInit {
   onModuleInit(): void {
     this.router.route(
       path => PATH.test(path),
-      (request, socket, head) => this.#upgrade(request, socket, head),
+      (request, socket, head) => void this.#upgrade(request, socket, head),
     );
   }
 
   /** What can be refused without a session is refused in HTTP, where every client understands it. */
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    let principal: Principal;
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    let visitor: Visitor;
     try {
       this.#demandOrigin(request);
-      principal = this.authenticator.authenticateUpgrade(request);
+      const principal = this.authenticator.authenticateUpgrade(request);
       demandScope(principal, 'realtime');
       this.sessions.demandRoom();
+      visitor = { principal, ticket: await this.door.admit(request, principal) };
     } catch (error) {
       const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');
       return refuseUpgrade(socket, known);
     }
-    this.#server.handleUpgrade(request, socket, head, webSocket => this.#accept(webSocket, request, principal));
+    if (socket.destroyed) return visitor.ticket?.leave();
+    this.#server.handleUpgrade(request, socket, head, webSocket => this.#accept(webSocket, request, visitor));
   }
 
   #demandOrigin({ headers }: IncomingMessage): void {
@@ -68,12 +70,13 @@ export class RealtimeGateway implements OnModuleInit {
       );
   }
 
-  #accept(webSocket: WebSocket, request: IncomingMessage, principal: Principal): void {
+  #accept(webSocket: WebSocket, request: IncomingMessage, visitor: Visitor): void {
     const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
     const socket = new RealtimeSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
     try {
-      this.door.enter(socket, request, principal);
+      this.door.enter(socket, request, visitor);
     } catch (error) {
+      visitor.ticket?.leave();
       const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');
       socket.send(JSON.stringify({ ...errorEvent(known), event_id: 'event_0' }));
       socket.close(known.code === 'internal_error' ? CLOSE.internalError : CLOSE.policyViolation, known.code);

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiModule } from '../api/api.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
@@ -17,7 +18,7 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
 @Module({
-  imports: [ApiModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
+  imports: [ApiModule, LimitsModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
   controllers: [ClientSecretsController],
   providers: [
     RealtimeGateway,

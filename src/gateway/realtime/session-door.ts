@@ -1,4 +1,5 @@
 import { type IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
@@ -7,10 +8,17 @@ import { bearerToken, subprotocolToken } from '../../platform/auth/credentials.j
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
+import { LimitDesk, type Ticket } from '../limits/limit-desk.js';
 import { ClientSecrets } from './client-secrets.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { type RealtimeSocket } from './realtime-socket.js';
 import { demandTranscribing } from './session/session-settings.js';
+
+export interface Visitor {
+  readonly principal: Principal;
+  /** Its place among those who may be in; the session's from here on. */
+  readonly ticket?: Ticket;
+}
 
 /** What the opening request of a WebSocket asks for: a new session, in which dialect and with which model, or an old one. */
 @Injectable()
@@ -19,12 +27,19 @@ export class SessionDoor {
     private readonly sessions: RealtimeSessions,
     private readonly secrets: ClientSecrets,
     private readonly catalog: ModelCatalog,
+    private readonly limits: LimitDesk,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
+  /** A new session counts as a request, for as long as it lives; one that is resumed was counted. @throws DomainError */
+  async admit(request: IncomingMessage, principal: Principal): Promise<Ticket | undefined> {
+    if (queryOf(request).has('session_id')) return undefined;
+    return this.limits.enter(principal, `realtime-${randomUUID()}`);
+  }
+
   /** @throws DomainError about the query; the socket has no session then. */
-  enter(socket: RealtimeSocket, request: IncomingMessage, principal: Principal): void {
-    const query = new URL(request.url ?? '', 'http://localhost').searchParams;
+  enter(socket: RealtimeSocket, request: IncomingMessage, { principal, ticket }: Visitor): void {
+    const query = queryOf(request);
     const id = query.get('session_id');
     if (id !== null) {
       const session = this.sessions.find(id, query.get('session_secret') ?? '', principal);
@@ -34,7 +49,7 @@ export class SessionDoor {
     const config = this.#config(query, request);
     const created =
       dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
-    this.sessions.create({ config, dialect, owner: principal }).begin(socket, `${created}.created`);
+    this.sessions.create({ config, dialect, owner: principal, ticket }).begin(socket, `${created}.created`);
   }
 
   #config(query: URLSearchParams, { headers }: IncomingMessage): SessionConfig {
@@ -48,6 +63,8 @@ export class SessionDoor {
     return config;
   }
 }
+
+const queryOf = ({ url }: IncomingMessage): URLSearchParams => new URL(url ?? '', 'http://localhost').searchParams;
 
 function refuseOthers(query: URLSearchParams): void {
   const intent = query.get('intent');

@@ -6,6 +6,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
+import { type Ticket } from '../limits/limit-desk.js';
 import { WrittenForm } from '../text/written-form.js';
 import { type StreamHandle } from '../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -22,6 +23,15 @@ export interface NewSession {
   readonly config: SessionConfig;
   readonly dialect: Dialect;
   readonly owner: Principal;
+  /** Its place among those who may be in, where its owner has limits. */
+  readonly ticket?: Ticket;
+}
+
+interface InputParts {
+  readonly outbox: Outbox;
+  readonly items: TranscriptItems;
+  readonly limits: Settings['realtime'];
+  readonly ticket: Ticket | undefined;
 }
 
 /** Puts a session together: what it hears with, what it speaks with, and who is told. */
@@ -37,7 +47,7 @@ export class SessionMaker {
   ) {}
 
   make(
-    { config, dialect, owner }: NewSession,
+    { config, dialect, owner, ticket }: NewSession,
     { limits, onEnd }: { limits: Settings['realtime']; onEnd: (id: string) => void },
   ): RealtimeSession {
     const id = `sess_${randomBytes(12).toString('hex')}`;
@@ -47,18 +57,18 @@ export class SessionMaker {
     const session: RealtimeSession = new RealtimeSession({
       ...{ id, owner, limits, config, outbox, catalog: this.catalog },
       secret: randomBytes(24).toString('base64url'),
-      input: own => this.#input(own, { outbox, items, limits }),
+      input: own => this.#input(own, { outbox, items, limits, ticket }),
       output: own => new SessionOutput({ speaker, outbox, items, tenant: owner.tenant, config: () => own.config }),
-      onEnd: () => onEnd(id),
+      onEnd: () => {
+        ticket?.leave();
+        onEnd(id);
+      },
       nowMs: () => this.clock.nowMs(),
     });
     return session;
   }
 
-  #input(
-    session: RealtimeSession,
-    { outbox, items, limits }: { outbox: Outbox; items: TranscriptItems; limits: Settings['realtime'] },
-  ): SessionInput {
+  #input(session: RealtimeSession, { outbox, items, limits, ticket }: InputParts): SessionInput {
     const model = () => this.catalog.get(session.config.model).id;
     let streams = 0;
     return new SessionInput({
@@ -68,6 +78,7 @@ export class SessionMaker {
       open: () => this.#openStream(session, ++streams),
       send: event => outbox.send(event),
       note: (type, ms) => this.journal.note({ type, ms, model: model() }),
+      onRecognised: audioSeconds => ticket?.charge({ audioSeconds }),
       onSpeech: () => session.interrupt(),
       onTooFast: pauseMs => session.slowDown(pauseMs),
       onFatal: (error, code) => session.fail(error, code),

@@ -12,6 +12,7 @@ import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js
 import { type RequestView } from './request-view.js';
 import { SettledHistory } from './settled-history.js';
 import { TrackedRequest } from './tracked-request.js';
+import { usageOf } from './work-usage.js';
 
 type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'requestId' | 'model' | 'priority' | 'atMs'> : never;
 
@@ -128,7 +129,9 @@ export class RequestBook {
     const execution = settlement.status === 'completed' ? settlement.reply.execution : undefined;
     const { batchSize, batchId } = execution ?? {};
     const { status } = settlement;
-    this.emit(tracked, { type: 'settled', status, code: codeOf(settlement), phases, batchSize, batchId, attempts });
+    const usage = status === 'completed' ? usageOf(settlement.reply) : undefined;
+    const code = codeOf(settlement);
+    this.emit(tracked, { type: 'settled', status, code, phases, batchSize, batchId, usage, attempts });
     tracked.answer({ settlement, phases, attempts, batchSize, execution });
   }
 }

@@ -2,6 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { type Authenticator } from './authenticator.js';
 import { accessOf, isPage } from './access-policy.js';
 import { basicToken, bearerToken } from './credentials.js';
+import { type FailedAttempts } from './failed-attempts.js';
 import { ANYBODY, demandScope, type Principal } from './principal.js';
 
 const principals = new WeakMap<FastifyRequest, Principal>();
@@ -18,13 +19,17 @@ export const tenantOf = (request: FastifyRequest): string => principalOf(request
 export interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly publicMetrics: boolean;
+  readonly failures: FailedAttempts;
 }
 
 /**
  * The guard of every route, Swagger and unknown ones included. A Fastify hook and not a Nest guard, because those see
  * Nest's own routes only. Runs before any body is read.
  */
-export function registerAccessHooks(fastify: FastifyInstance, { authenticator, publicMetrics }: AccessOptions): void {
+export function registerAccessHooks(
+  fastify: FastifyInstance,
+  { authenticator, publicMetrics, failures }: AccessOptions,
+): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
     const access = accessOf(route, { publicMetrics });
@@ -33,7 +38,9 @@ export function registerAccessHooks(fastify: FastifyInstance, { authenticator, p
       if (access !== 'public' && access !== 'any') demandScope(principalOf(request), access);
       done();
     } catch (error) {
-      done(error as Error);
+      // Without a key nothing was tried.
+      const tried = request.headers.authorization !== undefined;
+      done((tried ? failures.answerTo(error, request.ip) : error) as Error);
     }
   });
 }

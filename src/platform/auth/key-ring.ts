@@ -2,7 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
+import { type Limits } from '../../core/limits/limit-rules.js';
 import { type ApiKeyEntry, keyDigest } from './api-key.js';
+import { limitsFrom } from './key-limits.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
 
@@ -24,13 +26,14 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   readonly #reload = () => this.reload();
   #byDigest: ReadonlyMap<string, HeldKey>;
   #ids: ReadonlySet<string>;
+  #limits: ReadonlyMap<string, Partial<Limits>>;
 
   /** After every reload that succeeded. */
   readonly changed$: Observable<void> = this.#changed.asObservable();
 
   /** @param path '' when no keys are asked for. @throws ConfigError for a file that cannot be used */
   constructor(private readonly path: string) {
-    [this.#byDigest, this.#ids] = held(path === '' ? [] : readKeysFile(path));
+    [this.#byDigest, this.#ids, this.#limits] = held(path === '' ? [] : readKeysFile(path));
   }
 
   /** False: no keys are asked for, everybody may do everything. */
@@ -57,6 +60,11 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     return this.#ids.has(keyId);
   }
 
+  /** What the file says of this key alone, in place of `limits.*`. */
+  limitsOf(keyId: string): Partial<Limits> | undefined {
+    return this.#limits.get(keyId);
+  }
+
   onModuleInit(): void {
     if (!this.enabled) return;
     watchFile(this.path, { interval: POLL_MS, persistent: false }, this.#onStat);
@@ -71,7 +79,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
   reload(): void {
     try {
-      [this.#byDigest, this.#ids] = held(readKeysFile(this.path));
+      [this.#byDigest, this.#ids, this.#limits] = held(readKeysFile(this.path));
       this.#logger.log({ keys: this.size }, 'keys read again');
       this.#changed.next();
     } catch (error) {
@@ -84,10 +92,15 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   };
 }
 
-function held(entries: readonly ApiKeyEntry[]): [ReadonlyMap<string, HeldKey>, ReadonlySet<string>] {
+type Held = [ReadonlyMap<string, HeldKey>, ReadonlySet<string>, ReadonlyMap<string, Partial<Limits>>];
+
+function held(entries: readonly ApiKeyEntry[]): Held {
   const keys = entries.map(({ id, tenant, scopes, sha256 }): [string, HeldKey] => [
     sha256,
     { digest: Buffer.from(sha256, 'hex'), principal: { keyId: id, tenant, scopes: new Set(scopes) } },
   ]);
-  return [new Map(keys), new Set(entries.map(({ id }) => id))];
+  const limits = entries.flatMap(({ id, limits }): [string, Partial<Limits>][] =>
+    limits ? [[id, limitsFrom(limits)]] : [],
+  );
+  return [new Map(keys), new Set(entries.map(({ id }) => id)), new Map(limits)];
 }

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../config/config-problem.js';
 import { parseYaml, type YamlFile } from '../config/yaml-file.js';
-import { type ApiKeyEntry, createApiKey, type NewApiKey } from './api-key.js';
+import { type ApiKeyEntry, createApiKey, type KeyOwner, type NewApiKey } from './api-key.js';
+import { isKeyLimits, KEY_LIMITS } from './key-limits.js';
 import { KEY_SCOPES } from './principal.js';
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
@@ -13,6 +14,10 @@ const FIELDS: Readonly<Record<keyof ApiKeyEntry, readonly [allowed: string, acce
   id: ['1 to 64 letters, digits and . _ -', value => typeof value === 'string' && NAME.test(value)],
   tenant: ['1 to 64 letters, digits and . _ -', value => typeof value === 'string' && NAME.test(value)],
   scopes: [`a list out of ${KEY_SCOPES.join(', ')}`, isScopeList],
+  limits: [
+    `pairs out of ${KEY_LIMITS.join(', ')} and whole numbers`,
+    value => value === undefined || isKeyLimits(value),
+  ],
   sha256: ['64 hexadecimal digits', value => typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value)],
 };
 
@@ -34,7 +39,7 @@ export function parseKeys(text: string, name: string): ApiKeyEntry[] {
  * gateway takes it in within seconds.
  * @throws ConfigError when the file is not a keys file.
  */
-export function addApiKey(path: string, owner: Pick<ApiKeyEntry, 'tenant' | 'scopes'>): NewApiKey {
+export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
   const before = readText(path, 'keys: []\n');
   parseKeys(before, path);
   const made = createApiKey(owner);

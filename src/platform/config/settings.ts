@@ -178,10 +178,10 @@ export const SETTINGS_TABLE = {
     'How often expired files and uploads are removed, and bytes of nobody.',
   ),
   'files.orphan_age_ms': ms(
-    3_600_000,
-    1,
+    DAY_MS,
+    60_000,
     30 * DAY_MS,
-    'Bytes that no file names are removed at this age; longer than any upload takes to become one.',
+    'Bytes that no file names are removed at this age. What takes half of it to arrive becomes no file.',
   ),
   'batch.embedded': flag(true, 'Start a batch processor with the gateway; false: node dist/main.batch.js runs apart.'),
   'batch.webhook_allow_hosts': text(
@@ -228,7 +228,7 @@ export const SETTINGS_TABLE = {
   ),
   'batch.poll_ms': ms(1000, 10, DAY_MS, 'How often a processor looks for batches and webhooks.'),
   'batch.checkpoint_ms': ms(5000, 10, DAY_MS, 'How often results are copied to the blob store, when that is S3.'),
-  'batch.webhook_secret_file': text('', 'Secret that signs webhooks, as whsec_… or plain; empty: they are not signed.'),
+  'batch.webhook_secret_file': text('', 'Secret that signs webhooks, as whsec_… or plain; empty: batches may not have webhooks.'),
   'batch.webhook_attempts': count(8, 1, 100, 'Attempts at a webhook, over about a day, until it is given up.'),
   'batch.metrics_port': count(0, 0, 65_535, 'Port on loopback for /metrics of a processor; 0: none.'),
   'hub.endpoint': text(

@@ -58,6 +58,34 @@ export const METRICS = {
   llm_tokens_total: counter('Tokens that engines report, by type: prompt, completion, cached.', 'type', 'model'),
   llm_active_requests: gauge('Text and embedding requests that are queued or computed now.', 'model'),
 
+  llm_sequences_running: gauge('Sequences in the running set of a worker that batches by steps.', 'worker', 'model'),
+  llm_sequences_waiting: gauge(
+    'Sequences in the line of such a worker: for a row, memory or tokens.',
+    'worker',
+    'model',
+  ),
+  llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', 'worker', 'model'),
+  llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', 'worker', 'model'),
+  llm_step_tokens: gauge('Tokens that a step may have now while somebody decodes.', 'worker', 'model'),
+  llm_steps_total: counter('Steps with work.', 'worker', 'model'),
+  llm_decode_calls_total: counter('Native decode calls: one per step unless steps are repaired.', 'worker', 'model'),
+  llm_preemptions_total: counter(
+    'Times that a sequence lost its memory to another, or for being paused.',
+    'worker',
+    'model',
+  ),
+  llm_prefix_tokens_total: counter(
+    'Tokens of prompts that were computed before, by result: hit, stranded (computed again all the same).',
+    'result',
+    'worker',
+    'model',
+  ),
+  llm_backend_losses_total: counter(
+    'Times that the process that computes died or hung; its requests go on in the next.',
+    'worker',
+    'model',
+  ),
+
   stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
   stt_ttfb_seconds: histogram(WAIT_S, 'From the first audio of an utterance until its first text.', 'model'),
   stt_final_delay_seconds: histogram(WAIT_S, 'From the end of speech, or the commit, until the final text.', 'model'),
@@ -74,6 +102,8 @@ export const METRICS = {
     'model',
   ),
   switchyard_requests_rejected_total: counter('Requests refused at the door, by error code.', 'code', 'model'),
+  switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
+  switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),
   switchyard_requests_running: gauge('Requests that a worker has now.', 'priority', 'model'),
   switchyard_requests_retried_total: counter('Requests sent again because their worker died.', 'model'),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),

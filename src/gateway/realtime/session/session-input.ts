@@ -21,6 +21,8 @@ export interface SessionInputOptions {
   open(): StreamHandle;
   send(event: ServerEvent): void;
   note(type: RealtimeFact['type'], ms: number): void;
+  /** So many seconds of audio have their final text. */
+  onRecognised(seconds: number): void;
   /** Speech began: a response may have to stop. */
   onSpeech(): void;
   /** Stop reading the socket for so long. */
@@ -132,6 +134,7 @@ export class SessionInput {
     if (event.type === 'speech_started' || event.type === 'speech_stopped') this.options.note(event.type, 0);
     for (const { kind, ms } of this.#times.heard(event, this.options.nowMs())) this.options.note(kind, ms);
     for (const told of this.options.items.heard(event)) this.options.send(told);
+    if (event.type === 'final') this.options.onRecognised(event.end - event.start);
     if (event.type === 'speech_started') this.options.onSpeech();
   }
 

@@ -1,0 +1,147 @@
+import { backlogMs, type CellRate, remaining, take, waitMs } from './cell-rate.js';
+
+/** What one caller may use; 0: no limit. */
+export interface Limits {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  readonly audioSecondsPerMinute: number;
+  readonly concurrentRequests: number;
+  /** By days of UTC. */
+  readonly requestsPerDay: number;
+}
+
+export type LimitName = keyof Limits;
+
+export const NO_LIMITS: Limits = {
+  requestsPerMinute: 0,
+  tokensPerMinute: 0,
+  audioSecondsPerMinute: 0,
+  concurrentRequests: 0,
+  requestsPerDay: 0,
+};
+
+/** In this order they are asked, and the first that refuses is named. */
+export const LIMIT_NAMES = [
+  'requestsPerDay',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'audioSecondsPerMinute',
+  'concurrentRequests',
+] as const satisfies readonly LimitName[];
+
+/** What a caller has used, in a form that needs no timer. Instants are Unix milliseconds. */
+export interface LimitUse {
+  /** When the requests, tokens and seconds taken so far are paid for (`cell-rate`). */
+  readonly requestsPaidMs: number;
+  readonly tokensPaidMs: number;
+  readonly audioPaidMs: number;
+  /** Number of the UTC day that `dayCount` counts. */
+  readonly day: number;
+  readonly dayCount: number;
+  readonly running: number;
+}
+
+export const UNUSED: LimitUse = {
+  requestsPaidMs: 0,
+  tokensPaidMs: 0,
+  audioPaidMs: 0,
+  day: 0,
+  dayCount: 0,
+  running: 0,
+};
+
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds until all of it is there again. */
+  readonly resetMs: number;
+}
+
+/** Where a caller stands, for headers; absent: no such limit. */
+export interface Standing {
+  readonly requests?: Allowance;
+  readonly tokens?: Allowance;
+  readonly audioSeconds?: Allowance;
+}
+
+export interface Refusal {
+  readonly limit: LimitName;
+  readonly retryAfterMs: number;
+}
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+/** A place becomes free when somebody ends: nobody knows when. */
+const PLACE_MS = 1000;
+
+export const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
+const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
+
+/**
+ * Undefined: let in. Tokens and seconds are known when they were used, so whoever has some left is let in and pays afterwards: a
+ * long recording may go below zero once, and then waits until that is paid.
+ */
+export function refusalOf(limits: Limits, use: LimitUse, nowMs: number): Refusal | undefined {
+  for (const limit of LIMIT_NAMES) {
+    const retryAfterMs = limits[limit] > 0 ? WAITS[limit](limits[limit], use, nowMs) : 0;
+    if (retryAfterMs > 0) return { limit, retryAfterMs };
+  }
+  return undefined;
+}
+
+const WAITS: Readonly<Record<LimitName, (limit: number, use: LimitUse, nowMs: number) => number>> = {
+  requestsPerDay: (limit, { day, dayCount }, nowMs) =>
+    day === dayOf(nowMs) && dayCount >= limit ? (day + 1) * DAY_MS - nowMs : 0,
+  requestsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.requestsPaidMs, 1, nowMs),
+  tokensPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.tokensPaidMs, 1, nowMs),
+  audioSecondsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.audioPaidMs, 1, nowMs),
+  concurrentRequests: (limit, use) => (use.running >= limit ? PLACE_MS : 0),
+};
+
+/** One more request that was let in. `running` is its holder's to count. */
+export function entered(limits: Limits, use: LimitUse, nowMs: number): LimitUse {
+  const day = dayOf(nowMs);
+  return {
+    ...use,
+    day,
+    dayCount: (use.day === day ? use.dayCount : 0) + 1,
+    requestsPaidMs: paid(limits.requestsPerMinute, use.requestsPaidMs, 1, nowMs),
+  };
+}
+
+export interface Spent {
+  readonly tokens: number;
+  readonly audioSeconds: number;
+}
+
+export function charged(limits: Limits, use: LimitUse, { tokens, audioSeconds }: Spent, nowMs: number): LimitUse {
+  return {
+    ...use,
+    tokensPaidMs: paid(limits.tokensPerMinute, use.tokensPaidMs, tokens, nowMs),
+    audioPaidMs: paid(limits.audioSecondsPerMinute, use.audioPaidMs, audioSeconds, nowMs),
+  };
+}
+
+const paid = (limit: number, paidMs: number, units: number, nowMs: number): number =>
+  limit > 0 && units > 0 ? take(perMinute(limit), paidMs, units, nowMs) : paidMs;
+
+export function standingOf(limits: Limits, use: LimitUse, nowMs: number): Standing {
+  const allowance = (limit: number, paidMs: number): Allowance | undefined =>
+    limit > 0
+      ? {
+          limit,
+          remaining: remaining(perMinute(limit), paidMs, nowMs),
+          resetMs: backlogMs(paidMs, nowMs),
+        }
+      : undefined;
+  const requests = allowance(limits.requestsPerMinute, use.requestsPaidMs);
+  const tokens = allowance(limits.tokensPerMinute, use.tokensPaidMs);
+  const audioSeconds = allowance(limits.audioSecondsPerMinute, use.audioPaidMs);
+  return { ...(requests && { requests }), ...(tokens && { tokens }), ...(audioSeconds && { audioSeconds }) };
+}
+
+/** Nothing is owed, nothing runs and no day is counted: it need not be kept. */
+export const isUnused = (use: LimitUse, nowMs: number): boolean =>
+  use.running === 0 &&
+  use.day !== dayOf(nowMs) &&
+  Math.max(use.requestsPaidMs, use.tokensPaidMs, use.audioPaidMs) <= nowMs;

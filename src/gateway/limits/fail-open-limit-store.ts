@@ -1,0 +1,43 @@
+import { type Spent } from '../../core/limits/limit-rules.js';
+import { type Entrance, type Entry, type LimitStore } from '../../core/limits/limit-store.port.js';
+
+/**
+ * The shared accounts, and this process's own while those cannot be reached: no request fails because of a counter, and each
+ * gateway still holds everybody to the limits as far as it can see.
+ */
+export class FailOpenLimitStore implements LimitStore {
+  /** @param onFailure told of every call that the shared store did not take */
+  constructor(
+    private readonly shared: LimitStore,
+    private readonly own: LimitStore,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  enter(entrance: Entrance): Promise<Entry> {
+    return this.#orOwn(store => store.enter(entrance));
+  }
+
+  charge(entrance: Entrance, spent: Spent): Promise<void> {
+    return this.#orOwn(store => store.charge(entrance, spent));
+  }
+
+  /** In both: it may have been let in by either. */
+  async leave(entrance: Entrance): Promise<void> {
+    await this.own.leave(entrance);
+    await this.shared.leave(entrance).catch(this.onFailure);
+  }
+
+  async renew(entrances: readonly Entrance[]): Promise<void> {
+    await this.own.renew(entrances);
+    await this.shared.renew(entrances).catch(this.onFailure);
+  }
+
+  async #orOwn<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {
+    try {
+      return await call(this.shared);
+    } catch (error) {
+      this.onFailure(error as Error);
+      return call(this.own);
+    }
+  }
+}

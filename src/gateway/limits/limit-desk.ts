@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
+import { type Limits, type LimitName, LIMIT_NAMES, type Standing } from '../../core/limits/limit-rules.js';
+import { type Entrance, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { limitError } from './limit-refusal.js';
+import { LimitEvents } from './limit-events.js';
+import { LIMIT_STORE } from './limit.tokens.js';
+
+/** Somebody who was let in, until `leave`. */
+export interface Ticket {
+  readonly standing: Standing;
+  /** Adds to what it used. */
+  charge(usage: WorkUsage): void;
+  /** Idempotent. */
+  leave(): void;
+}
+
+/**
+ * Lets callers in within their limits. Who has no limit costs nothing: no account, no header, no call to Redis. Our own
+ * processes are not counted: lines of batches are bounded by the batch processor (OpenAI counts them apart as well).
+ */
+@Injectable()
+export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
+  readonly #defaults: Limits;
+  /** By id of the request; a second one under the same id has no work of its own. */
+  readonly #inside = new Map<string, Set<Entrance>>();
+  /** Tickets of other gateways have other names. */
+  readonly #name = randomUUID();
+  #tickets = 0;
+  #events: Subscription | undefined;
+  #renewal: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(SETTINGS) { limits }: Settings,
+    private readonly keys: KeyRing,
+    @Inject(LIMIT_STORE) private readonly store: LimitStore,
+    private readonly bus: DispatchEventBus,
+    private readonly told: LimitEvents,
+  ) {
+    this.#defaults = limits;
+  }
+
+  /** Work is charged when it is done, to whoever is still inside under the id of the request. */
+  onModuleInit(): void {
+    this.#events = this.bus.events$.subscribe(event => {
+      if (event.type === 'settled' && event.usage) this.#charge(event.requestId, event.usage);
+    });
+    this.#renewal = setInterval(() => this.#renew(), PLACE_LEASE_MS / 3).unref();
+  }
+
+  onApplicationShutdown(): void {
+    this.#events?.unsubscribe();
+    clearInterval(this.#renewal);
+  }
+
+  /**
+   * Undefined: no limits concern this caller.
+   * @param requestId whose work is charged by itself
+   * @param told what is known of the standing, also when it refuses
+   * @throws DomainError `rate_limit_exceeded`, `insufficient_quota`
+   */
+  async enter(
+    principal: Principal,
+    requestId: string,
+    told: (standing: Standing) => void = () => undefined,
+  ): Promise<Ticket | undefined> {
+    const account = this.#accountOf(principal);
+    if (!account) return undefined;
+    const entrance = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
+    const { refusal, standing } = await this.store.enter(entrance);
+    told(standing);
+    if (refusal) {
+      this.told.refused(refusal.limit);
+      throw limitError(refusal, account.limits);
+    }
+    const others = this.#inside.get(requestId) ?? new Set<Entrance>();
+    this.#inside.set(requestId, others.add(entrance));
+    return {
+      standing,
+      charge: usage => void this.store.charge(entrance, spentOf(usage)),
+      leave: () => this.#leave(requestId, entrance),
+    };
+  }
+
+  #accountOf({ keyId, tenant }: Principal): Pick<Entrance, 'subject' | 'limits'> | undefined {
+    if (keyId === INTERNAL_KEY_ID) return undefined;
+    const own = keyId === undefined ? undefined : this.keys.limitsOf(keyId);
+    const limits = { ...this.#defaults, ...own };
+    if (LIMIT_NAMES.every((name: LimitName) => limits[name] === 0)) return undefined;
+    return { limits, subject: own ? `key:${keyId}` : `tenant:${tenant}` };
+  }
+
+  #charge(requestId: string, usage: WorkUsage): void {
+    const [entrance] = this.#inside.get(requestId) ?? [];
+    if (entrance) void this.store.charge(entrance, spentOf(usage));
+  }
+
+  #leave(requestId: string, entrance: Entrance): void {
+    const inside = this.#inside.get(requestId);
+    if (!inside?.delete(entrance)) return;
+    if (inside.size === 0) this.#inside.delete(requestId);
+    void this.store.leave(entrance);
+  }
+
+  #renew(): void {
+    const inside = [...this.#inside.values()].flatMap(entrances => [...entrances]);
+    if (inside.length > 0) void this.store.renew(inside);
+  }
+}
+
+const spentOf = ({ tokens = 0, audioSeconds = 0 }: WorkUsage) => ({ tokens, audioSeconds });

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { RedisLink } from '../../platform/redis/redis-link.js';
+import { RedisModule } from '../../platform/redis/redis.module.js';
+import { FailOpenLimitStore } from './fail-open-limit-store.js';
+import { LimitDesk } from './limit-desk.js';
+import { LimitEvents } from './limit-events.js';
+import { LIMIT_STORE } from './limit.tokens.js';
+import { LimitMetrics, limitMetricProviders } from './limits.metrics.js';
+import { LocalLimitStore } from './local-limit-store.js';
+import { RedisLimitStore } from './redis-limit-store.js';
+
+/** Rate limits and quotas: `limits.*`, and what the keys file says of single keys. */
+@Module({
+  imports: [RedisModule],
+  providers: [
+    {
+      provide: LIMIT_STORE,
+      inject: [RedisLink, LimitEvents],
+      useFactory: (link: RedisLink, told: LimitEvents) => {
+        const own = new LocalLimitStore();
+        const redis = link.commands();
+        return redis ? new FailOpenLimitStore(new RedisLimitStore(redis), own, error => told.storeFailed(error)) : own;
+      },
+    },
+    LimitDesk,
+    LimitEvents,
+    LimitMetrics,
+    ...limitMetricProviders,
+  ],
+  exports: [LimitDesk],
+})
+export class LimitsModule {}

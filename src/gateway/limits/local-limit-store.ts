@@ -1,0 +1,82 @@
+import {
+  charged,
+  entered,
+  isUnused,
+  type LimitUse,
+  refusalOf,
+  type Spent,
+  standingOf,
+  UNUSED,
+} from '../../core/limits/limit-rules.js';
+import { type Entrance, type Entry, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+
+interface Account {
+  use: LimitUse;
+  /** Ticket → when its place is given up. */
+  readonly places: Map<string, number>;
+}
+
+/** Accounts of this process. The eldest go when there are too many: whoever makes up tenants cannot fill the memory. */
+export class LocalLimitStore implements LimitStore {
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(
+    private readonly nowMs: () => number = () => Date.now(),
+    private readonly maxAccounts = 10_000,
+  ) {}
+
+  get size(): number {
+    return this.#accounts.size;
+  }
+
+  enter({ subject, ticket, limits }: Entrance): Promise<Entry> {
+    const nowMs = this.nowMs();
+    const account = this.#open(subject, nowMs);
+    const refusal = refusalOf(limits, account.use, nowMs);
+    if (!refusal) {
+      account.places.set(ticket, nowMs + PLACE_LEASE_MS);
+      account.use = { ...entered(limits, account.use, nowMs), running: account.places.size };
+    }
+    return Promise.resolve({ ...(refusal && { refusal }), standing: standingOf(limits, account.use, nowMs) });
+  }
+
+  charge({ subject, limits }: Entrance, spent: Spent): Promise<void> {
+    const nowMs = this.nowMs();
+    const account = this.#open(subject, nowMs);
+    account.use = charged(limits, account.use, spent, nowMs);
+    return Promise.resolve();
+  }
+
+  leave({ subject, ticket }: Entrance): Promise<void> {
+    this.#accounts.get(subject)?.places.delete(ticket);
+    return Promise.resolve();
+  }
+
+  renew(entrances: readonly Entrance[]): Promise<void> {
+    const untilMs = this.nowMs() + PLACE_LEASE_MS;
+    for (const { subject, ticket } of entrances) {
+      const places = this.#accounts.get(subject)?.places;
+      if (places?.has(ticket)) places.set(ticket, untilMs);
+    }
+    return Promise.resolve();
+  }
+
+  /** Moved to the young end, with the places that are still kept counted anew. */
+  #open(subject: string, nowMs: number): Account {
+    const account = this.#accounts.get(subject) ?? { use: UNUSED, places: new Map<string, number>() };
+    for (const [ticket, untilMs] of account.places) if (untilMs <= nowMs) account.places.delete(ticket);
+    account.use = { ...account.use, running: account.places.size };
+    this.#accounts.delete(subject);
+    this.#makeRoom(nowMs);
+    this.#accounts.set(subject, account);
+    return account;
+  }
+
+  #makeRoom(nowMs: number): void {
+    for (const [subject, { use, places }] of this.#accounts) {
+      const full = this.#accounts.size >= this.maxAccounts;
+      if (!full && !isUnused({ ...use, running: places.size }, nowMs)) return;
+      this.#accounts.delete(subject);
+    }
+  }
+}

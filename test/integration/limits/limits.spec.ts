@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { addApiKey } from '../../../src/platform/auth/keys-file.js';
+import { type KeyLimits } from '../../../src/platform/auth/key-limits.js';
+import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
+import { type SettingPath } from '../../../src/platform/config/settings.js';
+import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { sttModel } from '../api/models.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
+
+let folder: KeysFolder;
+const rigs: GatewayRig[] = [];
+
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+});
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+afterAll(() => folder.remove());
+
+const key = (tenant: string, limits?: KeyLimits): string =>
+  addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) }).key;
+
+/** No worker: what is let in waits. Keys must be made before. */
+async function gateway(settings: Partial<Record<SettingPath, SettingValue>>): Promise<GatewayRig> {
+  const rig = await GatewayRig.start({
+    models: [sttModel()],
+    settings: { 'auth.keys_file': folder.file, ...settings },
+  });
+  rigs.push(rig);
+  return rig;
+}
+
+const form = (): FormData => {
+  const body = new FormData();
+  body.set('model', 'stt');
+  body.set('file', new Blob(['audio']), 'a.wav');
+  return body;
+};
+const send = (rig: GatewayRig, apiKey: string, id?: string): Promise<Response> =>
+  rig.post('/v1/audio/transcriptions', form(), { headers: { ...bearer(apiKey), ...(id && { 'x-request-id': id }) } });
+
+/** A model nobody has: answered at once, and a request like any other. */
+const quick = (rig: GatewayRig, apiKey: string): Promise<Response> =>
+  rig.post('/v1/audio/speech', { model: 'nobody', input: 'x', voice: 'y' }, { headers: bearer(apiKey) });
+
+describe('without limits', () => {
+  it('no answer has a header about them', async () => {
+    const acme = key('acme');
+    const rig = await gateway({});
+    const { headers } = await quick(rig, acme);
+    expect([...headers.keys()].filter(name => name.startsWith('x-ratelimit'))).toEqual([]);
+  });
+});
+
+describe('limits.requests_per_minute', () => {
+  it('is told in headers, and over it answers 429 with Retry-After, counted by tenant', async () => {
+    const [acme, again, other] = [key('acme'), key('acme'), key('other')];
+    const rig = await gateway({ 'limits.requests_per_minute': 3 });
+    const first = await quick(rig, acme);
+    expect(first.headers.get('x-ratelimit-limit-requests')).toBe('3');
+    expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('2');
+    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(/^(20|19(\.\d+)?)s$/);
+    await quick(rig, again);
+    await quick(rig, acme);
+    const refused = await errorOf(quick(rig, again));
+    expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(refused.headers.get('x-should-retry')).toBe('true');
+    expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0');
+    expect((await quick(rig, other)).status).toBe(404);
+    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(acme) })).status).toBe(200);
+    const admin = addApiKey(folder.file, { tenant: 'ops', scopes: ['admin'] }).key;
+    process.emit('SIGHUP');
+    const scrape = await (await fetch(`${rig.url}/metrics`, { headers: bearer(admin) })).text();
+    expect(scrape).toContain('switchyard_limit_refusals_total{limit="requests_per_minute"} 1');
+  });
+
+  it('is another one for a key that has its own', async () => {
+    const [big, free, acme] = [
+      key('acme', { requests_per_minute: 100 }),
+      key('acme', { requests_per_minute: 0 }),
+      key('acme'),
+    ];
+    const rig = await gateway({ 'limits.requests_per_minute': 1 });
+    expect((await quick(rig, big)).headers.get('x-ratelimit-remaining-requests')).toBe('99');
+    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBeNull();
+    expect((await quick(rig, acme)).status).toBe(404);
+    expect((await quick(rig, acme)).status).toBe(429);
+    expect((await quick(rig, big)).status).toBe(404);
+  });
+});
+
+describe('limits.requests_per_day', () => {
+  it('is a quota: SDKs are told not to try again', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'limits.requests_per_day': 1 });
+    await quick(rig, acme);
+    const refused = await errorOf(quick(rig, acme));
+    expect(refused).toMatchObject({ status: 429, code: 'insufficient_quota', type: 'insufficient_quota' });
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+  });
+});
+
+describe('limits.concurrent_requests', () => {
+  it('counts requests until their answers end, live sessions too', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'limits.concurrent_requests': 1 });
+    const held = send(rig, acme, 'held');
+    const state = async () => (await fetch(`${rig.url}/v1/requests/held`, { headers: bearer(acme) })).status;
+    await until(async () => (await state()) === 200);
+    expect(await errorOf(send(rig, acme))).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    const upgrade = await upgradeStatus(rig, acme);
+    expect(upgrade).toBe(429);
+    await rig.post('/v1/requests/held/cancel', {}, { headers: bearer(acme) });
+    expect((await held).status).toBe(499);
+    await until(async () => (await quick(rig, acme)).status === 404);
+  });
+});
+
+describe('wrong keys', () => {
+  it('answer 429 after auth.failures_per_minute of them, while a right key is let in', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'auth.failures_per_minute': 3 });
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count++) statuses.push((await quick(rig, 'sk-wrong')).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect((await quick(rig, acme)).status).toBe(404);
+  });
+});
+
+(hasRedis ? describe : describe.skip)('two gateways with one Redis', () => {
+  it('hold a tenant to one limit together, and go on alone when Redis dies', async () => {
+    const [acme, warm, warmer] = [key('acme'), key('warm'), key('warmer')];
+    await using server = await RedisServer.start();
+    const settings = { 'limits.requests_per_minute': 3, 'redis.url': server.url };
+    const [one, other] = [await gateway(settings), await gateway(settings)];
+    const redis = new Redis(server.url);
+    await shared(one, redis, 'warm', warm);
+    await shared(other, redis, 'warmer', warmer);
+    redis.disconnect();
+    const left: (string | null)[] = [];
+    for (const rig of [one, other, one, other])
+      left.push((await quick(rig, acme)).headers.get('x-ratelimit-remaining-requests'));
+    expect(left).toEqual(['2', '1', '0', '0']);
+    expect((await quick(one, acme)).status).toBe(429);
+    await server.kill();
+    expect((await quick(one, acme)).status).toBe(404);
+    expect((await quick(other, acme)).status).toBe(404);
+  });
+});
+
+/** The connection of a gateway that has just started may be on its way: until then it counts alone. */
+async function shared(rig: GatewayRig, redis: Redis, tenant: string, apiKey: string): Promise<void> {
+  await until(async () => {
+    await quick(rig, apiKey);
+    return (await redis.exists(`switchyard:limits:{tenant:${tenant}}`)) === 1;
+  });
+}
+
+/** Status of the answer to a WebSocket's opening request; 101 when it is let in. */
+async function upgradeStatus(rig: GatewayRig, apiKey: string): Promise<number> {
+  const { WebSocket } = await import('ws');
+  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, { headers: bearer(apiKey) });
+  return new Promise(resolve => {
+    socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0));
+    socket.once('open', () => {
+      socket.close();
+      resolve(101);
+    });
+    socket.on('error', () => undefined);
+  });
+}
