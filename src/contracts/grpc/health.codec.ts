@@ -1,5 +1,9 @@
 import { HealthCheckResponse_ServingStatus, HealthClient } from './generated/grpc/health/v1/health.js';
-import { type HealthResponse, HealthResponse_State } from './generated/switchyard/v1/common.js';
+import {
+  type GenerationActivity,
+  type HealthResponse,
+  HealthResponse_State,
+} from './generated/switchyard/v1/common.js';
 
 export {
   HealthService as healthDefinition,
@@ -8,7 +12,7 @@ export {
   type HealthCheckRequest,
   type HealthCheckResponse,
 } from './generated/grpc/health/v1/health.js';
-export { type HealthRequest, type HealthResponse } from './generated/switchyard/v1/common.js';
+export { type GenerationActivity, type HealthRequest, type HealthResponse } from './generated/switchyard/v1/common.js';
 
 export const HealthStub = HealthClient;
 
@@ -37,6 +41,10 @@ export interface WorkerHealthReport {
   /** Requests received and not yet answered. */
   readonly inFlight: number;
   readonly maxMessageBytes: number;
+  /** Kind llm: REALTIME requests taken beyond `maxConcurrent`; absent: none. */
+  readonly overdraft?: number;
+  /** Of engines that batch by steps. */
+  readonly generation?: Readonly<GenerationActivity> | undefined;
 }
 
 const STATES = {
@@ -48,6 +56,7 @@ const STATES = {
 export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
   ...report,
   state: STATES[report.state],
+  overdraft: report.overdraft ?? 0,
   capabilities: [...report.capabilities],
   languages: [...report.languages],
 });

@@ -6,6 +6,7 @@ import { type Lease } from '../../core/shared/lease.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from './channel-security.js';
+import { type GenerationCounts, GenerationTotals } from './generation-totals.js';
 import { RecentLatency } from './recent-latency.js';
 import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
@@ -33,6 +34,8 @@ export interface PooledWorkerOptions {
   nowMs(): number;
   /** Slots of this worker became more, free or urgent. Synchronous. */
   onCapacity(): void;
+  /** What continuous batching did since the last report. */
+  onGeneration(counts: GenerationCounts): void;
 }
 
 type Phase = Exclude<WorkerState, 'busy'>;
@@ -44,6 +47,7 @@ interface Tenancy {
   /** Places for live streams, apart from file slots (D-20). */
   readonly streams: SlotLedger;
   readonly health: WorkerHealth;
+  readonly generation: GenerationTotals;
 }
 
 /**
@@ -225,12 +229,15 @@ export class PooledWorker {
     });
     const onReturn = () => this.#checkDrained();
     const slots = new SlotLedger(() => this.options.onCapacity(), onReturn);
-    return { link, slots, streams: new SlotLedger(() => undefined, onReturn), health: probes };
+    const generation = new GenerationTotals();
+    return { link, slots, streams: new SlotLedger(() => undefined, onReturn), health: probes, generation };
   }
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
     this.#problem = undefined;
+    if (report.generation && this.#tenancy)
+      this.options.onGeneration(this.#tenancy.generation.since(report.generation));
     if (this.#closing) return;
     if (report.state !== 'ready') return this.#suspend(report.state);
     this.#enter('ready');

@@ -8,9 +8,10 @@ const ignore = () => undefined;
 describe('slots of a worker that generates text', () => {
   const worker = { kind: 'llm', maxBatch: 1, maxConcurrent: 8 };
 
-  it('are as many as run: nothing is sent ahead, and REALTIME overdraws nothing', () => {
+  it('are as many as run: nothing is sent ahead, and REALTIME overdraws what the engine says', () => {
     expect(slotCredits(worker)).toBe(8);
     expect(slotOverdraft(worker)).toBe(0);
+    expect(slotOverdraft({ ...worker, overdraft: 2 })).toBe(2);
     expect(slotOverdraft({ ...worker, kind: 'embedding', maxBatch: 4 })).toBe(4);
   });
 });

@@ -5,6 +5,7 @@ interface WorkerSize {
   readonly kind: string;
   readonly maxBatch: number;
   readonly maxConcurrent: number;
+  readonly overdraft?: number;
 }
 
 /**
@@ -14,8 +15,12 @@ interface WorkerSize {
 export const slotCredits = ({ kind, maxBatch, maxConcurrent }: WorkerSize): number =>
   kind === 'llm' ? maxConcurrent : maxBatch * (maxConcurrent + 1);
 
-/** What REALTIME may take beyond: one group, to go first when the device takes its next. A generation never gives its place up. */
-export const slotOverdraft = ({ kind, maxBatch }: WorkerSize): number => (kind === 'llm' ? 0 : maxBatch);
+/**
+ * What REALTIME may take beyond: one group, to go first when the device takes its next. A generation gives its place up only to
+ * an engine that says so.
+ */
+export const slotOverdraft = ({ kind, maxBatch, overdraft = 0 }: WorkerSize): number =>
+  kind === 'llm' ? overdraft : maxBatch;
 
 /**
  * The slots of one worker process. A slot is free again when its lease is released, which the dispatch loop does when

@@ -58,6 +58,7 @@ export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
 
   #observe(activity: PoolActivity): void {
     const { model } = activity;
+    if (activity.type === 'generated') return;
     if (activity.type === 'restarted') return this.restarts.inc({ worker: activity.worker, model });
     const { prepMs, readyWaitMs, deviceMs } = activity.execution;
     this.prep.observe({ model }, prepMs / 1000);

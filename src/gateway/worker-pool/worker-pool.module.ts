@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, systemResolver } from './address-resolver.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-launch.js';
+import { generationActivityMetricProviders, GenerationActivityMetrics } from './generation-activity.metrics.js';
 import { workerPoolMetricProviders, WorkerPoolMetrics } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 
@@ -13,6 +14,8 @@ import { WorkerPoolService } from './worker-pool.service.js';
     WorkerPoolService,
     WorkerPoolMetrics,
     ...workerPoolMetricProviders,
+    GenerationActivityMetrics,
+    ...generationActivityMetricProviders,
   ],
   exports: [WorkerPoolService],
 })

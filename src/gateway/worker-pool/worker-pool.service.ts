@@ -9,6 +9,7 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-resolver.js';
+import { type GenerationCounts } from './generation-totals.js';
 import { type ModelView } from './model-view.js';
 import { ModelWorkers } from './model-workers.js';
 import { type PooledWorker } from './pooled-worker.js';
@@ -17,12 +18,20 @@ import { streamHost } from './stream-host.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-launch.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type WorkerName } from './worker-roster.js';
 import { type WorkerView } from './worker-view.js';
 
 /** What metrics want to know and no view tells. */
 export type PoolActivity =
   | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
-  | { readonly type: 'restarted'; readonly model: string; readonly worker: string };
+  | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
+  | {
+      readonly type: 'generated';
+      readonly model: string;
+      readonly worker: string;
+      /** Since the last such event of this worker. */
+      readonly counts: GenerationCounts;
+    };
 
 export interface WorkerCallRequest extends CallRequest {
   readonly workerId: string;
@@ -59,8 +68,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       resolve,
       nowMs: () => clock.nowMs(),
       onCapacity: (model: string) => this.#capacity.next(model),
-      onRestart: ({ id, model }: { readonly id: string; readonly model: string }) =>
-        this.#activity.next({ type: 'restarted', worker: id, model }),
+      onRestart: ({ id, model }: WorkerName) => this.#activity.next({ type: 'restarted', worker: id, model }),
+      onGeneration: ({ id, model }: WorkerName, counts: GenerationCounts) =>
+        this.#activity.next({ type: 'generated', worker: id, model, counts }),
     };
     this.#models = new Map(models.map(model => [model.id, new ModelWorkers({ ...shared, model })]));
   }

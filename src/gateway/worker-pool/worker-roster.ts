@@ -6,10 +6,16 @@ import { ProcessLog } from '../../platform/process/process-log.js';
 import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
+import { type GenerationCounts } from './generation-totals.js';
 import { PooledWorker } from './pooled-worker.js';
 import { RemoteHome, type WorkerHome } from './worker-home.js';
 import { type WorkerLaunch } from './worker-launch.js';
 import { WorkerSupervisor } from './worker-supervisor.js';
+
+export interface WorkerName {
+  readonly id: string;
+  readonly model: string;
+}
 
 export interface RosterOptions {
   readonly settings: Settings;
@@ -17,7 +23,8 @@ export interface RosterOptions {
   /** Monotonic milliseconds. */
   nowMs(): number;
   onCapacity(model: string): void;
-  onRestart(worker: { readonly id: string; readonly model: string }): void;
+  onRestart(worker: WorkerName): void;
+  onGeneration(worker: WorkerName, counts: GenerationCounts): void;
 }
 
 interface Placement {
@@ -102,6 +109,7 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOpt
     log,
     nowMs: () => options.nowMs(),
     onCapacity: () => options.onCapacity(model.id),
+    onGeneration: counts => options.onGeneration({ id: place.id, model: model.id }, counts),
   });
 }
 

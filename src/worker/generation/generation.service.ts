@@ -34,7 +34,8 @@ export class GenerationService {
   /** Resolves after `done`. @throws DomainError this call's own failure, or the abort's error once the engine has let go. */
   async generate(call: GenerateCallFields, signal: AbortSignal, sink: GenerationSink): Promise<void> {
     const arrivedMs = this.clock.nowMs();
-    this.#slots ??= new Semaphore(this.engine.info.maxConcurrent);
+    const { maxConcurrent, overdraft = 0 } = this.engine.info;
+    this.#slots ??= new Semaphore(maxConcurrent + overdraft);
     const slot = await this.#slots.acquire(signal);
     try {
       const times = { arrivedMs, startedMs: this.clock.nowMs() };

@@ -25,6 +25,7 @@ export class HealthReporter {
       kind: model.kind,
       inFlight: this.calls.size,
       maxMessageBytes,
+      ...(this.engine.kind === 'llm' && { generation: this.engine.activity }),
     };
   }
 

@@ -82,6 +82,10 @@ export interface HealthResponse {
   inFlight: number;
   /** Largest message this worker accepts, in bytes. */
   maxMessageBytes: number;
+  /** Kind llm: REALTIME requests taken beyond max_concurrent, because they displace others. */
+  overdraft: number;
+  /** Engines that batch by steps. */
+  generation?: GenerationActivity | undefined;
 }
 
 export enum HealthResponse_State {
@@ -90,6 +94,29 @@ export enum HealthResponse_State {
   READY = 2,
   DRAINING = 3,
   UNRECOGNIZED = -1,
+}
+
+/** What continuous batching does now, and has done since the process began. */
+export interface GenerationActivity {
+  /** Sequences in the running set, and in the line before it. */
+  running: number;
+  waiting: number;
+  /** Blocks of KV memory: those that nobody holds, and all. */
+  freeBlocks: number;
+  blocks: number;
+  /** Tokens of a step at most, while somebody decodes. */
+  stepTokens: number;
+  /** Steps with work, and native decode calls. */
+  steps: number;
+  decodeCalls: number;
+  /** Times that a sequence lost its memory to another, or for being paused. */
+  preemptions: number;
+  /** Tokens of prompts that were found computed. */
+  prefixHitTokens: number;
+  /** Tokens that should have been found so, and were not. */
+  strandedTokens: number;
+  /** Times that the backend died. */
+  losses: number;
 }
 
 function createBaseGroup(): Group {
@@ -442,6 +469,8 @@ function createBaseHealthResponse(): HealthResponse {
     languages: [],
     inFlight: 0,
     maxMessageBytes: 0,
+    overdraft: 0,
+    generation: undefined,
   };
 }
 
@@ -485,6 +514,12 @@ export const HealthResponse: MessageFns<HealthResponse> = {
     }
     if (message.maxMessageBytes !== 0) {
       writer.uint32(104).uint64(message.maxMessageBytes);
+    }
+    if (message.overdraft !== 0) {
+      writer.uint32(112).uint32(message.overdraft);
+    }
+    if (message.generation !== undefined) {
+      GenerationActivity.encode(message.generation, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -606,6 +641,22 @@ export const HealthResponse: MessageFns<HealthResponse> = {
             message.maxMessageBytes = longToNumber(reader.uint64());
             continue;
           }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.overdraft = reader.uint32();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.generation = GenerationActivity.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -636,6 +687,197 @@ export const HealthResponse: MessageFns<HealthResponse> = {
     message.languages = object.languages?.map((e) => e) || [];
     message.inFlight = object.inFlight ?? 0;
     message.maxMessageBytes = object.maxMessageBytes ?? 0;
+    message.overdraft = object.overdraft ?? 0;
+    message.generation = (object.generation !== undefined && object.generation !== null)
+      ? GenerationActivity.fromPartial(object.generation)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseGenerationActivity(): GenerationActivity {
+  return {
+    running: 0,
+    waiting: 0,
+    freeBlocks: 0,
+    blocks: 0,
+    stepTokens: 0,
+    steps: 0,
+    decodeCalls: 0,
+    preemptions: 0,
+    prefixHitTokens: 0,
+    strandedTokens: 0,
+    losses: 0,
+  };
+}
+
+export const GenerationActivity: MessageFns<GenerationActivity> = {
+  encode(message: GenerationActivity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.running !== 0) {
+      writer.uint32(8).uint32(message.running);
+    }
+    if (message.waiting !== 0) {
+      writer.uint32(16).uint32(message.waiting);
+    }
+    if (message.freeBlocks !== 0) {
+      writer.uint32(24).uint32(message.freeBlocks);
+    }
+    if (message.blocks !== 0) {
+      writer.uint32(32).uint32(message.blocks);
+    }
+    if (message.stepTokens !== 0) {
+      writer.uint32(40).uint32(message.stepTokens);
+    }
+    if (message.steps !== 0) {
+      writer.uint32(48).uint64(message.steps);
+    }
+    if (message.decodeCalls !== 0) {
+      writer.uint32(56).uint64(message.decodeCalls);
+    }
+    if (message.preemptions !== 0) {
+      writer.uint32(64).uint64(message.preemptions);
+    }
+    if (message.prefixHitTokens !== 0) {
+      writer.uint32(72).uint64(message.prefixHitTokens);
+    }
+    if (message.strandedTokens !== 0) {
+      writer.uint32(80).uint64(message.strandedTokens);
+    }
+    if (message.losses !== 0) {
+      writer.uint32(88).uint64(message.losses);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GenerationActivity {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGenerationActivity();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.running = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.waiting = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.freeBlocks = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.blocks = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.stepTokens = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.steps = longToNumber(reader.uint64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.decodeCalls = longToNumber(reader.uint64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.preemptions = longToNumber(reader.uint64());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.prefixHitTokens = longToNumber(reader.uint64());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.strandedTokens = longToNumber(reader.uint64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.losses = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GenerationActivity>): GenerationActivity {
+    return GenerationActivity.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GenerationActivity>): GenerationActivity {
+    const message = createBaseGenerationActivity();
+    message.running = object.running ?? 0;
+    message.waiting = object.waiting ?? 0;
+    message.freeBlocks = object.freeBlocks ?? 0;
+    message.blocks = object.blocks ?? 0;
+    message.stepTokens = object.stepTokens ?? 0;
+    message.steps = object.steps ?? 0;
+    message.decodeCalls = object.decodeCalls ?? 0;
+    message.preemptions = object.preemptions ?? 0;
+    message.prefixHitTokens = object.prefixHitTokens ?? 0;
+    message.strandedTokens = object.strandedTokens ?? 0;
+    message.losses = object.losses ?? 0;
     return message;
   },
 };
