@@ -1,0 +1,11 @@
+import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
+import { readLlamaOptions } from '../../../src/worker/engines/llama-cpp/llama-options.js';
+import { llamaModel } from '../../support/llama-model.js';
+import { modelSpec } from '../engines/engine-items.js';
+import { describeTextBackend } from './text-backend.contract.js';
+
+describeTextBackend('llama.cpp', async () => {
+  const options = { modelFile: await llamaModel(), device: 'cpu', rows: 4, contextTokens: 256 };
+  const backend = new LlamaBackend(readLlamaOptions(modelSpec('llama-cpp', 'llm', options)));
+  return { backend, kill: () => process.kill(backend.pid!, 'SIGKILL') };
+});

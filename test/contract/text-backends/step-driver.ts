@@ -1,0 +1,130 @@
+import { type ItemResult, type StepItem } from '../../../src/core/iteration/generation-plan.js';
+import {
+  type Drawn,
+  type Sampling,
+  type TextBackend,
+  type TextSequence,
+} from '../../../src/worker/generation/text-backend.port.js';
+
+export const GREEDY: Sampling = {
+  ...{ temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 },
+  ...{ frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
+};
+
+/** Without end: the words of an answer that is as long as it may be. */
+export const DICED: Sampling = { ...GREEDY, temperature: 1, seed: 7 };
+
+export function sequence(prompt: readonly number[], sampling: Sampling = GREEDY, salt = 'a'): TextSequence {
+  return { ...{ priorityClass: 0, arrivalMs: 0, tenant: salt, salt, maxTokens: 64 }, prompt, sampling };
+}
+
+/** One sequence as a contract drives it by hand: blocks of its own, and what was drawn so far. */
+interface Driven {
+  readonly blocks: readonly number[];
+  readonly tokens: number[];
+  computed: number;
+}
+
+export interface Step {
+  readonly sequence: TextSequence;
+  /** Tokens of it that go through the model; absent: all that are pending. */
+  readonly tokens?: number;
+}
+
+/** Plans without a scheduler: who runs, and how much of it, is said by the test. */
+export class StepDriver {
+  readonly #backend: TextBackend;
+  readonly #driven = new Map<TextSequence, Driven>();
+  readonly #blocksEach: number;
+  #free: number[];
+  #leave: TextSequence[] = [];
+  #steps = 0;
+
+  constructor(backend: TextBackend, rows = backend.info.rows) {
+    this.#backend = backend;
+    const { blocks } = backend.memory;
+    this.#blocksEach = Math.floor(blocks / rows);
+    this.#free = Array.from({ length: rows }, (_, row) => row);
+  }
+
+  /** Runs the plan; all that is pending of each unless said otherwise. */
+  async step(...steps: readonly (TextSequence | Step)[]): Promise<Map<TextSequence, ItemResult>> {
+    const items = steps.map(step => this.#item('sequence' in step ? step : { sequence: step }));
+    const decode = items.filter(item => this.#isDecode(item));
+    const prefill = items.filter(item => !this.#isDecode(item));
+    const leave = this.#leave;
+    this.#leave = [];
+    const outcome = await this.#backend.run({ step: ++this.#steps, leave, decode, prefill });
+    if (outcome.type === 'failed') throw outcome.error;
+    for (const item of items) this.#learn(item, outcome.results.get(item.request));
+    return new Map(outcome.results);
+  }
+
+  /** Steps until each has `count` tokens or has stopped. @returns the tokens of each */
+  async generate(count: number, ...sequences: readonly TextSequence[]): Promise<number[][]> {
+    const stopped = new Set<TextSequence>();
+    const isDone = (one: TextSequence): boolean => stopped.has(one) || this.output(one).length >= count;
+    for (;;) {
+      const going = sequences.filter(one => !isDone(one));
+      if (going.length === 0) return sequences.map(one => this.output(one));
+      for (const [one, { type }] of await this.step(...going)) if (type === 'stop') stopped.add(one);
+    }
+  }
+
+  output(one: TextSequence): number[] {
+    return this.#driven.get(one)?.tokens.slice(one.prompt.length) ?? [];
+  }
+
+  /** Its memory is taken; it may come back and is computed again. */
+  preempt(one: TextSequence): void {
+    const driven = this.#driven.get(one);
+    if (driven) driven.computed = 0;
+    this.#leave.push(one);
+  }
+
+  /** All is computed again: the backend was opened anew. */
+  lose(): void {
+    for (const driven of this.#driven.values()) driven.computed = 0;
+  }
+
+  leave(one: TextSequence): void {
+    const driven = this.#driven.get(one);
+    if (driven) this.#free.push(driven.blocks[0]! / this.#blocksEach);
+    this.#driven.delete(one);
+    this.#leave.push(one);
+  }
+
+  #item({ sequence: one, tokens: wanted }: Step): StepItem<TextSequence> {
+    const driven = this.#of(one);
+    const pending = driven.tokens.slice(driven.computed);
+    const tokens = pending.slice(0, wanted ?? pending.length);
+    const sample = tokens.length === pending.length;
+    return { request: one, position: driven.computed, tokens, sample, blocks: driven.blocks };
+  }
+
+  #isDecode({ position, tokens, request }: StepItem<TextSequence>): boolean {
+    return tokens.length === 1 && position >= request.prompt.length;
+  }
+
+  #learn({ request, tokens }: StepItem<TextSequence>, result: ItemResult | undefined): void {
+    if (result === undefined) throw new Error('an item without a result');
+    if (result.type === 'failed') throw result.error;
+    const driven = this.#of(request);
+    driven.computed += tokens.length;
+    if (result.type === 'token') driven.tokens.push(result.token);
+  }
+
+  #of(one: TextSequence): Driven {
+    const known = this.#driven.get(one);
+    if (known) return known;
+    const row = this.#free.shift();
+    if (row === undefined) throw new Error('no row is free');
+    const blocks = Array.from({ length: this.#blocksEach }, (_, at) => row * this.#blocksEach + at);
+    const driven = { blocks, tokens: [...one.prompt], computed: 0 };
+    this.#driven.set(one, driven);
+    return driven;
+  }
+}
+
+export const textOf = (drawn: readonly (Drawn | undefined)[]): string =>
+  Buffer.concat(drawn.map(one => one?.bytes ?? Buffer.alloc(0))).toString();
