@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { access, mkdir, stat } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
@@ -34,13 +34,15 @@ export function checkNode(): Diagnosis {
   return { what: 'Node', state: 'fail', detail: process.version, fix: `install Node ${NODE_MIN.join('.')} or newer` };
 }
 
+const LATE_PACKAGES = ['koffi', 'onnxruntime-node', 'sherpa-onnx-node', 'node-llama-cpp'];
+
 /** The packages that are loaded late: what is absent shows only when an engine starts. */
 export async function checkPackages(): Promise<Diagnosis> {
   const missing: string[] = [];
-  for (const name of ['koffi', 'onnxruntime-node', 'sherpa-onnx-node']) {
+  for (const name of LATE_PACKAGES) {
     await import(name).catch((error: unknown) => missing.push(`${name} (${(error as Error).message.split('\n')[0]})`));
   }
-  if (missing.length === 0) return ok('packages', 'koffi, onnxruntime-node and sherpa-onnx-node load');
+  if (missing.length === 0) return ok('packages', `${LATE_PACKAGES.join(', ')} load`);
   return { what: 'packages', state: 'fail', detail: missing.join('; '), fix: 'npm ci' };
 }
 
@@ -119,6 +121,15 @@ export async function checkModelFiles(models: readonly ModelSpec[], settings: Se
   if (bad.length === 0) return ok('models', `${models.length} in ${settings.workers.modelsFile}`);
   const detail = bad.map(({ name, problems }) => `${name}: ${problems[0]}`).join('; ');
   return { what: 'models', state: 'fail', detail, fix: 'switchyard models check' };
+}
+
+/** Files and batches: a server, or SQLite in the data folder. */
+export async function checkDatabase({ database, data }: Settings): Promise<Diagnosis> {
+  if (database.url !== '') return checkServer('database', database.url, 'database.url');
+  const file = resolve(data.dir, 'switchyard.db');
+  const { size } = await stat(file).catch(() => ({ size: undefined }));
+  const state = size === undefined ? 'made by the first start' : byteText(size);
+  return ok('database', `SQLite, ${file}, ${state} (database.url is empty)`);
 }
 
 /** Optional servers, by address only: a handshake would need their secrets here. */

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
-import { SETTING_PATHS } from '../platform/config/settings.js';
 import { engineObjections } from '../worker/engines/engine-objections.js';
 import { EXIT } from './cli-error.js';
 import {
+  checkDatabase,
   checkEngineLibraries,
   checkFfmpeg,
   checkFolder,
@@ -51,13 +51,9 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
   ];
 }
 
-/** Whatever settings name servers that Switchyard can do without. */
-function checkServers({ sources }: LoadedConfig): Promise<readonly Diagnosis[]> {
-  const paths = SETTING_PATHS.filter(path => /^(redis|postgres|database)\.url$/.test(path));
-  return Promise.all(
-    paths.map(path => checkServer(path.split('.')[0] ?? path, String(sources.get(path)?.value), path)),
-  );
-}
+/** Servers that Switchyard can do without. */
+const checkServers = ({ settings }: LoadedConfig): Promise<readonly Diagnosis[]> =>
+  Promise.all([checkServer('redis', settings.redis.url, 'redis.url'), checkDatabase(settings)]);
 
 const text = ({ what, state, detail, fix }: Diagnosis): string =>
   `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;

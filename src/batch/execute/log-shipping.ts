@@ -6,15 +6,15 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { jobLogFolder } from '../../platform/storage/job-log-key.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/store.metrics.js';
 import { type JobWork } from '../job-work.js';
 import { type ResultLog } from './result-log.js';
 
-/** `jobs/<batch>/log/<segment>/<first byte>`: pieces of a segment in order; `…/<segment>.seal` and `…/owner` beside. */
-const folderKey = (jobId: string): string => `jobs/${jobId}/log/`;
+/** `jobs/<batch>/log/<segment>/<first byte>`: pieces of a segment in order; `…/<segment>.seal` beside. */
 const pieceKey = (jobId: string, segment: string, from: number): string =>
-  `${folderKey(jobId)}${segment}/${String(from).padStart(15, '0')}`;
+  `${jobLogFolder(jobId)}${segment}/${String(from).padStart(15, '0')}`;
 
 /**
  * Copies of the result log in the blob store, for processors that share no disk (blobs in S3): new bytes every
@@ -67,10 +67,10 @@ export class LogShipping {
     };
   }
 
-  /** After the end of a job. What stays after a crash in between costs room only. */
+  /** After the end of a job. What stays after a crash in between goes by garbage collection. */
   async remove(jobId: string): Promise<void> {
     if (!this.#enabled) return;
-    for await (const { key } of this.blobs.keys(folderKey(jobId))) {
+    for await (const { key } of this.blobs.keys(jobLogFolder(jobId))) {
       await this.traces.step('storage.Delete', key, () => this.blobs.remove(key));
       this.metrics.stored('delete', 'success');
     }
@@ -79,8 +79,8 @@ export class LogShipping {
   /** Local file name → keys of its pieces. */
   async #shipped(jobId: string): Promise<Map<string, string[]>> {
     const files = new Map<string, string[]>();
-    for await (const { key } of this.blobs.keys(folderKey(jobId))) {
-      const name = key.slice(folderKey(jobId).length).split('/')[0]!;
+    for await (const { key } of this.blobs.keys(jobLogFolder(jobId))) {
+      const name = key.slice(jobLogFolder(jobId).length).split('/')[0]!;
       files.set(name, [...(files.get(name) ?? []), key]);
     }
     return files;
@@ -112,7 +112,7 @@ class Shipment {
     const { folder, current } = this.log.segments;
     if (!this.#sealed) {
       const seal = current.replace(/log$/, 'seal');
-      await this.blobs.write(`${folderKey(this.jobId)}${seal}`, createReadStream(join(folder, seal)));
+      await this.blobs.write(`${jobLogFolder(this.jobId)}${seal}`, createReadStream(join(folder, seal)));
       this.#sealed = true;
     }
     const upTo = this.log.writtenBytes;

@@ -17,7 +17,10 @@ export interface Publication {
   readonly log: ResultLog;
 }
 
-/** Chosen once per claim: a processor that lost the job writes under other names than the one that has it. */
+/**
+ * Chosen once per claim, and anew when they are old: a processor that lost the job writes under other names than the one that
+ * has it, and nothing is named that garbage collection may be removing.
+ */
 interface Ids {
   readonly epoch: number;
   readonly output: string;
@@ -51,7 +54,7 @@ export class Publisher {
 
   async #ids({ folder, lease: { job, epoch } }: Publication): Promise<Ids> {
     const known = await readIds(folder);
-    if (known?.epoch === epoch) return known;
+    if (known?.epoch === epoch && this.files.isInTime(known.output)) return known;
     if (known) await this.files.discard(job, [known.output, known.error]);
     const ids: Ids = { epoch, output: this.files.newId(), error: this.files.newId() };
     await writeWhole(folder.publication(), JSON.stringify(ids));

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
-import { fileBlobKey } from '../../platform/storage/file-blob-key.js';
+import { fileBlobKey, mayBeNamed } from '../../platform/storage/file-blob-key.js';
 import { BlobWrites } from './blob-writes.js';
 
 const DEFAULT_LIFE_S = 30 * 86_400;
@@ -19,10 +20,21 @@ export interface NewResultFile {
   readonly assertHeld?: () => void;
 }
 
+/** Passes like an outage: the next attempt chooses another name. */
+class NameTooOld extends Error {
+  readonly code = 'ESTALE';
+
+  constructor(id: string) {
+    super(`Storing ${id} took too long.`);
+    this.name = 'NameTooOld';
+  }
+}
+
 /** Files that a batch makes: blob first, row after it, so that a row never names bytes that are not there. */
 @Injectable()
 export class ResultFiles {
   constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(FILE_STORE) private readonly files: FileStore,
     private readonly blobs: BlobWrites,
   ) {}
@@ -36,7 +48,12 @@ export class ResultFiles {
     return timeOrderedId('file-', Date.now());
   }
 
-  /** @throws when a store fails; doing it again is safe */
+  /** False: the bytes of this name may be collected as garbage at any moment, and want another one. */
+  isInTime(id: string): boolean {
+    return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
+  }
+
+  /** @throws when a store fails or took too long; doing it again is safe */
   async save(job: BatchJob, { filename, open, assertHeld, id = this.newId() }: NewResultFile): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
@@ -44,6 +61,7 @@ export class ResultFiles {
     let digest = createHash('sha256');
     const size = await this.blobs.write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
     assertHeld?.();
+    if (!this.isInTime(id)) throw new NameTooOld(id);
     const createdAtMs = Date.now();
     const file: StoredFile = {
       id,

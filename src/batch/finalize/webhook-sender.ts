@@ -6,8 +6,8 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
 import { HostExceptions } from '../../platform/storage/host-exceptions.js';
 import { StoreMetrics } from '../observe/store.metrics.js';
-import { postWebhook } from './webhook-post.js';
-import { WebhookSignature } from './webhook-signature.js';
+import { postWebhook } from '../../platform/webhooks/webhook-post.js';
+import { WebhookSignature } from '../../platform/webhooks/webhook-signature.js';
 
 /** How long a receiver has, and how long others leave an entry to its sender. */
 const ATTEMPT_MS = 15_000;
@@ -21,7 +21,7 @@ const PAUSES_S = [5, 30, 300, 1800, 7200, 18_000, 36_000];
 export class WebhookSender {
   readonly #logger = new Logger('BatchWebhooks');
   readonly #stop = new AbortController();
-  readonly #signature: WebhookSignature;
+  readonly #signature: WebhookSignature | undefined;
   readonly #exceptions: HostExceptions;
   #running: Promise<void> | undefined;
 
@@ -36,8 +36,9 @@ export class WebhookSender {
     this.#exceptions = new HostExceptions(batch.webhookAllowHosts);
   }
 
+  /** Nothing is sent unsigned: without a secret it is left to processors that have it. */
   start(): void {
-    this.#running ??= this.#run();
+    if (this.#signature) this.#running ??= this.#run(this.#signature);
   }
 
   /** An attempt that is cut off is made again by whoever looks next. */
@@ -46,21 +47,23 @@ export class WebhookSender {
     await this.#running;
   }
 
-  async #run(): Promise<void> {
+  async #run(signature: WebhookSignature): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await this.#round().catch((error: unknown) => this.#logger.warn({ err: error }, 'the outbox does not answer'));
+      await this.#round(signature).catch((error: unknown) =>
+        this.#logger.warn({ err: error }, 'the outbox does not answer'),
+      );
       await sleep(this.settings.batch.pollMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  async #round(): Promise<void> {
+  async #round(signature: WebhookSignature): Promise<void> {
     const due = await this.outbox.claim(Date.now(), HIDE_MS, AT_ONCE);
-    await Promise.all(due.map(entry => this.#send(entry)));
+    await Promise.all(due.map(entry => this.#send(entry, signature)));
   }
 
-  async #send(entry: OutboxEntry): Promise<void> {
-    const problem = await this.#attempt(entry);
+  async #send(entry: OutboxEntry, signature: WebhookSignature): Promise<void> {
+    const problem = await this.#attempt(entry, signature);
     if (this.#stop.signal.aborted && problem !== undefined) return this.outbox.retry(entry.id, Date.now());
     const { id, jobId: batch, type, attempts } = entry;
     if (problem === undefined) {
@@ -79,9 +82,9 @@ export class WebhookSender {
   }
 
   /** Undefined: it was taken. */
-  async #attempt(entry: OutboxEntry): Promise<{ reason: string; final: boolean } | undefined> {
+  async #attempt(entry: OutboxEntry, signature: WebhookSignature): Promise<AttemptProblem | undefined> {
     const body = bodyOf(entry);
-    const headers = this.#signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
+    const headers = signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ATTEMPT_MS)]);
     try {
       const status = await postWebhook({ url: entry.url, headers, body, exceptions: this.#exceptions, signal });
@@ -92,6 +95,12 @@ export class WebhookSender {
       return { reason: refused ? 'its address is not allowed' : (error as Error).message, final: refused };
     }
   }
+}
+
+interface AttemptProblem {
+  readonly reason: string;
+  /** Another attempt would end alike. */
+  readonly final: boolean;
 }
 
 /** As OpenAI's webhook events. */

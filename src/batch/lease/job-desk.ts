@@ -5,6 +5,7 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
+import { isOutage } from '../../platform/storage/outage.js';
 import { InputDamaged } from '../execute/input-lines.js';
 import { JobStop } from '../execute/job-stop.js';
 import { JobFolder } from '../job-folder.js';
@@ -12,7 +13,6 @@ import { type Ending, JobRunner } from '../job-runner.js';
 import { type JobWork } from '../job-work.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
-import { isOutage } from '../recovery/outage.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 
 const FIRST_PAUSE_MS = 1000;

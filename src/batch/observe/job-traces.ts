@@ -3,10 +3,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Attributes, ROOT_CONTEXT, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { TRACER } from '../../platform/tracing/tracing.js';
+import { contextAfter } from '../../platform/tracing/traceparent.js';
 
 export type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
 
-/** One trace per stay of a batch in a processor: `process-batch`, and below it what the blob store is asked (seeds/batch-processor "Tracing"). */
+/**
+ * One span per stay of a batch in a processor, `process-batch`, in the trace of the request that made it, and below it what the
+ * blob store is asked (seeds/batch-processor "Tracing").
+ */
 @Injectable()
 export class JobTraces {
   readonly #current = new AsyncLocalStorage<Span>();
@@ -16,7 +20,7 @@ export class JobTraces {
   /** @param outcome the job after the walk; undefined: it was handed over, which is a span of its own that outlives this one */
   async job<T>(job: BatchJob, walk: () => Promise<T>, outcome: () => BatchJob | undefined): Promise<T> {
     const attributes = { 'batch.id': job.id, 'tenant.id': job.tenant, 'file.id': job.inputFileId };
-    const span = this.tracer.startSpan('process-batch', { attributes, root: true });
+    const span = this.tracer.startSpan('process-batch', { attributes }, contextAfter(job.traceparent));
     try {
       return await this.#current.run(span, walk);
     } catch (error) {

@@ -2,18 +2,23 @@ import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter } from 'prom-client';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import {
+  type StorageOperation,
+  StorageOperations,
+  type StorageStatus,
+} from '../../platform/storage/storage.metrics.js';
 
 /** Counts what the processor asks of the blob store, finds at its start, and sends as webhooks. */
 @Injectable()
 export class StoreMetrics {
   constructor(
-    @InjectMetric('file_storage_operations_total') private readonly operations: Counter,
+    private readonly operations: StorageOperations,
     @InjectMetric('batch_startup_recovery_total') private readonly recoveries: Counter,
     @InjectMetric('batch_webhooks_total') private readonly webhooks: Counter,
   ) {}
 
-  stored(operation: 'store' | 'retrieve' | 'delete', status: 'success' | 'retry' | 'exhausted'): void {
-    this.operations.inc({ operation, component: 'processor', status });
+  stored(operation: StorageOperation, status: StorageStatus): void {
+    this.operations.count('processor', operation, status);
   }
 
   recovered(status: string, action: string): void {
@@ -27,7 +32,6 @@ export class StoreMetrics {
 
 export const STORE_METRICS: Provider[] = [
   StoreMetrics,
-  metricProvider('file_storage_operations_total'),
   metricProvider('batch_startup_recovery_total'),
   metricProvider('batch_webhooks_total'),
 ];

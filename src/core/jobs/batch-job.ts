@@ -40,6 +40,8 @@ export interface BatchJob {
   /** Set by `retry-failed`: the batch whose failed lines these are. */
   readonly retryOf?: string;
   readonly webhook?: JobWebhook;
+  /** W3C Trace Context of the request that made it: the processor's trace continues it. */
+  readonly traceparent?: string;
 }
 
 export interface RequestCounts {

@@ -47,6 +47,8 @@ export interface JobStore {
   remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'>;
   /** Unfinished batches that read this file: it must not be deleted. */
   usersOf(fileId: string): Promise<readonly string[]>;
+  /** Which of these ids are batches that have not ended: what was kept for going on with the others is garbage. */
+  unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /** One atomic claim: the unfinished job with the least slack that nobody holds, or whose holder's lease ran out. */
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;

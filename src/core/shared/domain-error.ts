@@ -129,6 +129,11 @@ export const ERROR_REGISTRY = {
     'later',
     'An operator unloaded the model; `POST /admin/v1/models/{id}/load` brings it back.',
   ),
+  queue_unavailable: server(
+    503,
+    'later',
+    'The queue in Redis cannot be reached, or is full; the request was not taken.',
+  ),
   shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
   storage_unavailable: server(
     503,

@@ -7,18 +7,23 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { type BlobStore, type FileStore, type UploadStore } from '../../core/jobs/job.ports.js';
+import { type BlobStore, type FileStore, type JobStore, type UploadStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { FILE_STORE, JOB_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
+import { bornAtMs } from '../../platform/database/time-ordered-id.js';
 import { FILE_BLOBS } from '../../platform/storage/file-blob-key.js';
+import { JOB_LOG_BLOBS, jobOfLogKey } from '../../platform/storage/job-log-key.js';
+import { GARBAGE_BLOBS } from './counted-blobs.js';
+
+/** Which of these keys, all old enough, nobody needs. */
+type GarbageJudge = (keys: readonly string[]) => Promise<(key: string) => boolean>;
 
 /** Rows of one statement, keys of one question. */
 const PORTION = 500;
 
 /**
- * Removes what nobody can ask for any more: expired files and uploads, and bytes that no row names, left by a crash between
- * the two. Every gateway does so; what another one has removed is simply gone.
+ * Removes what nobody can ask for any more: expired files and uploads, bytes that no row names, left by a crash between the
+ * two, and copied result logs of batches that have ended. Every gateway does so; what another one has removed is simply gone.
  */
 @Injectable()
 export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -29,7 +34,8 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   constructor(
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(JOB_STORE) private readonly jobs: JobStore,
+    @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -47,12 +53,13 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** One round. @param nowMs wall-clock time @returns how many of each went */
-  async collect(nowMs: number): Promise<{ files: number; uploads: number; orphans: number }> {
+  async collect(nowMs: number): Promise<{ files: number; uploads: number; orphans: number; logs: number }> {
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
     const orphans = (await this.#removeOrphans(beforeMs)) + (await this.blobs.removeDrafts(beforeMs));
-    return { files, uploads, orphans };
+    const logs = await this.#removeLogs(beforeMs);
+    return { files, uploads, orphans, logs };
   }
 
   async #run(): Promise<void> {
@@ -89,20 +96,36 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     return expired.length;
   }
 
-  async #removeOrphans(beforeMs: number): Promise<number> {
-    let removed = 0;
-    for await (const keys of portions(this.#keysBefore(beforeMs), PORTION)) {
+  #removeOrphans(beforeMs: number): Promise<number> {
+    return this.#sweep(FILE_BLOBS, beforeMs, async keys => {
       const referenced = await this.files.referenced(keys);
-      const orphans = keys.filter(key => !referenced.has(key));
-      for (const key of orphans) await this.blobs.remove(key);
-      removed += orphans.length;
+      return key => !referenced.has(key);
+    });
+  }
+
+  /** A processor removes the log of a batch that it ended; one that died in between could not. */
+  #removeLogs(beforeMs: number): Promise<number> {
+    return this.#sweep(JOB_LOG_BLOBS, beforeMs, async keys => {
+      const unfinished = await this.jobs.unfinishedAmong([...new Set(keys.map(jobOfLogKey))]);
+      return key => !unfinished.has(jobOfLogKey(key));
+    });
+  }
+
+  async #sweep(prefix: string, beforeMs: number, judge: GarbageJudge): Promise<number> {
+    let removed = 0;
+    for await (const keys of portions(this.#keysBefore(prefix, beforeMs), PORTION)) {
+      const garbage = keys.filter(await judge(keys));
+      for (const key of garbage) await this.blobs.remove(key);
+      removed += garbage.length;
       if (this.#stop.signal.aborted) break;
     }
     return removed;
   }
 
-  async *#keysBefore(beforeMs: number): AsyncGenerator<string> {
-    for await (const { key, writtenAtMs } of this.blobs.keys(FILE_BLOBS)) if (writtenAtMs < beforeMs) yield key;
+  /** By the younger of the two, name and bytes: S3 dates an object by the beginning of its upload. */
+  async *#keysBefore(prefix: string, beforeMs: number): AsyncGenerator<string> {
+    for await (const { key, writtenAtMs } of this.blobs.keys(prefix))
+      if (Math.max(writtenAtMs, bornAtMs(key) ?? 0) < beforeMs) yield key;
   }
 }
 

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
+import { TracingModule } from '../../platform/tracing/tracing.module.js';
 import { BatchesController } from './batches/batches.controller.js';
+import { BatchTraces } from './batches/batch-traces.js';
 import { BatchesService } from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
 import { WebhookAddress } from './batches/webhook-address.js';
+import { COUNTED_BLOBS } from './counted-blobs.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesController } from './files/files.controller.js';
 import { FilesService } from './files/files.service.js';
@@ -16,10 +19,12 @@ import { UploadsService } from './uploads/uploads.service.js';
 
 /** Files and batches over HTTP. It writes rows and blobs; processors run what the rows say. Tests override `PROCESSOR_LAUNCH`. */
 @Module({
-  imports: [DatabaseModule, BlobModule],
+  imports: [DatabaseModule, BlobModule, TracingModule.forService('switchyard-gateway')],
   controllers: [FilesController, UploadsController, BatchesController],
   providers: [
     { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },
+    ...COUNTED_BLOBS,
+    BatchTraces,
     BatchesService,
     EmbeddedProcessor,
     FailedLines,

@@ -228,7 +228,10 @@ export const SETTINGS_TABLE = {
   ),
   'batch.poll_ms': ms(1000, 10, DAY_MS, 'How often a processor looks for batches and webhooks.'),
   'batch.checkpoint_ms': ms(5000, 10, DAY_MS, 'How often results are copied to the blob store, when that is S3.'),
-  'batch.webhook_secret_file': text('', 'Secret that signs webhooks, as whsec_… or plain; empty: batches may not have webhooks.'),
+  'batch.webhook_secret_file': text(
+    '',
+    'Secret that signs webhooks, as whsec_… or plain; empty: batches may not have webhooks.',
+  ),
   'batch.webhook_attempts': count(8, 1, 100, 'Attempts at a webhook, over about a day, until it is given up.'),
   'batch.metrics_port': count(0, 0, 65_535, 'Port on loopback for /metrics of a processor; 0: none.'),
   'hub.endpoint': text(
@@ -250,6 +253,30 @@ export const SETTINGS_TABLE = {
   ),
   'redis.lock_ms': ms(30_000, 200, DAY_MS, 'A pull worker silent for this long loses its jobs to another one.'),
   'redis.max_stalled': count(1, 0, 100, 'Workers that may die with a job before it fails with worker_lost, less one.'),
+  'pull.max_batch_size': count(6, 1, 1024, 'Jobs in one group of a pull worker; MAX_BATCH_SIZE means it, too.'),
+  'pull.batch_timeout_ms': ms(
+    500,
+    0,
+    600_000,
+    'Longest wait of a group for stragglers (batching.policy says when); BATCH_TIMEOUT means it, too, in seconds.',
+  ),
+  'pull.max_concurrency': count(1, 1, 64, 'Groups on the device of a pull worker; MAX_CONCURRENCY means it, too.'),
+  'pull.block_ms': ms(
+    5000,
+    10,
+    600_000,
+    'Longest wait for a first job, then the loop begins anew; QUEUE_BRPOP_TIMEOUT means it, too, in seconds.',
+  ),
+  'pull.callback_allow_hosts': text(
+    '',
+    'Callbacks of jobs may also lead to these: host, host:port or network/prefix, with commas.',
+  ),
+  'pull.callback_secrets_dir': text(
+    '/etc/.secrets',
+    'Folder of the secrets that `callback.secretName` of a job names.',
+  ),
+  'pull.callback_attempts': count(12, 1, 100, 'Attempts at a callback, until it is given up.'),
+  'pull.callback_backoff_ms': ms(5000, 1, DAY_MS, 'First pause between two attempts at a callback; doubles.'),
   'logging.level': choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',

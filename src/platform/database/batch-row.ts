@@ -24,6 +24,7 @@ export const rowOfJob = (job: BatchJob, idempotencyKey?: string): NewBatchRow =>
   output_expires_after_s: job.outputExpiresAfterS ?? null,
   retry_of: job.retryOf ?? null,
   webhook_url: job.webhook?.url ?? null,
+  traceparent: job.traceparent ?? null,
   idempotency_key: idempotencyKey ?? null,
 });
 
@@ -48,6 +49,7 @@ export const jobOfRow = (row: BatchRow): BatchJob => ({
     outputExpiresAfterS: row.output_expires_after_s,
     retryOf: row.retry_of,
     webhook: row.webhook_url === null ? null : { url: row.webhook_url },
+    traceparent: row.traceparent,
   }),
 });
 

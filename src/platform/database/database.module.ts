@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { FILE_STORE, JOB_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX } from './database.tokens.js';
+import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX } from './database.tokens.js';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { KyselyJobStore } from './kysely-job-store.js';
+import { KyselyKeptRequestStore } from './kysely-kept-request-store.js';
 import { KyselyUploadStore } from './kysely-upload-store.js';
 import { KyselyWebhookOutbox } from './kysely-webhook-outbox.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
@@ -29,8 +30,9 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     store(FILE_STORE, KyselyFileStore),
     store(UPLOAD_STORE, KyselyUploadStore),
     store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
+    store(KEPT_REQUEST_STORE, KyselyKeptRequestStore),
   ],
-  exports: [JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX],
+  exports: [JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, KEPT_REQUEST_STORE],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}

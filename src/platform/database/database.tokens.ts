@@ -3,3 +3,5 @@ export const JOB_STORE = Symbol('JOB_STORE');
 export const FILE_STORE = Symbol('FILE_STORE');
 export const UPLOAD_STORE = Symbol('UPLOAD_STORE');
 export const WEBHOOK_OUTBOX = Symbol('WEBHOOK_OUTBOX');
+/** Of the port in `core/kept`. */
+export const KEPT_REQUEST_STORE = Symbol('KEPT_REQUEST_STORE');

@@ -98,6 +98,17 @@ export class KyselyJobStore implements JobStore {
     return rows.map(({ id }) => id);
   }
 
+  async unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await this.#db
+      .selectFrom('batches')
+      .select('id')
+      .where('id', 'in', ids)
+      .where('status', 'in', UNFINISHED_STATUSES)
+      .execute();
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined> {
     const row = await this.#db
       .updateTable('batches')

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { jobsAndFiles } from './migrations/001-jobs-and-files.js';
+import { batchTraceparent } from './migrations/002-batch-traceparent.js';
+import { keptRequests } from './migrations/003-kept-requests.js';
 import { postgresDialect } from './postgres-dialect.js';
 import { type Database } from './schema.js';
 import { NodeSqliteDialect } from './sqlite-dialect.js';
@@ -14,7 +16,7 @@ export interface OpenDatabase {
   readonly dialect: DialectName;
 }
 
-const MIGRATIONS = { '001-jobs-and-files': jobsAndFiles };
+const MIGRATIONS = { '001-jobs-and-files': jobsAndFiles, '002-batch-traceparent': batchTraceparent, '003-kept-requests': keptRequests };
 const ATTEMPTS = 5;
 
 /** @param url `postgres://…`, or the path of a SQLite file. */

@@ -7,6 +7,7 @@ export interface Database {
   upload_parts: UploadPartsTable;
   batches: BatchesTable;
   webhook_outbox: WebhookOutboxTable;
+  kept_requests: KeptRequestsTable;
 }
 
 export interface FilesTable {
@@ -67,6 +68,7 @@ export interface BatchesTable {
   output_expires_after_s: number | null;
   retry_of: string | null;
   webhook_url: string | null;
+  traceparent: string | null;
   idempotency_key: string | null;
   lease_owner: string | null;
   /** 0: nobody holds it. */
@@ -86,6 +88,31 @@ export interface WebhookOutboxTable {
   due_at_ms: number;
 }
 
+export interface KeptRequestsTable {
+  tenant: string;
+  name: string;
+  request_id: string;
+  mode: string;
+  path: string;
+  fingerprint: string;
+  /** JSON. */
+  headers: string;
+  blob: string;
+  status: string;
+  /** The gateway that runs it; null: nobody does. */
+  owner: string | null;
+  lease_until_ms: number;
+  attempts: number;
+  /** 0 or 1. */
+  cancelling: number;
+  created_at_ms: number;
+  ended_at_ms: number | null;
+  expires_at_ms: number;
+  /** JSON: status and headers. */
+  answer: string | null;
+}
+
 export type BatchRow = Selectable<BatchesTable>;
 export type FileRow = Selectable<FilesTable>;
 export type OutboxRow = Selectable<WebhookOutboxTable>;
+export type KeptRequestRow = Selectable<KeptRequestsTable>;

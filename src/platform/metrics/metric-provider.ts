@@ -43,7 +43,8 @@ function create(name: string, definition: MetricDefinition, read: (gauge: Gauge)
         ...base,
         collect() {
           this.reset();
-          return read(this);
+          // A source that does not answer has no value now; the scrape has all the others, and nobody dies of it.
+          return Promise.resolve(read(this)).catch(() => undefined);
         },
       });
   }

@@ -4,14 +4,15 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { FsBlobStore } from './fs-blob-store.js';
 import { S3BlobStore } from './s3-blob-store.js';
+import { STORAGE_OPERATIONS, StorageOperations } from './storage.metrics.js';
 
 /** Injection token of the `BlobStore` that the settings choose. */
 export const BLOB_STORE = Symbol('BLOB_STORE');
 
 @Global()
 @Module({
-  providers: [{ provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [SETTINGS] }],
-  exports: [BLOB_STORE],
+  providers: [{ provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [SETTINGS] }, ...STORAGE_OPERATIONS],
+  exports: [BLOB_STORE, StorageOperations],
 })
 export class BlobModule {}
 

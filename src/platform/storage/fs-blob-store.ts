@@ -51,7 +51,8 @@ export class FsBlobStore implements BlobStore {
   }
 
   async *keys(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
-    for (const path of await filesUnder(this.folder)) {
+    const folder = join(this.folder, ...prefix.split('/').slice(0, -1));
+    for (const path of await filesUnder(folder)) {
       const key = relative(this.folder, path).split(sep).join('/');
       if (!key.startsWith(prefix) || key.startsWith(UNFINISHED)) continue;
       const found = await stat(path).catch(() => undefined);

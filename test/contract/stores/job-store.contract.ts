@@ -41,6 +41,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
       outputExpiresAfterS: 3600,
       retryOf: 'batch_before',
       webhook: { url: 'https://example.com/hook' },
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     });
     await stores.jobs.create(job);
     expect(await stores.others.find(TENANT, job.id)).toEqual(job);
@@ -52,6 +53,13 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const elsewhere = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }), 'key');
     expect([first.created, again.created, elsewhere.created]).toEqual([true, false, true]);
     expect(again.job.id).toBe(first.job.id);
+  });
+
+  it('tells unfinished batches from ended and unknown ones', async () => {
+    const { id: running } = await inProgress();
+    const { id: ended } = (await stores.jobs.create(batchJob({ status: 'completed' }))).job;
+    expect([...(await stores.jobs.unfinishedAmong([running, ended, 'batch_nobody']))]).toEqual([running]);
+    expect((await stores.jobs.unfinishedAmong([])).size).toBe(0);
   });
 
   it('creates any number without a key', async () => {

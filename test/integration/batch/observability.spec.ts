@@ -9,6 +9,7 @@ import { TargetServer } from '../../support/target-server.js';
 interface OtlpSpan {
   readonly name: string;
   readonly parentSpanId?: string;
+  readonly traceId: string;
   readonly spanId: string;
   readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string; intValue?: number } }[];
 }
@@ -42,6 +43,7 @@ describe('a processor', () => {
     expect(text).toContain('batch_jobs{status="completed"} 1');
     expect(text).toContain('le="86400"');
     expect(text).toContain('model="other"');
+    expect(scrape.sum('file_storage_operations_total')).toBe(2);
   });
 
   it('answers its gateway over IPC with its own metrics, and none of the process', async () => {
@@ -81,20 +83,22 @@ describe('a processor', () => {
     expect(await yard.jobs.claim('me', Date.now(), 1000)).toMatchObject({ job: { id: job.id }, epoch: 2 });
   });
 
-  it('traces a batch: process-batch with its counts, and the storage it used', async () => {
+  it('traces a batch in the trace of the request that made it: process-batch with its counts, and the storage it used', async () => {
     await using target = await TargetServer.start();
     await using collector = await TargetServer.start();
     await using yard = await BatchYard.open({
       settings: { 'batch.gateway_url': target.url },
       environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     });
-    const job = await yard.submit([chatLine('a'), chatLine('b')]);
+    const [traceId, spanId] = ['4b'.repeat(16), 'f0'.repeat(8)];
+    const job = await yard.submit([chatLine('a'), chatLine('b')], { traceparent: `00-${traceId}-${spanId}-01` });
     const processor = yard.start();
     const ended = await yard.untilEnd(job.id);
     processor.child.kill('SIGTERM');
     await once(processor.child, 'exit');
     const spans = collector.calls.flatMap(({ body }) => spansIn(body));
     const root = spans.find(({ name }) => name === 'process-batch')!;
+    expect(root).toMatchObject({ traceId, parentSpanId: spanId });
     expect(attributesOf(root)).toMatchObject({
       'batch.id': job.id,
       'tenant.id': 'default',

@@ -38,7 +38,9 @@ describe('webhooks', () => {
     await using receiver = await TargetServer.start();
     await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
     const job = await yard.submit([chatLine('a')], { webhook: { url: receiver.url } });
-    const processor = yard.start();
+    const secretFile = join(yard.folder, 'secret');
+    await writeFile(secretFile, 'a secret of enough bytes');
+    const processor = yard.start({ 'batch.webhook_secret_file': secretFile });
     await yard.untilEnd(job.id);
     while (!(await processor.logTail()).includes('webhook given up')) await pause(20);
     expect(receiver.calls).toHaveLength(0);

@@ -5,7 +5,10 @@ import { answerOf, type BatchAnswer, JobsRig } from './jobs-rig.js';
 let rig: JobsRig;
 let input: string;
 beforeAll(async () => {
-  rig = await JobsRig.start({ 'batch.webhook_allow_hosts': 'hooks.example:8443, 10.9.0.0/16' });
+  rig = await JobsRig.start({
+    'batch.webhook_allow_hosts': 'hooks.example:8443, 10.9.0.0/16',
+    'batch.webhook_secret_file': 'read by the processor only',
+  });
   input = (await rig.file('{}\n')).id;
 });
 afterAll(() => rig.close());
@@ -98,6 +101,19 @@ describe('POST /v1/batches', () => {
   it('takes a webhook to an address that the settings allow', async () => {
     const webhook = { url: 'http://10.9.8.7/hook' };
     expect((await rig.batch({ input_file_id: input, webhook })).webhook).toEqual(webhook);
+  });
+
+  it('refuses every webhook while it has no secret to sign them with', async () => {
+    const unsigned = await JobsRig.start();
+    try {
+      const { id } = await unsigned.file('{}\n');
+      const webhook = { url: 'https://example.com/hook' };
+      const error = await errorOf(unsigned.create({ input_file_id: id, webhook }));
+      expect(error).toMatchObject({ status: 400, code: 'webhook_refused', param: 'webhook.url' });
+      expect(error.message).toContain('batch.webhook_secret_file');
+    } finally {
+      await unsigned.close();
+    }
   });
 
   it('accepts fields it does not know, as newer SDKs send them', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
+import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
+import { fileBlobKey } from '../../../src/platform/storage/file-blob-key.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
 
 const HOUR_MS = 3_600_000;
@@ -7,12 +9,15 @@ const MONTH_MS = 31 * 24 * HOUR_MS;
 
 let rig: JobsRig;
 beforeAll(async () => {
-  rig = await JobsRig.start();
+  rig = await JobsRig.start({ 'files.orphan_age_ms': HOUR_MS });
 });
 afterAll(() => rig.close());
 
 const collect = (afterMs: number) =>
   rig.gateway.app.get(GarbageCollector, { strict: false }).collect(Date.now() + afterMs);
+
+/** Ids never go back in time by themselves. */
+const timeOrderedIdAt = (ms: number): string => `file-${ms.toString(16).padStart(12, '0')}${'0'.repeat(20)}`;
 
 async function* bytes(): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from('nobody'));
@@ -45,13 +50,41 @@ describe('garbage', () => {
     expect(await rig.gateway.drafts()).toEqual([]);
   });
 
+  it('is the copied result log of a batch that has ended or is gone, and never that of one that has not', async () => {
+    const [ended, running] = [await rig.batch(), await rig.batch()];
+    for (const id of [ended.id, running.id, 'batch_0']) await rig.blobs.write(`jobs/${id}/log/1-0.log/0`, bytes());
+    await rig.finish(ended.id);
+    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ logs: 0 });
+    expect(await collect(HOUR_MS + 60_000)).toMatchObject({ logs: 2 });
+    const keys: string[] = [];
+    for await (const { key } of rig.blobs.keys('jobs/')) keys.push(key);
+    expect(keys).toEqual([`jobs/${running.id}/log/1-0.log/0`]);
+    await rig.finish(running.id);
+  });
+
+  it('are no bytes with a name that is young, however old the bucket says they are', async () => {
+    const key = fileBlobKey('nobody', timeOrderedIdAt(Date.now() + 2 * HOUR_MS));
+    await rig.blobs.write(key, bytes());
+    expect(await collect(HOUR_MS + 60_000)).toMatchObject({ orphans: 0 });
+    expect(await collect(4 * HOUR_MS)).toMatchObject({ orphans: 1 });
+  });
+
+  it('is never named: what took half of that hour to store becomes no file', async () => {
+    const writer = rig.gateway.app.get(FileWriter, { strict: false });
+    const written = await writer.write('default', bytes(), { maxBytes: 100, maxLines: 1 });
+    const late = { ...written, id: timeOrderedIdAt(Date.now() - HOUR_MS / 2 - 60_000) };
+    const facts = { purpose: 'evals', filename: 'late' } as const;
+    await expect(writer.publish('default', late, facts)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await writer.publish('default', { ...late, id: timeOrderedIdAt(Date.now() - HOUR_MS / 4) }, facts);
+  });
+
   it('is an upload after its hour, with its parts', async () => {
     const order = { bytes: 3, filename: 'a', mime_type: 'text/plain', purpose: 'evals' };
     const { id } = await answerOf<{ id: string }>(rig.gateway.post('/v1/uploads', order));
     const form = new FormData();
     form.set('data', new Blob(['abc']), 'a');
     await answerOf(rig.gateway.post(`/v1/uploads/${id}/parts`, form));
-    expect(await collect(HOUR_MS - 60_000)).toEqual({ files: 0, uploads: 0, orphans: 0 });
-    expect(await collect(HOUR_MS + 60_000)).toEqual({ files: 0, uploads: 1, orphans: 1 });
+    expect(await collect(HOUR_MS - 60_000)).toEqual({ files: 0, uploads: 0, orphans: 0, logs: 0 });
+    expect(await collect(HOUR_MS + 60_000)).toEqual({ files: 0, uploads: 1, orphans: 1, logs: 0 });
   });
 });

@@ -8,7 +8,14 @@ import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
 /** What the caller decides of a job. */
 export type BatchOrder = Pick<
   BatchJob,
-  'endpoint' | 'inputFileId' | 'completionWindow' | 'metadata' | 'outputExpiresAfterS' | 'webhook' | 'retryOf'
+  | 'endpoint'
+  | 'inputFileId'
+  | 'completionWindow'
+  | 'metadata'
+  | 'outputExpiresAfterS'
+  | 'webhook'
+  | 'retryOf'
+  | 'traceparent'
 >;
 
 export const orderOf = (dto: BatchCreateDto): BatchOrder => ({

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import {
@@ -14,12 +14,14 @@ import { DescribesErrors } from '../../api/docs/errors.decorator.js';
 import { summaryOf } from '../../api/docs/summary.js';
 import { parseDto } from '../../api/dto-validation.js';
 import { fieldsOf } from '../../api/json-body.js';
+import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
 import { idempotencyKeyOf, orderOf } from './batch-order.js';
 import { batchView } from './batch-view.js';
-import { BatchesService } from './batches.service.js';
+import { BatchesService, type OrderContext } from './batches.service.js';
 
 @ApiTags('batches')
+@UseInterceptors(OutageInterceptor)
 @Controller('v1/batches')
 export class BatchesController {
   constructor(private readonly batches: BatchesService) {}
@@ -31,18 +33,19 @@ export class BatchesController {
   @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same key again: the batch made then.' })
   @ApiOkResponse({ type: BatchDto })
   @DescribesErrors(
+    'storage_unavailable',
     ...(['invalid_value', 'missing_required_parameter', 'invalid_json', 'webhook_refused'] as const),
     ...(['file_not_found', 'idempotency_key_reused'] as const),
   )
   async create(@Req() request: FastifyRequest, @Body() body: unknown): Promise<BatchDto> {
     const order = orderOf(parseDto(BatchCreateDto, fieldsOf(body)));
-    return view(await this.batches.create(tenantOf(request), order, idempotencyKeyOf(request.headers)));
+    return view(await this.batches.create(tenantOf(request), order, contextOf(request)));
   }
 
   @Get()
   @ApiOperation({ summary: summaryOf('GET', '/v1/batches') })
   @ApiOkResponse({ type: BatchListDto })
-  @DescribesErrors('invalid_value')
+  @DescribesErrors('storage_unavailable', 'invalid_value')
   async list(@Req() request: FastifyRequest, @Query() query: BatchListQueryDto): Promise<BatchListDto> {
     return pageView(await this.batches.list(tenantOf(request), parseDto(BatchListQueryDto, { ...query })), view);
   }
@@ -51,7 +54,7 @@ export class BatchesController {
   @ApiOperation({ summary: summaryOf('GET', '/v1/batches/{id}') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: BatchDto })
-  @DescribesErrors('batch_not_found')
+  @DescribesErrors('storage_unavailable', 'batch_not_found')
   async retrieve(@Req() request: FastifyRequest, @Param('id') id: string): Promise<BatchDto> {
     return view(await this.batches.find(tenantOf(request), id));
   }
@@ -61,7 +64,7 @@ export class BatchesController {
   @ApiOperation({ summary: summaryOf('POST', '/v1/batches/{id}/cancel') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: BatchDto })
-  @DescribesErrors('batch_not_found', 'batch_not_cancellable')
+  @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_cancellable')
   async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<BatchDto> {
     return view(await this.batches.cancel(tenantOf(request), id));
   }
@@ -71,20 +74,27 @@ export class BatchesController {
   @ApiOperation({ summary: summaryOf('POST', '/v1/batches/{id}/retry-failed') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: BatchDto, description: 'The new batch; `retry_of` names the old one.' })
-  @DescribesErrors('batch_not_found', 'batch_not_finished', 'nothing_to_retry', 'file_not_found')
+  @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_finished', 'nothing_to_retry', 'file_not_found')
   async retryFailed(@Req() request: FastifyRequest, @Param('id') id: string): Promise<BatchDto> {
-    return view(await this.batches.retryFailed(tenantOf(request), id));
+    return view(await this.batches.retryFailed(tenantOf(request), id, traceparentIn(request)));
   }
 
   @Delete(':id')
   @ApiOperation({ summary: summaryOf('DELETE', '/v1/batches/{id}') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: BatchDeletedDto })
-  @DescribesErrors('batch_not_found', 'batch_not_finished')
+  @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_finished')
   async remove(@Req() request: FastifyRequest, @Param('id') id: string): Promise<BatchDeletedDto> {
     await this.batches.remove(tenantOf(request), id);
     return { id, object: 'batch', deleted: true };
   }
 }
+
+const contextOf = (request: FastifyRequest): OrderContext => ({
+  traceparent: traceparentIn(request),
+  idempotencyKey: idempotencyKeyOf(request.headers),
+});
+
+const traceparentIn = ({ headers }: FastifyRequest): string | undefined => [headers.traceparent].flat()[0];
 
 const view = (job: BatchJob): BatchDto => batchView(job, Date.now());

@@ -8,8 +8,15 @@ import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
 import { type BatchOrder, newJob, sameOrder } from './batch-order.js';
+import { BatchTraces } from './batch-traces.js';
 import { FailedLines } from './failed-lines.js';
 import { WebhookAddress } from './webhook-address.js';
+
+/** What a request says beside its body. */
+export interface OrderContext {
+  readonly traceparent: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
 
 /** Batches of a tenant. They are rows: whichever processor claims one runs it (D-13). */
 @Injectable()
@@ -20,10 +27,17 @@ export class BatchesService {
     private readonly webhooks: WebhookAddress,
     private readonly failedLines: FailedLines,
     private readonly processor: EmbeddedProcessor,
+    private readonly traces: BatchTraces,
   ) {}
 
   /** With an idempotency key that came before: the batch made then. @throws DomainError when that was another order */
-  async create(tenant: string, order: BatchOrder, idempotencyKey?: string): Promise<BatchJob> {
+  create(tenant: string, order: BatchOrder, { traceparent, idempotencyKey }: OrderContext): Promise<BatchJob> {
+    return this.traces.created(traceparent, own =>
+      this.#create(tenant, own === undefined ? order : { ...order, traceparent: own }, idempotencyKey),
+    );
+  }
+
+  async #create(tenant: string, order: BatchOrder, idempotencyKey: string | undefined): Promise<BatchJob> {
     await this.#checkInput(tenant, order.inputFileId);
     if (order.webhook) await this.webhooks.check(order.webhook.url);
     const { job, created } = await this.jobs.create(newJob(tenant, order, Date.now()), idempotencyKey);
@@ -58,16 +72,17 @@ export class BatchesService {
     if (outcome === 'running') throw unfinished(await this.find(tenant, id));
   }
 
-  async retryFailed(tenant: string, id: string): Promise<BatchJob> {
+  async retryFailed(tenant: string, id: string, traceparent: string | undefined): Promise<BatchJob> {
     const job = await this.find(tenant, id);
     if (!isTerminal(job.status)) throw unfinished(job);
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
     const input = await this.failedLines.asFile(job);
-    return this.create(tenant, {
+    const order = {
       ...{ endpoint, completionWindow, metadata, inputFileId: input.id, retryOf: id },
       ...(outputExpiresAfterS === undefined ? {} : { outputExpiresAfterS }),
       ...(webhook ? { webhook } : {}),
-    });
+    };
+    return this.create(tenant, order, { traceparent, idempotencyKey: undefined });
   }
 
   async #checkInput(tenant: string, id: string): Promise<void> {

@@ -3,8 +3,8 @@ import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { type BlobStore, type FileStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
-import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
+import { API_BLOBS } from '../counted-blobs.js';
 import { FileWriter } from '../files/file-writer.js';
 
 const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };
@@ -14,7 +14,7 @@ const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };
 export class FailedLines {
   constructor(
     @Inject(FILE_STORE) private readonly files: FileStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(API_BLOBS) private readonly blobs: BlobStore,
     private readonly writer: FileWriter,
   ) {}
 

@@ -5,19 +5,22 @@ import { fetchTarget, resolveBySystem } from '../../../platform/storage/fetch-ta
 import { HostExceptions } from '../../../platform/storage/host-exceptions.js';
 
 /**
- * Refuses webhooks that would reach into this network, while their author is still listening. The sender checks again: names
+ * Refuses webhooks that nobody could tell from forged ones, and those that would reach into this network, while their author is
+ * still listening. The sender checks again: names
  * change their minds.
  */
 @Injectable()
 export class WebhookAddress {
   readonly #exceptions: HostExceptions;
 
-  constructor(@Inject(SETTINGS) { batch }: Settings) {
-    this.#exceptions = new HostExceptions(batch.webhookAllowHosts);
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {
+    this.#exceptions = new HostExceptions(settings.batch.webhookAllowHosts);
   }
 
   /** @throws DomainError `webhook_refused` */
   async check(url: string): Promise<void> {
+    if (this.settings.batch.webhookSecretFile === '')
+      throw refused('this server has no secret to sign webhooks with, `batch.webhook_secret_file`');
     const parsed = URL.parse(url);
     if (!parsed) throw refused('it is no URL');
     try {

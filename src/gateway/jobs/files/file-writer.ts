@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore, type FilePurpose, type FileStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
-import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
-import { fileBlobKey } from '../../../platform/storage/file-blob-key.js';
+import { fileBlobKey, mayBeNamed } from '../../../platform/storage/file-blob-key.js';
 import { orStorageFull } from '../../../platform/storage/storage-full.js';
+import { API_BLOBS } from '../counted-blobs.js';
 import { expiryMs } from './file-limits.js';
 import { type FileLimits, MeasuredBytes } from './measured-bytes.js';
 
@@ -27,8 +28,9 @@ export interface FileFacts {
 @Injectable()
 export class FileWriter {
   constructor(
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(API_BLOBS) private readonly blobs: BlobStore,
     @Inject(FILE_STORE) private readonly files: FileStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`; then nothing is left. */
@@ -47,6 +49,7 @@ export class FileWriter {
     { id, blobKey, measured }: WrittenBytes,
     { purpose, filename, expiresAfterS }: FileFacts,
   ): Promise<StoredFile> {
+    this.assertInTime(id);
     const createdAtMs = Date.now();
     const expiresAtMs = expiryMs(purpose, createdAtMs, expiresAfterS);
     const file: StoredFile = {
@@ -57,6 +60,12 @@ export class FileWriter {
     };
     await this.files.create(file);
     return file;
+  }
+
+  /** Before a row names the bytes. @throws DomainError: they may be collected as garbage at any moment */
+  assertInTime(id: string): void {
+    if (mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now())) return;
+    throw new DomainError('storage_unavailable', 'Storing the bytes took too long.', { retryAfterMs: 1000 });
   }
 
   /** Never rejects: what stays is garbage, which is collected. */

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
@@ -13,10 +13,12 @@ import { tenantOf } from '../../../platform/auth/access-hooks.js';
 import { DescribesErrors } from '../../api/docs/errors.decorator.js';
 import { summaryOf } from '../../api/docs/summary.js';
 import { parseDto } from '../../api/dto-validation.js';
+import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
 import { FilesService } from './files.service.js';
 
 @ApiTags('files')
+@UseInterceptors(OutageInterceptor)
 @Controller('v1/files')
 export class FilesController {
   constructor(private readonly files: FilesService) {}
@@ -31,6 +33,7 @@ export class FilesController {
   @ApiBody({ type: FileCreateDto })
   @ApiOkResponse({ type: FileDto })
   @DescribesErrors(
+    'storage_unavailable',
     ...(['invalid_value', 'missing_required_parameter', 'too_many_files', 'empty_file', 'too_many_lines'] as const),
     ...(['invalid_multipart', 'file_too_large', 'unsupported_media_type', 'storage_full'] as const),
   )
@@ -41,7 +44,7 @@ export class FilesController {
   @Get()
   @ApiOperation({ summary: summaryOf('GET', '/v1/files') })
   @ApiOkResponse({ type: FileListDto })
-  @DescribesErrors('invalid_value')
+  @DescribesErrors('storage_unavailable', 'invalid_value')
   async list(@Req() request: FastifyRequest, @Query() query: FileListQueryDto): Promise<FileListDto> {
     return pageView(await this.files.list(tenantOf(request), parseDto(FileListQueryDto, { ...query })), fileDto);
   }
@@ -50,7 +53,7 @@ export class FilesController {
   @ApiOperation({ summary: summaryOf('GET', '/v1/files/{id}') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: FileDto })
-  @DescribesErrors('file_not_found')
+  @DescribesErrors('storage_unavailable', 'file_not_found')
   async retrieve(@Req() request: FastifyRequest, @Param('id') id: string): Promise<FileDto> {
     return fileDto(await this.files.find(tenantOf(request), id));
   }
@@ -65,7 +68,7 @@ export class FilesController {
   })
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'The `ETag`, the SHA-256 of the bytes: 304.' })
   @ApiOkResponse({ content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } })
-  @DescribesErrors('file_not_found', 'range_not_satisfiable')
+  @DescribesErrors('storage_unavailable', 'file_not_found', 'range_not_satisfiable')
   content(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Param('id') id: string): Promise<void> {
     return this.files.sendContent(tenantOf(request), id, { request, reply });
   }
@@ -74,7 +77,7 @@ export class FilesController {
   @ApiOperation({ summary: summaryOf('DELETE', '/v1/files/{id}') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: FileDeletedDto })
-  @DescribesErrors('file_not_found', 'file_in_use')
+  @DescribesErrors('storage_unavailable', 'file_not_found', 'file_in_use')
   async remove(@Req() request: FastifyRequest, @Param('id') id: string): Promise<FileDeletedDto> {
     await this.files.remove(tenantOf(request), id);
     return { id, object: 'file', deleted: true };

@@ -11,8 +11,8 @@ import {
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
-import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
 import { parseDto } from '../../api/dto-validation.js';
+import { API_BLOBS } from '../counted-blobs.js';
 import { sendContent } from './file-content.js';
 import { bytesOf, type Fields, readFileForm } from './file-form.js';
 import { limitsOf } from './file-limits.js';
@@ -26,7 +26,7 @@ export class FilesService {
   constructor(
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(JOB_STORE) private readonly jobs: JobStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(API_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly writer: FileWriter,
   ) {}

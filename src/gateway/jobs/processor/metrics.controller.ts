@@ -1,6 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { summaryOf } from '../../api/docs/summary.js';
+import { mergedMetrics } from '../../../platform/metrics/merged-metrics.js';
 import { allMetricsText, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-text.js';
 import { EmbeddedProcessor } from './embedded-processor.js';
 
@@ -15,7 +16,6 @@ export class MetricsController {
   @ApiOperation({ summary: summaryOf('GET', '/metrics') })
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
   async scrape(): Promise<string> {
-    const [own, processor] = await Promise.all([allMetricsText(), this.processor.metrics()]);
-    return own + processor;
+    return mergedMetrics(await Promise.all([allMetricsText(), this.processor.metrics()]));
   }
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Req, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import {
@@ -15,10 +15,11 @@ import { DescribesErrors } from '../../api/docs/errors.decorator.js';
 import { summaryOf } from '../../api/docs/summary.js';
 import { parseDto } from '../../api/dto-validation.js';
 import { fieldsOf } from '../../api/json-body.js';
-
+import { OutageInterceptor } from '../outage.interceptor.js';
 import { UploadsService } from './uploads.service.js';
 
 @ApiTags('files')
+@UseInterceptors(OutageInterceptor)
 @Controller('v1/uploads')
 export class UploadsController {
   constructor(private readonly uploads: UploadsService) {}
@@ -28,7 +29,13 @@ export class UploadsController {
   @ApiOperation({ summary: summaryOf('POST', '/v1/uploads') })
   @ApiBody({ type: UploadCreateDto })
   @ApiOkResponse({ type: UploadDto })
-  @DescribesErrors('invalid_value', 'missing_required_parameter', 'invalid_json', 'file_too_large')
+  @DescribesErrors(
+    'storage_unavailable',
+    'invalid_value',
+    'missing_required_parameter',
+    'invalid_json',
+    'file_too_large',
+  )
   async create(@Req() request: FastifyRequest, @Body() body: unknown): Promise<UploadDto> {
     return uploadDto(await this.uploads.create(tenantOf(request), parseDto(UploadCreateDto, fieldsOf(body))));
   }
@@ -40,7 +47,14 @@ export class UploadsController {
   @ApiConsumes('multipart/form-data')
   @ApiBody({ type: UploadPartCreateDto })
   @ApiOkResponse({ type: UploadPartDto })
-  @DescribesErrors('upload_not_found', 'upload_not_pending', 'file_too_large', 'invalid_multipart', 'storage_full')
+  @DescribesErrors(
+    'storage_unavailable',
+    'upload_not_found',
+    'upload_not_pending',
+    'file_too_large',
+    'invalid_multipart',
+    'storage_full',
+  )
   async addPart(@Req() request: FastifyRequest, @Param('id') id: string): Promise<UploadPartDto> {
     return uploadPartDto(await this.uploads.addPart(tenantOf(request), id, request));
   }
@@ -51,7 +65,14 @@ export class UploadsController {
   @ApiParam({ name: 'id' })
   @ApiBody({ type: UploadCompleteDto })
   @ApiOkResponse({ type: UploadDto })
-  @DescribesErrors('upload_not_found', 'upload_not_pending', 'upload_incomplete', 'invalid_value', 'too_many_lines')
+  @DescribesErrors(
+    'storage_unavailable',
+    'upload_not_found',
+    'upload_not_pending',
+    'upload_incomplete',
+    'invalid_value',
+    'too_many_lines',
+  )
   async complete(@Req() request: FastifyRequest, @Param('id') id: string, @Body() body: unknown): Promise<UploadDto> {
     const dto = parseDto(UploadCompleteDto, fieldsOf(body));
     const { upload, file } = await this.uploads.complete(tenantOf(request), id, dto);
@@ -63,7 +84,7 @@ export class UploadsController {
   @ApiOperation({ summary: summaryOf('POST', '/v1/uploads/{id}/cancel') })
   @ApiParam({ name: 'id' })
   @ApiOkResponse({ type: UploadDto })
-  @DescribesErrors('upload_not_found', 'upload_not_pending')
+  @DescribesErrors('storage_unavailable', 'upload_not_found', 'upload_not_pending')
   async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<UploadDto> {
     return uploadDto(await this.uploads.cancel(tenantOf(request), id));
   }

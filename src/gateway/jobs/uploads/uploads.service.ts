@@ -13,9 +13,9 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
-import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
 import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
 import { type FileStore } from '../../../core/jobs/job.ports.js';
+import { API_BLOBS } from '../counted-blobs.js';
 import { bytesOf, readFileForm } from '../files/file-form.js';
 import { limitsOf } from '../files/file-limits.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
@@ -34,7 +34,7 @@ export class UploadsService {
   constructor(
     @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
     @Inject(FILE_STORE) private readonly files: FileStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    @Inject(API_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly writer: FileWriter,
   ) {}
@@ -111,7 +111,8 @@ export class UploadsService {
     return upload;
   }
 
-  async #partOf({ id: uploadId }: Upload, { blobKey, measured }: WrittenBytes): Promise<UploadPart> {
+  async #partOf({ id: uploadId }: Upload, { id, blobKey, measured }: WrittenBytes): Promise<UploadPart> {
+    this.writer.assertInTime(id);
     const createdAtMs = Date.now();
     const part = { id: timeOrderedId('part_', createdAtMs), uploadId, blobKey, bytes: measured.size, createdAtMs };
     if (await this.uploads.addPart(part)) return part;

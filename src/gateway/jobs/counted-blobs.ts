@@ -1,0 +1,20 @@
+import { type Provider } from '@nestjs/common';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { CountedBlobStore } from '../../platform/storage/counted-blob-store.js';
+import { type StorageComponent, StorageOperations } from '../../platform/storage/storage.metrics.js';
+
+/** The blob store as requests use it, and as the garbage collector does: the same bytes, counted apart. */
+export const API_BLOBS = Symbol('API_BLOBS');
+export const GARBAGE_BLOBS = Symbol('GARBAGE_BLOBS');
+
+const counted = (provide: symbol, component: StorageComponent): Provider => ({
+  provide,
+  inject: [BLOB_STORE, StorageOperations],
+  useFactory: (blobs: BlobStore, operations: StorageOperations) => new CountedBlobStore(blobs, operations, component),
+});
+
+export const COUNTED_BLOBS: readonly Provider[] = [
+  counted(API_BLOBS, 'apiserver'),
+  counted(GARBAGE_BLOBS, 'garbage-collector'),
+];

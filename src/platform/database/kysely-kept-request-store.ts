@@ -1,0 +1,236 @@
+import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, type SqlBool } from 'kysely';
+import {
+  type KeptAnswer,
+  type KeptEnd,
+  type KeptEnding,
+  type KeptLease,
+  type KeptMode,
+  type KeptRef,
+  type KeptRequest,
+  type KeptRequestStore,
+  type KeptStatus,
+  type NewKeptRequest,
+  type Opened,
+} from '../../core/kept/kept-request.port.js';
+import { present } from './batch-row.js';
+import { type OpenDatabase } from './open-database.js';
+import { type Database, type KeptRequestRow } from './schema.js';
+
+const ENDED: readonly KeptEnd[] = ['completed', 'failed', 'cancelled'];
+const BAD_ENDS: readonly KeptEnd[] = ['failed', 'cancelled'];
+
+/** Kept requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at once. */
+export class KyselyKeptRequestStore implements KeptRequestStore {
+  readonly #db: Kysely<Database>;
+  readonly #skipsLocked: boolean;
+
+  constructor({ db, dialect }: OpenDatabase) {
+    this.#db = db;
+    this.#skipsLocked = dialect === 'postgres';
+  }
+
+  async open(request: NewKeptRequest, lease: KeptLease): Promise<Opened> {
+    for (;;) {
+      const replaced = await this.#makeRoom(request, lease.nowMs);
+      const row = await this.#db
+        .insertInto('kept_requests')
+        .values(rowOf(request, lease))
+        .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (row) return { created: true, request: keptOf(row), replaced };
+      const earlier = await this.find(request);
+      if (earlier) return { created: false, request: earlier, replaced };
+    }
+  }
+
+  async find({ tenant, name }: KeptRef): Promise<KeptRequest | undefined> {
+    const row = await this.#db
+      .selectFrom('kept_requests')
+      .selectAll()
+      .where('tenant', '=', tenant)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return row && keptOf(row);
+  }
+
+  async findById(requestId: string, tenant: string | undefined): Promise<KeptRequest | undefined> {
+    const row = await this.#db
+      .selectFrom('kept_requests')
+      .selectAll()
+      .where('request_id', '=', requestId)
+      .$if(tenant !== undefined, query => query.where('tenant', '=', tenant!))
+      .orderBy('created_at_ms', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row && keptOf(row);
+  }
+
+  async started(ref: KeptRef, owner: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#held(ref, owner).set({ status: 'running' }).executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async beat({ owner, nowMs, leaseMs }: KeptLease): Promise<readonly KeptRequest[]> {
+    const rows = await this.#db
+      .updateTable('kept_requests')
+      .set({ lease_until_ms: nowMs + leaseMs })
+      .where('owner', '=', owner)
+      .where('status', 'not in', ENDED)
+      .returningAll()
+      .execute();
+    return rows.filter(({ cancelling }) => cancelling === 1).map(keptOf);
+  }
+
+  async end(ref: KeptRef, owner: string, { status, answer, endedAtMs, expiresAtMs }: KeptEnding): Promise<boolean> {
+    const { numUpdatedRows } = await this.#held(ref, owner)
+      .set({ status, answer: JSON.stringify(answer), ended_at_ms: endedAtMs, expires_at_ms: expiresAtMs, owner: null })
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async drop({ tenant, name }: KeptRef, owner: string): Promise<void> {
+    await this.#db
+      .deleteFrom('kept_requests')
+      .where('tenant', '=', tenant)
+      .where('name', '=', name)
+      .where('owner', '=', owner)
+      .execute();
+  }
+
+  async release(ref: KeptRef, owner: string): Promise<void> {
+    await this.#held(ref, owner).set({ lease_until_ms: 0, owner: null }).execute();
+  }
+
+  async takeOver({ owner, nowMs, leaseMs }: KeptLease): Promise<KeptRequest | undefined> {
+    const row = await this.#db
+      .updateTable('kept_requests')
+      .set(({ eb }) => ({ owner, lease_until_ms: nowMs + leaseMs, attempts: eb('attempts', '+', 1) }))
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('tenant', 'name'),
+          'in',
+          selectFrom('kept_requests')
+            .select(['tenant', 'name'])
+            .where('mode', '=', 'async')
+            .where('status', '=', 'running')
+            .where('lease_until_ms', '<=', nowMs)
+            .orderBy('created_at_ms')
+            .limit(1)
+            .$if(this.#skipsLocked, query => query.forUpdate().skipLocked())
+            .$asTuple('tenant', 'name'),
+        ),
+      )
+      .returningAll()
+      .executeTakeFirst();
+    return row && keptOf(row);
+  }
+
+  async requestCancel(tenant: string, requestId: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('kept_requests')
+      .set({ cancelling: 1 })
+      .where('tenant', '=', tenant)
+      .where('request_id', '=', requestId)
+      .where('mode', '=', 'async')
+      .where('status', '=', 'running')
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async expire(nowMs: number, limit: number): Promise<readonly KeptRequest[]> {
+    const rows = await this.#db
+      .selectFrom('kept_requests')
+      .select(['tenant', 'name', 'created_at_ms'])
+      .where(row => isOver(row, nowMs))
+      .limit(limit)
+      .execute();
+    const removed: KeptRequest[] = [];
+    for (const { tenant, name, created_at_ms } of rows) {
+      const gone = await this.#db
+        .deleteFrom('kept_requests')
+        .where('tenant', '=', tenant)
+        .where('name', '=', name)
+        .where('created_at_ms', '=', created_at_ms)
+        .where(row => isOver(row, nowMs))
+        .returningAll()
+        .executeTakeFirst();
+      if (gone) removed.push(keptOf(gone));
+    }
+    return removed;
+  }
+
+  async #makeRoom({ tenant, name }: KeptRef, nowMs: number): Promise<readonly KeptRequest[]> {
+    const rows = await this.#db
+      .deleteFrom('kept_requests')
+      .where('tenant', '=', tenant)
+      .where('name', '=', name)
+      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, nowMs)]))
+      .returningAll()
+      .execute();
+    return rows.map(keptOf);
+  }
+
+  #held({ tenant, name }: KeptRef, owner: string) {
+    return this.#db
+      .updateTable('kept_requests')
+      .where('tenant', '=', tenant)
+      .where('name', '=', name)
+      .where('owner', '=', owner)
+      .where('status', 'not in', ENDED);
+  }
+}
+
+/** Expired; or held by nobody, and nobody but its caller could run it again. */
+function isOver(
+  row: ExpressionBuilder<Database, 'kept_requests'>,
+  nowMs: number,
+): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
+  const ended = row.and([row('status', 'in', ENDED), row('expires_at_ms', '<=', nowMs)]);
+  const callersOnly = row.or([row('mode', '=', 'waiting'), row('status', '=', 'receiving')]);
+  return row.or([
+    ended,
+    row.and([row('status', 'not in', ENDED), row('lease_until_ms', '<=', nowMs), callersOnly]),
+  ]);
+}
+
+const rowOf = (request: NewKeptRequest, { owner, nowMs, leaseMs }: KeptLease): KeptRequestRow => ({
+  tenant: request.tenant,
+  name: request.name,
+  request_id: request.requestId,
+  mode: request.mode,
+  path: request.path,
+  fingerprint: request.fingerprint,
+  headers: JSON.stringify(request.headers),
+  blob: request.blob,
+  status: request.status,
+  owner,
+  lease_until_ms: nowMs + leaseMs,
+  attempts: 1,
+  cancelling: 0,
+  created_at_ms: request.createdAtMs,
+  ended_at_ms: null,
+  expires_at_ms: request.expiresAtMs,
+  answer: null,
+});
+
+const keptOf = (row: KeptRequestRow): KeptRequest => ({
+  tenant: row.tenant,
+  name: row.name,
+  requestId: row.request_id,
+  mode: row.mode as KeptMode,
+  path: row.path,
+  fingerprint: row.fingerprint,
+  headers: JSON.parse(row.headers) as Readonly<Record<string, string>>,
+  blob: row.blob,
+  status: row.status as KeptStatus,
+  leaseUntilMs: row.lease_until_ms,
+  attempts: row.attempts,
+  cancelling: row.cancelling === 1,
+  createdAtMs: row.created_at_ms,
+  expiresAtMs: row.expires_at_ms,
+  ...present({
+    endedAtMs: row.ended_at_ms,
+    answer: row.answer === null ? null : (JSON.parse(row.answer) as KeptAnswer),
+  }),
+});
