@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { ensureBuild } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
-import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
+import { serveCluster } from './up-cluster.mjs';
 import { listenProblem, waitUntilReady } from './gateway-probe.mjs';
 
 const HELP = `npm run up [-- OPTIONS]
@@ -14,7 +15,11 @@ Installs what is missing, builds, starts the gateway with its workers and prints
   --port N       listen on port N instead of server.port (8000)
   --host ADDR    listen on ADDR instead of server.host (127.0.0.1)
   --no-install   install nothing; say what is missing
+  --topology T   single (default): one gateway with its workers
+                 cluster: Redis, PostgreSQL, gateways behind a proxy, workers and batch processors, each a process
   --help         this text
+
+For a cluster: --gateways 2, --workers 2 (of each model), --processors 2, --data DIR (data/cluster; logs are in it).
 
 Settings: config/switchyard.yaml, or SWITCHYARD_... variables; npm run config:print shows what is in effect.`;
 
@@ -30,7 +35,11 @@ await runMain(async () => {
   await ensureBuild();
   const settings = await effectiveSettings(options);
   await refuseTakenPort(settings);
-  return serve(settings, missing);
+  const limitMs = missing.length > 0 ? READY_LIMIT_WITHOUT_ENGINE_MS : READY_LIMIT_MS;
+  if (!options.cluster) return serve(settings, limitMs);
+  const lacking = await ensureClusterPackages(options);
+  if (lacking.length > 0) throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
+  return serveCluster(settings, options.cluster, limitMs);
 });
 
 function readArguments() {
@@ -39,6 +48,11 @@ function readArguments() {
       port: { type: 'string' },
       host: { type: 'string' },
       'no-install': { type: 'boolean', default: false },
+      topology: { type: 'string', default: 'single' },
+      gateways: { type: 'string', default: '2' },
+      workers: { type: 'string', default: '2' },
+      processors: { type: 'string', default: '2' },
+      data: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -46,7 +60,20 @@ function readArguments() {
     ...(values.port && { SWITCHYARD_SERVER_PORT: values.port }),
     ...(values.host && { SWITCHYARD_SERVER_HOST: values.host }),
   };
-  return { help: values.help, install: !values['no-install'], environment };
+  return { help: values.help, install: !values['no-install'], environment, cluster: clusterSizes(values) };
+}
+
+/** Undefined: one gateway. */
+function clusterSizes({ topology, data, ...values }) {
+  if (topology === 'single') return undefined;
+  if (topology !== 'cluster') throw new SetupError(`--topology must be single or cluster, not ${topology}`);
+  const sizes = ['gateways', 'workers', 'processors'].map(name => {
+    const size = Number(values[name]);
+    if (!Number.isInteger(size) || size < 1)
+      throw new SetupError(`--${name} must be a number from 1, not ${values[name]}`);
+    return [name, size];
+  });
+  return { ...Object.fromEntries(sizes), data };
 }
 
 /** Asks the product itself, so that file, environment and arguments are judged by the same rules. */
@@ -65,6 +92,7 @@ async function effectiveSettings({ environment }) {
     port: value('server.port'),
     docs: value('server.docs'),
     graceMs: value('server.shutdown_grace_ms'),
+    modelsFile: value('workers.models_file'),
   };
 }
 
@@ -77,11 +105,10 @@ async function refuseTakenPort({ host, port }) {
   if (problem) throw new SetupError(`Cannot listen on ${host}, port ${port}: ${problem}`);
 }
 
-async function serve(settings, missing) {
+async function serve(settings, limitMs) {
   say('');
   const gateway = new GatewayProcess(nodeBinary(), settings);
   const base = `http://${urlHost(settings.host)}:${settings.port}`;
-  const limitMs = missing.length > 0 ? READY_LIMIT_WITHOUT_ENGINE_MS : READY_LIMIT_MS;
   const readiness = await waitUntilReady(base, limitMs, gateway.stopping);
   if (readiness.ready) say(`\n${bold('Switchyard is ready')} on ${base}`);
   else if (!gateway.stopping.aborted) warn(`\nNot every model is ready: ${readiness.detail}`);

@@ -14,16 +14,26 @@ const ENGINE_PACKAGES = [
   { name: 'libflite1', why: 'speech synthesis', proof: () => hasLibrary('libflite_cmu_us_rms.so.1') },
 ];
 
+/** What a cluster stands on (`up --topology cluster`). */
+const CLUSTER_PACKAGES = [
+  { name: 'redis-server', why: 'what several gateways share', proof: () => existsSync('/usr/bin/redis-server') },
+  { name: 'postgresql', why: 'files and batches on PostgreSQL', proof: () => existsSync('/usr/lib/postgresql') },
+];
+
 /** What tests run against besides. Without them those tests are skipped. */
 const TEST_PACKAGES = [
-  { name: 'redis-server', why: 'live feeds of several gateways', proof: () => existsSync('/usr/bin/redis-server') },
-  { name: 'postgresql', why: 'files and batches on PostgreSQL', proof: () => existsSync('/usr/lib/postgresql') },
+  ...CLUSTER_PACKAGES,
   { name: 'chromium', why: 'the console in a real browser', proof: () => existsSync('/usr/bin/chromium') },
 ];
 
 /** Installs missing Debian packages where it may; elsewhere says the command and goes on. @returns names still missing */
 export async function ensureEnginePackages({ install = true } = {}) {
   return ensure(ENGINE_PACKAGES, { install, what: 'engine packages', present: 'ffmpeg, pocketsphinx, flite' });
+}
+
+/** The same for what a cluster needs besides. */
+export async function ensureClusterPackages({ install = true } = {}) {
+  return ensure(CLUSTER_PACKAGES, { install, what: 'cluster packages', present: 'redis-server, postgresql' });
 }
 
 /** The same for what only tests need; apart, so that a failure here leaves the engines alone. */
