@@ -36,6 +36,7 @@ export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = 
   flite: ['tts'],
   'whisper-onnx': ['stt'],
   'sherpa-onnx': ['stt', 'tts'],
+  'llama-cpp': ['llm', 'embedding'],
   'openai-http': ['stt', 'tts', 'llm', 'embedding'],
   synthetic: ['stt', 'tts', 'llm', 'embedding'],
 };

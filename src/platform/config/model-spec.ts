@@ -75,6 +75,7 @@ export const ENGINE_NAMES = [
   'flite',
   'whisper-onnx',
   'sherpa-onnx',
+  'llama-cpp',
   'openai-http',
   'synthetic',
 ] as const;

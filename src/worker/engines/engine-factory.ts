@@ -2,6 +2,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type WorkerEngine } from './engine.js';
 import { EngineOptions, EngineOptionsError } from './engine-options.js';
 import { FliteSynthesizer } from './flite/synthesizer.js';
+import { llamaEngine } from './llama-cpp/llama-engine.js';
 import { OpenAiHttpEmbedder } from './openai-http/openai-http-embedder.js';
 import { OpenAiHttpGenerator } from './openai-http/openai-http-generator.js';
 import {
@@ -41,6 +42,8 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
     case 'whisper-onnx':
       requireKind(spec, 'stt');
       return new WhisperOnnxRecognizer(readWhisperOnnxOptions(spec));
+    case 'llama-cpp':
+      return llamaEngine(spec);
     case 'openai-http':
       return openAiHttpEngine(spec);
     case 'sherpa-onnx':

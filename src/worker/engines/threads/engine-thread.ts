@@ -1,5 +1,6 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { DeviceGone } from '../device-gone.js';
 import { type FromThread, type Operation, type ThreadProtocol, type ToThread } from './thread-protocol.js';
 
 export interface EngineThreadOptions {
@@ -89,7 +90,7 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
 
   #die(cause: Error): void {
     if (this.#dead) return;
-    this.#dead = new DomainError('engine_failed', `The thread ${this.#name} is gone: ${cause.message}`, { cause });
+    this.#dead = new DeviceGone(`The thread ${this.#name} is gone: ${cause.message}`, cause);
     this.#opened.reject(this.#dead);
     for (const call of this.#pending.values()) call.reject(this.#dead);
     this.#pending.clear();

@@ -80,6 +80,12 @@ export async function openModel({ modelFile, device, gpuLayers }: ChildSettings)
   return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
 }
 
+/** Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error that says what to install */
+export async function openDevice(device: LlamaDevice): Promise<string> {
+  const { gpu } = await openLibrary(await loadPackage(), device);
+  return gpu === false ? 'cpu' : gpu;
+}
+
 /** @param sequences each with `contextTokens` of memory */
 export async function openContext(
   model: LlamaPackage.LlamaModel,

@@ -1,0 +1,52 @@
+import { DomainError } from '../../../core/shared/domain-error.js';
+
+/** One text of a request, as text or as tokens of the model. */
+export type EmbeddingInput = string | readonly number[];
+
+export interface EmbeddingRequest {
+  readonly inputs: readonly EmbeddingInput[];
+  /** Length of the vectors; absent: as the model makes them. */
+  readonly dimensions: number | undefined;
+}
+
+export interface EmbeddingLimits {
+  readonly dimensions: number;
+  readonly vocabularySize: number;
+  /** The model was trained so that the beginning of a vector is one. */
+  readonly shortenable: boolean;
+}
+
+/** `input` and `dimensions` of `/v1/embeddings`. @throws DomainError */
+export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits): EmbeddingRequest {
+  const { input, dimensions } = JSON.parse(body.toString('utf8')) as { input?: unknown; dimensions?: unknown };
+  const isOne = typeof input === 'string' || (Array.isArray(input) && input.every(part => typeof part === 'number'));
+  const listed: unknown = isOne ? [input] : input;
+  if (!Array.isArray(listed) || listed.length === 0)
+    throw invalid('`input` is a text, a list of texts, or tokens.', 'input');
+  return {
+    inputs: listed.map((one: unknown, index) => inputOf(one, isOne ? 'input' : `input[${index}]`, limits)),
+    dimensions: dimensionsOf(dimensions, limits),
+  };
+}
+
+function inputOf(input: unknown, param: string, { vocabularySize }: EmbeddingLimits): EmbeddingInput {
+  if (typeof input === 'string' && input !== '') return input;
+  if (!Array.isArray(input) || input.length === 0)
+    throw invalid(`\`${param}\` is neither a text nor a list of tokens, or is empty.`, param);
+  const isToken = (token: unknown): token is number =>
+    typeof token === 'number' && Number.isInteger(token) && token >= 0 && token < vocabularySize;
+  if (input.every(isToken)) return input;
+  throw invalid(`\`${param}\` has a token that is not one of the model's, 0 to ${vocabularySize - 1}.`, param);
+}
+
+function dimensionsOf(wanted: unknown, { dimensions, shortenable }: EmbeddingLimits): number | undefined {
+  if (wanted === undefined || wanted === null || wanted === dimensions) return undefined;
+  if (!shortenable)
+    throw new DomainError('unsupported_parameter', `The model makes vectors of ${dimensions} numbers and no others.`, {
+      param: 'dimensions',
+    });
+  if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 1 && wanted < dimensions) return wanted;
+  throw invalid(`\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`, 'dimensions');
+}
+
+const invalid = (message: string, param: string): DomainError => new DomainError('invalid_value', message, { param });

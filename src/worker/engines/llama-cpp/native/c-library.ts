@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import koffi, { type LibraryHandle } from 'koffi';
+
+type TypeSpec = Parameters<typeof koffi.sizeof>[0];
+
+/** Pointers of C. */
+export type Pointer = bigint;
+
+/** `llama_model_params` of llama.h at the release that node-llama-cpp 3.22.1 was built from. */
+const MODEL_PARAMS = koffi.struct('llama_model_params', {
+  ...{ devices: 'void *', tensor_buft_overrides: 'void *' },
+  ...{ n_gpu_layers: 'int32_t', split_mode: 'int', load_mode: 'int', lazy_mode: 'int', main_gpu: 'int32_t' },
+  ...{
+    tensor_split: 'void *',
+    progress_callback: 'void *',
+    progress_callback_user_data: 'void *',
+    kv_overrides: 'void *',
+  },
+  ...{ vocab_only: 'bool', check_tensors: 'bool', use_extra_bufts: 'bool' },
+  ...{ no_host: 'bool', no_alloc: 'bool', load_mtp: 'bool' },
+});
+
+/** `llama_context_params`, likewise. */
+const CONTEXT_PARAMS = koffi.struct('llama_context_params', {
+  ...{ n_ctx: 'uint32_t', n_batch: 'uint32_t', n_ubatch: 'uint32_t', n_seq_max: 'uint32_t', n_rs_seq: 'uint32_t' },
+  ...{ n_outputs_max: 'uint32_t', n_outputs_max_per_seq: 'uint32_t', n_threads: 'int32_t', n_threads_batch: 'int32_t' },
+  ...{ ctx_type: 'int', rope_scaling_type: 'int', pooling_type: 'int', attention_type: 'int', flash_attn_type: 'int' },
+  ...{ rope_freq_base: 'float', rope_freq_scale: 'float', yarn_ext_factor: 'float', yarn_attn_factor: 'float' },
+  ...{ yarn_beta_fast: 'float', yarn_beta_slow: 'float', yarn_orig_ctx: 'uint32_t', defrag_thold: 'float' },
+  ...{ cb_eval: 'void *', cb_eval_user_data: 'void *', type_k: 'int', type_v: 'int' },
+  ...{ abort_callback: 'void *', abort_callback_data: 'void *' },
+  ...{
+    embeddings: 'bool',
+    offload_kqv: 'bool',
+    no_perf: 'bool',
+    op_offload: 'bool',
+    swa_full: 'bool',
+    kv_unified: 'bool',
+  },
+  ...{ samplers: 'void *', n_samplers: 'size_t', ctx_other: 'void *' },
+});
+
+const BATCH = koffi.struct('llama_batch', {
+  ...{ n_tokens: 'int32_t', token: 'void *', embd: 'void *', pos: 'void *' },
+  ...{ n_seq_id: 'void *', seq_id: 'void *', logits: 'void *' },
+});
+
+export type ModelParams = Readonly<Record<string, unknown>> & { readonly n_gpu_layers: number };
+export type ContextParams = Readonly<Record<string, unknown>> & { readonly n_batch: number; readonly n_ubatch: number };
+export interface NativeBatch {
+  readonly n_tokens: number;
+  readonly token: Pointer;
+  readonly pos: Pointer;
+  readonly n_seq_id: Pointer;
+  readonly seq_id: Pointer;
+  readonly logits: Pointer;
+}
+
+/** What this engine calls of llama.h. */
+export interface CLibrary {
+  readonly modelDefaults: () => ModelParams;
+  readonly contextDefaults: () => ContextParams;
+  readonly loadModel: (file: string, params: ModelParams) => Pointer | null;
+  readonly openContext: (model: Pointer, params: ContextParams) => Pointer | null;
+  readonly vocabulary: (model: Pointer) => Pointer;
+  readonly vocabularySize: (vocabulary: Pointer) => number;
+  readonly vectorSize: (model: Pointer) => number;
+  readonly trainedContext: (model: Pointer) => number;
+  readonly hasEncoder: (model: Pointer) => boolean;
+  readonly hasDecoder: (model: Pointer) => boolean;
+  readonly describe: (model: Pointer, text: Buffer, size: number) => number;
+  /** Minus what it needs, where `most` is too little. */
+  readonly tokenize: (...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]) => number;
+  /** 0 none, 1 mean, 2 first, 3 last, 4 rank */
+  readonly pooling: (context: Pointer) => number;
+  readonly newBatch: (tokens: number, embedding: number, sequences: number) => NativeBatch;
+  readonly memory: (context: Pointer) => Pointer | null;
+  readonly clearMemory: (memory: Pointer, data: boolean) => void;
+  readonly decode: (context: Pointer, batch: NativeBatch) => number;
+  readonly encode: (context: Pointer, batch: NativeBatch) => number;
+  readonly vectorOf: (context: Pointer, sequence: number) => Pointer | null;
+}
+
+/**
+ * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand out the vector of one text per run, so
+ * texts could not share one. Structures belong to one release; what it says of itself is compared with what that says.
+ */
+export function openCLibrary(): CLibrary {
+  const library = koffi.load(loadedLibrary());
+  const opened = functionsOf(library);
+  const { n_gpu_layers: layers } = opened.modelDefaults();
+  const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
+  if (layers !== -1 || batch !== 2048 || run !== 512)
+    throw new Error('This llama.cpp is not the one that the embedding engine knows: npm install node-llama-cpp@3.22.1');
+  return opened;
+}
+
+function functionsOf(library: LibraryHandle): CLibrary {
+  const as = <F>(name: string, result: TypeSpec, args: readonly TypeSpec[]): F =>
+    library.func(name, result, [...args]) as unknown as F;
+  const model = 'void *';
+  return {
+    modelDefaults: as('llama_model_default_params', MODEL_PARAMS, []),
+    contextDefaults: as('llama_context_default_params', CONTEXT_PARAMS, []),
+    loadModel: as('llama_model_load_from_file', 'void *', ['str', MODEL_PARAMS]),
+    openContext: as('llama_init_from_model', 'void *', [model, CONTEXT_PARAMS]),
+    vocabulary: as('llama_model_get_vocab', 'void *', [model]),
+    vocabularySize: as('llama_vocab_n_tokens', 'int32_t', ['void *']),
+    vectorSize: as('llama_model_n_embd_out', 'int32_t', [model]),
+    trainedContext: as('llama_model_n_ctx_train', 'int32_t', [model]),
+    hasEncoder: as('llama_model_has_encoder', 'bool', [model]),
+    hasDecoder: as('llama_model_has_decoder', 'bool', [model]),
+    describe: as('llama_model_desc', 'int32_t', [model, 'void *', 'size_t']),
+    tokenize: as('llama_tokenize', 'int32_t', ['void *', 'void *', 'int32_t', 'void *', 'int32_t', 'bool', 'bool']),
+    pooling: as('llama_pooling_type', 'int', ['void *']),
+    newBatch: as('llama_batch_init', BATCH, ['int32_t', 'int32_t', 'int32_t']),
+    memory: as('llama_get_memory', 'void *', ['void *']),
+    clearMemory: as('llama_memory_clear', 'void', ['void *', 'bool']),
+    decode: as('llama_decode', 'int32_t', ['void *', BATCH]),
+    encode: as('llama_encode', 'int32_t', ['void *', BATCH]),
+    vectorOf: as('llama_get_embeddings_seq', 'void *', ['void *', 'int32_t']),
+  };
+}
+
+/** The file that is mapped into this process: the one for its device, with its backends registered. */
+function loadedLibrary(): string {
+  const paths = readFileSync('/proc/self/maps', 'utf8').split('\n');
+  const path = paths.map(line => line.slice(line.indexOf('/'))).find(file => /\/libllama\.[^/]*so[^/]*$/.test(file));
+  if (path === undefined) throw new Error('The library of llama.cpp is not loaded; embeddings on it need Linux.');
+  return path;
+}

@@ -1,0 +1,98 @@
+import koffi from 'koffi';
+import { type EmbeddingSettings, POOLINGS } from '../embedding-protocol.js';
+import { type CLibrary, type Pointer } from './c-library.js';
+import { TextBatch } from './text-batch.js';
+
+const NO_POOLING = 0;
+const FROM_FILE = -1;
+
+/** A model that makes one vector of a text, on llama.h. All calls block: this is the only work of its process. */
+export class EmbeddingModel {
+  readonly dimensions: number;
+  readonly vocabularySize: number;
+  readonly trainedContextTokens: number;
+  readonly description: string;
+  readonly #library: CLibrary;
+  readonly #vocabulary: Pointer;
+  readonly #context: Pointer;
+  readonly #batch: TextBatch;
+  readonly #compute: CLibrary['decode'];
+  #scratch = new Int32Array(4096);
+
+  /** @throws Error when the file is no model, or one without pooling. */
+  constructor(library: CLibrary, settings: EmbeddingSettings, onGpu: boolean) {
+    this.#library = library;
+    const model = open(library, settings, onGpu);
+    this.#vocabulary = library.vocabulary(model);
+    this.vocabularySize = library.vocabularySize(this.#vocabulary);
+    this.dimensions = library.vectorSize(model);
+    this.trainedContextTokens = library.trainedContext(model);
+    this.description = describe(library, model);
+    this.#context = openContext(library, model, settings);
+    this.#batch = new TextBatch(library, settings.batchTokens);
+    const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
+    this.#compute = isEncoder ? library.encode : library.decode;
+    if (library.pooling(this.#context) === NO_POOLING)
+      throw new Error(
+        `The model does not say how tokens become one vector: set options.pooling to mean, first or last`,
+      );
+  }
+
+  /** With the first and last tokens that the model wants; text that spells a control token stays text. */
+  tokenize(text: string): Int32Array {
+    const bytes = Buffer.from(text);
+    const into = (tokens: Int32Array): number =>
+      this.#library.tokenize(this.#vocabulary, bytes, bytes.length, tokens, tokens.length, true, false);
+    let count = into(this.#scratch);
+    if (count < 0) count = into((this.#scratch = new Int32Array(-count)));
+    return this.#scratch.slice(0, count);
+  }
+
+  /** One native run; nothing of the one before is left. @throws Error when it fails */
+  embed(tokens: Int32Array, counts: readonly number[]): Float32Array {
+    const memory = this.#library.memory(this.#context);
+    if (memory !== null) this.#library.clearMemory(memory, false);
+    const code = this.#compute(this.#context, this.#batch.filled(tokens, counts));
+    if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
+    const vectors = new Float32Array(counts.length * this.dimensions);
+    counts.forEach((_, sequence) => vectors.set(this.#vector(sequence), sequence * this.dimensions));
+    return vectors;
+  }
+
+  #vector(sequence: number): Float32Array {
+    const pointer = this.#library.vectorOf(this.#context, sequence);
+    if (pointer === null) throw new Error('llama.cpp made no vector');
+    const vector = Float32Array.from(koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array);
+    const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
+    if (!Number.isFinite(length)) throw new Error('The model made a vector that is not finite');
+    return length === 0 ? vector : vector.map(part => part / length);
+  }
+}
+
+function open(library: CLibrary, { modelFile, gpuLayers }: EmbeddingSettings, onGpu: boolean): Pointer {
+  const model = library.loadModel(modelFile, {
+    ...library.modelDefaults(),
+    n_gpu_layers: onGpu ? (gpuLayers ?? -1) : 0,
+  });
+  if (model === null) throw new Error(`llama.cpp cannot load ${modelFile}`);
+  return model;
+}
+
+function openContext(library: CLibrary, model: Pointer, settings: EmbeddingSettings): Pointer {
+  const { batchTokens, batchTexts, threads, pooling } = settings;
+  const context = library.openContext(model, {
+    ...library.contextDefaults(),
+    ...{ n_ctx: batchTokens, n_batch: batchTokens, n_ubatch: batchTokens, n_seq_max: batchTexts },
+    ...{ n_threads: threads, n_threads_batch: threads, embeddings: true },
+    // One memory for all texts of a run: divided, each would have its share only, and texts of unlike length their own runs.
+    kv_unified: true,
+    pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
+  });
+  if (context === null) throw new Error(`llama.cpp has no memory for a batch of ${batchTokens} tokens`);
+  return context;
+}
+
+function describe(library: CLibrary, model: Pointer): string {
+  const text = Buffer.alloc(256);
+  return text.toString('utf8', 0, Math.min(255, library.describe(model, text, text.length)));
+}
