@@ -74,7 +74,10 @@ export class SimulatedTextBackend implements TextBackend {
   }
 
   encode(prompt: Prompt): Promise<readonly number[]> {
-    return Promise.resolve().then(() => this.#encode(prompt));
+    return Promise.resolve().then(() => {
+      if (this.#dead) throw new Error('The process is gone.');
+      return this.#encode(prompt);
+    });
   }
 
   check({ logitBias, grammar }: Sampling): Promise<void> {

@@ -31,6 +31,15 @@ describe('a backend that dies', () => {
     expect(engine.activity).toMatchObject({ losses: 1, running: 0, freeBlocks: 64 });
   });
 
+  it('between two requests is opened again for the next one', async () => {
+    const backend = await start({});
+    expect(textOf((await say('one')).objects)).toBe('one');
+    backend.die();
+    const answers = await Promise.all([say('two'), say('three')]);
+    expect(answers.map(({ objects }) => textOf(objects))).toEqual(['two', 'three']);
+    expect(backend.reopened).toBe(1);
+  });
+
   it('by the fault of one request fails that one alone', async () => {
     const beforeRun: SimulatedOptions['beforeRun'] = items => {
       if (items.some(item => promptOf(item).startsWith('poison'))) throw new BackendDied('killed');

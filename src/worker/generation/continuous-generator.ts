@@ -91,8 +91,11 @@ export class ContinuousGenerator implements TextGenerator {
     const loop = this.#loop;
     if (!loop || this.#closed) throw new DomainError('shutting_down', 'The engine is not running.');
     const wish = readWish(item, backend.info);
-    await backend.check({ ...wish.sampling, seed: 0 });
-    const prompts = await Promise.all(wish.prompts.map(prompt => backend.encode(prompt)));
+    const prompts = await this.#encoded(wish).catch((error: unknown) => {
+      // A backend that died between two steps is opened again, as one that died in a step.
+      if (error instanceof DomainError) throw error;
+      return loop.repaired(error as Error).then(() => this.#encoded(wish));
+    });
     if (item.signal.aborted) throw cancelledError(item.requestId);
     const { requestId, form } = item;
     return new RunningAnswer({
@@ -101,6 +104,12 @@ export class ContinuousGenerator implements TextGenerator {
       sequences: this.#sequences(item, wish, prompts, sinceMs),
       choice: { stop: wish.stop, ...(wish.tools && { tools: wish.tools }) },
     });
+  }
+
+  async #encoded({ sampling, prompts }: TextWish): Promise<readonly (readonly number[])[]> {
+    const { backend } = this.#options;
+    await backend.check({ ...sampling, seed: 0 });
+    return Promise.all(prompts.map(prompt => backend.encode(prompt)));
   }
 
   #writer({ form, requestId, stream }: GenerateItem, wish: TextWish): ChunkWriter | WholeWriter {

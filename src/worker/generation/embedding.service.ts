@@ -5,6 +5,7 @@ import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.
 import { type EmbedItem, type Embedding, type TextEmbedder } from '../engines/engine.js';
 import { EMBEDDER } from '../engine.tokens.js';
 import { BatchJournal } from '../execution/batch-journal.js';
+import { deviceLimits } from '../execution/device-limits.js';
 import { MicroBatcher } from '../execution/micro-batcher.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 
@@ -23,7 +24,7 @@ export class EmbeddingService {
     this.#batcher = new MicroBatcher({
       prepare: ({ input, signal }) => Promise.resolve(itemOf(input, signal)),
       compute: group => engine.embed(group),
-      limits: () => engine.info,
+      limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,
       clock,
       journal,

@@ -26,6 +26,8 @@ export class StepLoop {
   /** While the backend cannot be opened, all who are here end with this. */
   #outage: Error | undefined;
   #running: Promise<void> | undefined;
+  /** Told by `repaired`, which waits. */
+  #found: { readonly error: Error; readonly waiting: ((failure?: Error) => void)[] } | undefined;
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
@@ -60,6 +62,7 @@ export class StepLoop {
     this.#stopped = true;
     this.#wake();
     await this.#running;
+    this.#tell(new Error('The engine is being closed.'));
   }
 
   /** Joins with the next step, or is refused for good. */
@@ -86,8 +89,22 @@ export class StepLoop {
     this.#wake();
   }
 
+  /** For who found the backend dead between two steps: resolves when it is open again. @throws Error when it cannot be. */
+  repaired(error: Error): Promise<void> {
+    this.#found ??= { error, waiting: [] };
+    const { waiting } = this.#found;
+    this.#wake();
+    return new Promise((resolve, reject) =>
+      waiting.push(failure => {
+        if (failure) reject(failure);
+        else resolve();
+      }),
+    );
+  }
+
   async #run(): Promise<void> {
     while (!this.#stopped) {
+      if (this.#found) await this.#recover(this.#found.error);
       const nowMs = this.nowMs();
       const plan = this.#scheduler.plan(nowMs);
       if (plan) await this.#step(plan);
@@ -148,6 +165,13 @@ export class StepLoop {
     this.#counts.losses += 1;
     this.#scheduler.lost(error);
     for (let open = false; !open && !this.#stopped;) open = await this.#reopen();
+    this.#tell(this.#stopped ? error : undefined);
+  }
+
+  #tell(failure?: Error): void {
+    const waiting = this.#found?.waiting ?? [];
+    this.#found = undefined;
+    for (const heard of waiting) heard(failure);
   }
 
   async #reopen(): Promise<boolean> {
@@ -159,6 +183,7 @@ export class StepLoop {
       this.#outage = error as Error;
       for (const sequence of this.#live) this.#scheduler.cancel(sequence);
       this.#outage = undefined;
+      this.#tell(error as Error);
       return false;
     }
   }
