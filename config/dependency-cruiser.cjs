@@ -1,4 +1,4 @@
-const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool'];
+const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool', 'request-plane'];
 const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
 
 /** The directions of the architecture (README, "Architecture"), executable. */

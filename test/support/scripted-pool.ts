@@ -121,6 +121,14 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return { workerId, free: slots.free, urgent: slots.urgent, idle: slots.inUse === 0, maxBatch };
   }
 
+  demand(): void {
+    // Its workers are up, or the test says otherwise.
+  }
+
+  reported(): void {
+    // Nobody counts here.
+  }
+
   lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);

@@ -1,8 +1,8 @@
 import { type Lease } from '../shared/lease.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
-/** Why a group left its lane when it did. `single`: REALTIME or aged, which skip the window. */
-export type WindowReason = 'full' | 'window' | 'quiet' | 'ahead' | 'single';
+/** Why a group left its lane when it did. `single`: REALTIME or aged, which skip the window; `pulled`: a worker took it (D-19). */
+export type WindowReason = 'full' | 'window' | 'quiet' | 'ahead' | 'single' | 'pulled';
 
 export interface PlannedRequest<Payload = unknown> {
   readonly request: ScheduledRequest<Payload>;

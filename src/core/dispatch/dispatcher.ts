@@ -1,9 +1,9 @@
-import { DomainError } from '../shared/domain-error.js';
+import { type DomainError } from '../shared/domain-error.js';
 import { type Lease } from '../shared/lease.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
-import { type Admission, type Refusal } from '../queue/admission.js';
+import { type Admission } from '../queue/admission.js';
 import { agesAtMs, isAged } from '../queue/aging-policy.js';
 import { type LaneView } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
@@ -53,7 +53,7 @@ export class Dispatcher<P> {
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
     const { queue, admission } = this.#deps;
     const refusal = admission.check(queue, request.model, request.bytes);
-    if (refusal !== undefined) return { accepted: false, error: this.#queueFull(refusal, request.model, nowMs) };
+    if (refusal !== undefined) return { accepted: false, error: admission.queueFull(refusal, request.model, nowMs) };
     queue.enqueue(request);
     return { accepted: true };
   }
@@ -159,11 +159,5 @@ export class Dispatcher<P> {
     if (isAged({ priority: lane.priority, enqueuedAtMs }, nowMs, agingMs)) return nowMs;
     const decision = this.#decide(lane, capacity.offer, nowMs);
     return decision.go ? nowMs : Math.min(decision.wakeAtMs, agesAtMs(enqueuedAtMs, agingMs));
-  }
-
-  #queueFull({ scope, bound, limit, backlog }: Refusal, model: string, nowMs: number): DomainError {
-    const retryAfterMs = this.#deps.admission.retryAfterMs(scope === 'model' ? model : undefined, backlog, nowMs);
-    const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
-    return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}.`, { retryAfterMs });
   }
 }

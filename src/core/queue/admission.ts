@@ -1,3 +1,4 @@
+import { DomainError } from '../shared/domain-error.js';
 import { DrainRate } from './drain-rate.js';
 
 /** Bounds of D-08. All at least 1. */
@@ -49,6 +50,13 @@ export class Admission {
     if (queue.depth >= maxRequests) return refusal('total', 'requests', maxRequests, queue.depth);
     if (queue.bytes + bytes > maxBytes) return refusal('total', 'bytes', maxBytes, queue.depth);
     return undefined;
+  }
+
+  /** The refusal in words for its caller, with the time after which there should be room. */
+  queueFull({ scope, bound, limit, backlog }: Refusal, model: string, nowMs: number): DomainError {
+    const retryAfterMs = this.retryAfterMs(scope === 'model' ? model : undefined, backlog, nowMs);
+    const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
+    return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}.`, { retryAfterMs });
   }
 
   /** `left` requests of the model went to a worker: feeds the drain rate. Expired and cancelled ones do not count. */

@@ -16,8 +16,8 @@ export class AdminQueueController {
   @Get()
   @ApiOperation({ summary: 'Depth by model and priority, bounds, oldest wait' })
   @ApiOkResponse({ type: QueueDto })
-  queue(): QueueDto {
-    const lines = this.scheduler.lines();
+  async queue(): Promise<QueueDto> {
+    const lines = await this.scheduler.allLines();
     return {
       accepting: this.scheduler.accepting,
       total: queueTotalDto(lines),

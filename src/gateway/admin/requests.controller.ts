@@ -24,16 +24,16 @@ export class AdminRequestsController {
   @Get()
   @ApiOperation({ summary: 'List requests', description: 'Waiting ones in dispatch order, then running ones.' })
   @ApiOkResponse({ type: RequestListDto })
-  list(@Query() query: ListRequestsDto): RequestListDto {
-    const views = this.scheduler.list(requestFilter(query));
+  async list(@Query() query: ListRequestsDto): Promise<RequestListDto> {
+    const views = await this.scheduler.listAll(requestFilter(query));
     return { total: views.length, data: views.slice(0, query.limit).map(requestDto) };
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'One request, and why it waits' })
   @ApiOkResponse({ type: RequestDto })
-  find(@Param('id') id: string): RequestDto {
-    const view = this.scheduler.find(id);
+  async find(@Param('id') id: string): Promise<RequestDto> {
+    const view = await this.scheduler.findAnywhere(id);
     if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
     return requestDto(view);
   }

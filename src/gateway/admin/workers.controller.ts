@@ -1,18 +1,18 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { FleetWorkers } from '../scheduler/fleet-workers.js';
 import { workerDto, WorkerListDto } from './worker.dto.js';
 
 /** Who computes. */
 @ApiTags('admin')
 @Controller('admin/v1/workers')
 export class AdminWorkersController {
-  constructor(private readonly pool: WorkerPoolService) {}
+  constructor(private readonly workers: FleetWorkers) {}
 
   @Get()
   @ApiOperation({ summary: 'Workers: state, slots, restarts, how the last one ended' })
   @ApiOkResponse({ type: WorkerListDto })
   list(): WorkerListDto {
-    return { data: this.pool.workers().map(workerDto) };
+    return { data: this.workers.workers().map(workerDto) };
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { FleetWorkers } from '../scheduler/fleet-workers.js';
 import { type ModelState, type ModelView } from '../worker-pool/model-view.js';
 import { type WorkerState } from '../worker-pool/worker-view.js';
 import { IntakeGate } from './intake-gate.js';
@@ -27,14 +27,14 @@ export interface HealthSummary {
 @Injectable()
 export class HealthService {
   constructor(
-    private readonly pool: WorkerPoolService,
+    private readonly workers: FleetWorkers,
     private readonly scheduler: SchedulerService,
     private readonly gate: IntakeGate,
     private readonly processor: EmbeddedProcessor,
   ) {}
 
   summary(): HealthSummary {
-    const views = this.pool.models();
+    const views = this.workers.models();
     const expected = views.filter(({ state, startsOnRequest }) => startsOnRequest || state === 'loaded');
     return {
       status: this.status(expected.map(modelHealth)),

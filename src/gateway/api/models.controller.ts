@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { FleetWorkers } from '../scheduler/fleet-workers.js';
 import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
 import { DescribesErrors } from './docs/errors.decorator.js';
 import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
@@ -13,7 +13,7 @@ export class ModelsController {
 
   constructor(
     private readonly catalog: ModelCatalog,
-    private readonly pool: WorkerPoolService,
+    private readonly workers: FleetWorkers,
   ) {}
 
   @Get()
@@ -40,7 +40,7 @@ export class ModelsController {
       owned_by: 'switchyard',
       root: spec.id,
       kind: spec.kind,
-      state: this.pool.model(spec.id)?.state ?? 'unloaded',
+      state: this.workers.model(spec.id)?.state ?? 'unloaded',
       capabilities: spec.capabilities,
       languages: spec.languages,
       voices: Object.keys(spec.voices),

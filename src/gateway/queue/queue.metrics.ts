@@ -1,34 +1,13 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { type Counter, type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { PriorityQueue } from '../../core/queue/priority-queue.js';
-import { MODELS } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { CountedCalls } from './counted-calls.js';
 
-type Models = readonly ModelSpec[];
-
-function readDepth(gauge: Gauge, queue: PriorityQueue<unknown>, models: Models): void {
-  for (const { id: model } of models) {
-    const { realtime, batch } = queue.depthOf(model);
-    gauge.set({ priority: 'realtime', model }, realtime);
-    gauge.set({ priority: 'batch', model }, batch);
-  }
-}
-
-function readBytes(gauge: Gauge, queue: PriorityQueue<unknown>, models: Models): void {
-  for (const { id: model } of models) gauge.set({ model }, queue.depthOf(model).bytes);
-}
-
-const sources = [PriorityQueue, MODELS];
-
 export const queueMetricProviders: Provider[] = [
-  metricProvider('scheduler_queue_depth', { inject: sources, collect: readDepth }),
-  metricProvider('switchyard_queue_bytes', { inject: sources, collect: readBytes }),
   metricProvider('scheduler_queue_wait_seconds'),
   metricProvider('scheduler_batch_size'),
   metricProvider('scheduler_aging_promotions_total'),

@@ -32,6 +32,8 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
   /** Unloads what has been idle for long enough now. */
   look(): void {
     for (const model of this.pool.models()) {
+      // Work that it pulled is not sent by the pool, and may be another gateway's.
+      if (model.workers.some(({ health }) => (health?.inFlight ?? 0) > 0)) this.pool.demand(model.id);
       if (!this.#isIdle(model)) continue;
       this.#logger.log({ model: model.id, idleS: Math.floor(model.idleMs / 1000) }, 'idle');
       void this.pool.unload(model.id, false);

@@ -4,7 +4,7 @@ import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/disp
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
@@ -61,6 +61,12 @@ export class RequestBook {
     this.emit(tracked, { type: 'accepted', bytes: request.bytes, tenant: request.tenant });
   }
 
+  /** Refused after `RequestIntake.submit` returned: it was never accepted, and its caller hears why. */
+  refuse(tracked: TrackedRequest, error: DomainError): void {
+    this.emit(tracked, { type: 'rejected', code: error.code });
+    tracked.answer({ settlement: { status: 'failed', error }, phases: {}, attempts: 0 });
+  }
+
   leased(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
     const nowMs = this.clock.nowMs();
     const { lifecycle, request } = tracked;
@@ -79,6 +85,12 @@ export class RequestBook {
   sent(tracked: TrackedRequest): void {
     this.latency.grpcStarted(tracked.id, this.clock.nowMs());
     this.#held.set(tracked.id, (this.#held.get(tracked.id) ?? 0) + 1);
+  }
+
+  /** A worker that pulls told how long the request waited there for its group, counted from when it was taken. */
+  grouped({ id }: TrackedRequest, takenAtMs: number, batchWaitMs: number): void {
+    this.latency.dequeued(id, takenAtMs + batchWaitMs, batchWaitMs);
+    this.latency.grpcStarted(id, takenAtMs + batchWaitMs);
   }
 
   /** The worker let go of one call. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
+import { type CancelFilter, CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -32,12 +32,18 @@ export class RequestCanceller {
     const tracked = this.book.get(id);
     if (!target.found || !tracked) return false;
     const { stage } = target;
-    if (stage === 'queued') this.dispatcher.withdraw(id);
+    if (stage === 'queued' && !tracked.line) this.dispatcher.withdraw(id);
     this.book.emit(tracked, { type: 'cancel_requested', stage, reason });
     this.book.settle(tracked, this.failures.stopped(tracked.request, reason));
-    if (stage === 'in_flight') await this.pool.cancel(target.workerId, id, reason);
+    if (tracked.line) await tracked.line.stop(reason);
+    else if (stage === 'in_flight') await this.pool.cancel(target.workerId, id, reason);
     this.book.emit(tracked, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
     return true;
+  }
+
+  /** Ids of those that match and that this call stopped, oldest first. */
+  cancelMatching(filter: CancelFilter, reason: CancelReason): Promise<string[]> {
+    return this.cancelAll(this.cancellation.ids(filter), reason);
   }
 
   /** Those of `ids` that this call stopped. All callers are settled before the first worker answers. */

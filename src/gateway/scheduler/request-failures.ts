@@ -11,6 +11,13 @@ import { type WorkerTask } from '../worker-pool/worker-task.js';
 
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
+/** The line of one model: this gateway's own, unless another is named. */
+export interface LineState {
+  /** Some worker takes work of the model. */
+  readonly hasReady: boolean;
+  readonly waiting: number;
+}
+
 /** A replica behind a load balancer answers at once, a lone server is back after a restart of a few seconds. */
 const SHUTDOWN_RETRY_MS = 5000;
 
@@ -29,10 +36,14 @@ export class RequestFailures {
   ) {}
 
   /** Its queue deadline passed (D-07). Which of two things was missing decides the code and when to come back. */
-  expired({ model }: ScheduledRequest): Unanswered {
+  expired({ model }: ScheduledRequest, line = this.#ownLine(model)): Unanswered {
     const { timeoutMs } = this.settings.queue;
-    if (this.pool.hasReady(model)) {
-      return failed('queue_timeout', `No slot of ${model} became free within ${timeoutMs} ms.`, this.#backlogMs(model));
+    if (line.hasReady) {
+      return failed(
+        'queue_timeout',
+        `No slot of ${model} became free within ${timeoutMs} ms.`,
+        this.#backlogMs(model, line),
+      );
     }
     // A crashed worker is started again at least this often, so an earlier try cannot succeed for sure.
     const retryAfterMs = this.settings.workers.restartMaxMs;
@@ -40,9 +51,9 @@ export class RequestFailures {
   }
 
   /** Its worker died, and it cannot be sent again (D-06). */
-  workerLost({ model }: ScheduledRequest, cause: unknown): Unanswered {
+  workerLost({ model }: ScheduledRequest, cause: unknown, line = this.#ownLine(model)): Unanswered {
     const message = `A worker of ${model} died while it had the request, and trying again is not possible any more.`;
-    return failed('worker_lost', message, this.#backlogMs(model), cause);
+    return failed('worker_lost', message, this.#backlogMs(model, line), cause);
   }
 
   /** Settlement of a request that is stopped from outside. Only what its own people stopped counts as cancelled (D-09). */
@@ -69,6 +80,12 @@ export class RequestFailures {
     }
   }
 
+  /** As `stopped`, for one that was not accepted yet. */
+  stoppedEarly(reason: CancelReason): DomainError {
+    if (reason === 'shutdown') return this.shuttingDown();
+    return new DomainError('request_cancelled', 'The request was cancelled before it was queued.');
+  }
+
   /** Undefined: the model is loaded, or a request for it starts it. */
   unloaded(model: string): DomainError | undefined {
     return this.pool.isHeld(model) ? unloaded(model) : undefined;
@@ -83,9 +100,13 @@ export class RequestFailures {
     return failed('internal_error', 'The request could not be run.', undefined, cause);
   }
 
-  #backlogMs(model: string): number {
+  #ownLine(model: string): LineState {
     const { realtime, batch } = this.queue.depthOf(model);
-    return this.admission.retryAfterMs(model, realtime + batch, this.clock.nowMs());
+    return { hasReady: this.pool.hasReady(model), waiting: realtime + batch };
+  }
+
+  #backlogMs(model: string, { waiting }: LineState): number {
+    return this.admission.retryAfterMs(model, waiting, this.clock.nowMs());
   }
 }
 

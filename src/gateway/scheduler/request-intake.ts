@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -10,6 +10,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestBook } from './request-book.js';
 import { RequestFailures } from './request-failures.js';
+import { RequestLines } from './request-lines.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
 
@@ -20,7 +21,7 @@ export class RequestIntake {
   readonly #models: ReadonlySet<string>;
 
   constructor(
-    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly lines: RequestLines,
     private readonly book: RequestBook,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
@@ -38,7 +39,10 @@ export class RequestIntake {
     this.#accepting = false;
   }
 
-  /** Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `queue_full`, or `model_not_found` for an id that is not configured. */
+  /**
+   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `queue_full`, or `model_not_found` for an id that is not
+   * configured. A shared queue refuses later: then `settled` has failed.
+   */
   submit(spec: RequestSpec): SubmittedRequest {
     // Lanes and metric labels are made from model ids: only those of the configuration may get this far (D-10).
     if (!this.#models.has(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
@@ -48,20 +52,23 @@ export class RequestIntake {
       this.book.emit(tracked, { type: 'rejected', code: refusal.code });
       throw refusal;
     }
-    this.book.open(tracked);
     return { id: tracked.id, settled: tracked.settled };
   }
 
-  /** Undefined: the request is queued now. */
+  /** Stops what is on its way into the shared queue. False: there is no such request. */
+  stop(id: string, reason: CancelReason): boolean {
+    return this.lines.stopEntering(id, this.failures.stoppedEarly(reason));
+  }
+
+  /** Undefined: the request is queued now, or on its way into the shared queue. */
   #refusal(tracked: TrackedRequest): DomainError | undefined {
     if (!this.#accepting) return this.failures.shuttingDown();
-    if (this.book.isTaken(tracked.id)) {
+    if (this.lines.isTaken(tracked.id)) {
       return new DomainError('duplicate_request_id', `A request with the id ${tracked.id} is still running.`);
     }
     const unloaded = this.failures.unloaded(tracked.request.model);
     if (unloaded) return unloaded;
-    const submission = this.dispatcher.submit(tracked.request, this.clock.nowMs());
-    return submission.accepted ? undefined : submission.error;
+    return this.lines.enter(tracked);
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {

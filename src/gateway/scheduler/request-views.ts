@@ -97,11 +97,11 @@ export class RequestViews {
     const phases = this.latency.get(id, nowMs) ?? {};
     return {
       ...{ id, model: request.model, tenant: request.tenant, priority, phases },
-      state: place ? 'queued' : 'running',
+      state: lifecycle.state === 'queued' ? 'queued' : 'running',
       position: place?.position,
       aged: place?.aged ?? lifecycle.promoted,
       waitsFor: place && this.#waitsFor(request, priority === 'batch' && !place.aged),
-      waitedMs: place ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? 0),
+      waitedMs: lifecycle.state === 'queued' ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? 0),
       workerId: lifecycle.workerId,
       attempts: lifecycle.attempts,
     };

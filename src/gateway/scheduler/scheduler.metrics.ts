@@ -7,7 +7,9 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { FleetRequests } from './fleet-requests.js';
 import { RequestBook } from './request-book.js';
+import { RequestViews } from './request-views.js';
 
 function readRunning(gauge: Gauge, book: RequestBook, models: readonly ModelSpec[]): void {
   for (const { id: model } of models) {
@@ -17,6 +19,17 @@ function readRunning(gauge: Gauge, book: RequestBook, models: readonly ModelSpec
   for (const { lifecycle, request, priority } of book.live()) {
     if (lifecycle.state === 'leased') gauge.inc({ priority, model: request.model });
   }
+}
+
+async function readDepth(gauge: Gauge, fleet: FleetRequests): Promise<void> {
+  for (const { model, realtime, batch } of await fleet.lines()) {
+    gauge.set({ priority: 'realtime', model }, realtime);
+    gauge.set({ priority: 'batch', model }, batch);
+  }
+}
+
+function readBytes(gauge: Gauge, views: RequestViews): void {
+  for (const { model, bytes } of views.lines()) gauge.set({ model }, bytes);
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -46,6 +59,8 @@ class ScrapedTotal {
 }
 
 export const schedulerMetricProviders: Provider[] = [
+  metricProvider('scheduler_queue_depth', { inject: [FleetRequests], collect: readDepth }),
+  metricProvider('switchyard_queue_bytes', { inject: [RequestViews], collect: readBytes }),
   metricProvider('scheduler_requests_total'),
   metricProvider('switchyard_requests_accepted_total'),
   metricProvider('switchyard_requests_rejected_total'),

@@ -9,20 +9,27 @@ import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
+import { RequestPlaneModule } from '../request-plane/request-plane.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
+import { FleetRequests } from './fleet-requests.js';
+import { FleetWorkers } from './fleet-workers.js';
 import { IdleUnload } from './idle-unload.js';
 import { LoopWakes } from './loop-wakes.js';
 import { RequestBook } from './request-book.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestIntake } from './request-intake.js';
+import { RequestLines } from './request-lines.js';
 import { RequestLog } from './request-log.js';
 import { RequestViews } from './request-views.js';
 import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
+import { SharedDeadlines } from './shared-deadlines.js';
+import { SharedIntake } from './shared-intake.js';
+import { SharedRequests } from './shared-requests.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 import { WorkerCalls } from './worker-calls.js';
@@ -46,27 +53,33 @@ const timersProvider = {
 
 /** Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it; drains before listeners close. */
 @Module({
-  imports: [QueueModule, CancellationModule, LatencyModule, WorkerPoolModule],
+  imports: [QueueModule, CancellationModule, LatencyModule, RequestPlaneModule, WorkerPoolModule],
   providers: [
     dispatcherProvider,
     timersProvider,
     DispatchLoop,
+    FleetRequests,
+    FleetWorkers,
     IdleUnload,
     LoopWakes,
     RequestBook,
     RequestCanceller,
     RequestFailures,
     RequestIntake,
+    RequestLines,
     RequestLog,
     RequestViews,
     SchedulerMetrics,
     SchedulerService,
+    SharedDeadlines,
+    SharedIntake,
+    SharedRequests,
     ShutdownDrain,
     ShutdownGrace,
     WorkerCalls,
     ...schedulerMetricProviders,
   ],
-  exports: [SchedulerService, ShutdownGrace],
+  exports: [FleetWorkers, SchedulerService, ShutdownGrace],
 })
 export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { CancellationManager, type CancelFilter } from '../../core/cancellation/cancellation-manager.js';
+import { type CancelFilter } from '../../core/cancellation/cancellation-manager.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DispatchLoop } from './dispatch-loop.js';
+import { FleetRequests } from './fleet-requests.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
 import { type RequestFilter, type RequestView } from './request-view.js';
@@ -18,10 +19,10 @@ export class SchedulerService {
   constructor(
     private readonly intake: RequestIntake,
     private readonly canceller: RequestCanceller,
-    private readonly cancellation: CancellationManager,
     private readonly views: RequestViews,
     private readonly loop: DispatchLoop,
     private readonly shutdown: ShutdownDrain,
+    private readonly fleet: FleetRequests,
   ) {}
 
   /** False once the drain began: readiness follows it. */
@@ -39,15 +40,23 @@ export class SchedulerService {
     return this.intake.submit(spec);
   }
 
-  /** True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms). */
-  cancel(id: string, reason: CancelReason): Promise<boolean> {
-    return this.canceller.cancel(id, reason);
+  /**
+   * True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms). People may
+   * stop what another gateway accepted.
+   * @param tenant whose request is meant at other gateways; absent: whoever's
+   */
+  async cancel(id: string, reason: CancelReason, tenant?: string): Promise<boolean> {
+    if ((await this.canceller.cancel(id, reason)) || this.intake.stop(id, reason)) return true;
+    const byPeople = reason === 'client' || reason === 'operator';
+    return byPeople && this.fleet.stop(id, tenant, reason);
   }
 
-  /** Ids of those that this call stopped, oldest first. An empty filter means all. */
+  /** Ids of those that this call stopped, oldest first; with a shared queue those of all gateways. An empty filter means all. */
   async cancelMany(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
     const tracked = trackedBy(filter);
-    return tracked ? this.canceller.cancelAll(this.cancellation.ids(tracked), reason) : [];
+    if (!tracked) return [];
+    const own = await this.canceller.cancelMatching(tracked, reason);
+    return [...own, ...(await this.fleet.stopMatching(filter, reason)).filter(id => !own.includes(id))];
   }
 
   /** Waiting requests in dispatch order, then running ones; with an ended `state`, those that ended lately. */
@@ -58,6 +67,21 @@ export class SchedulerService {
   /** A live request, or one of the last thousand that ended. */
   find(id: string): RequestView | undefined {
     return this.views.find(id);
+  }
+
+  /** As `list`, of all gateways that share a queue. */
+  listAll(filter: RequestFilter = {}): Promise<RequestView[]> {
+    return this.fleet.list(filter);
+  }
+
+  /** As `find`, also when another gateway accepted it. @param tenant of whoever asks */
+  findAnywhere(id: string, tenant?: string): Promise<RequestView | undefined> {
+    return this.fleet.find(id, tenant);
+  }
+
+  /** As `lines`, of all gateways that share a queue. */
+  allLines(): Promise<QueueLine[]> {
+    return this.fleet.lines();
   }
 
   /** Whose request it is, without the cost of its place in the line; undefined also when nobody knows the id. */

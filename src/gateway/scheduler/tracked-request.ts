@@ -1,14 +1,23 @@
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type GenerationSink, type SpeechSink, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
+
+/** Where a request waits that is not in the queue of this gateway. */
+export interface RemoteLine {
+  /** Takes it out, or tells the worker that has it. Never rejects. */
+  stop(reason: CancelReason): Promise<unknown>;
+}
 
 /** One accepted request while it runs: its state, its caller, and whether it can still be sent again. */
 export class TrackedRequest {
   readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
   readonly settled: Promise<SettledRequest>;
   readonly priority: PriorityLabel;
+  /** Absent: this gateway's own queue has it, or a worker that was sent it. */
+  line?: RemoteLine;
   #resolve!: (settled: SettledRequest) => void;
   #outputStarted = false;
 

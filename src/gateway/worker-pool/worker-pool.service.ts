@@ -162,6 +162,17 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return this.#models.get(model)?.isHeld ?? false;
   }
 
+  /** Something that does not go through the dispatcher waits for the model: one that is unloaded is started. */
+  demand(model: string): void {
+    if (this.#started) this.#models.get(model)?.demand();
+  }
+
+  /** A worker that pulls told how it computed one request. */
+  reported(model: string, execution: CallExecution): void {
+    this.#models.get(model)?.used();
+    this.#activity.next({ type: 'executed', model, execution });
+  }
+
   /** Some worker is configured for the model, up or not. */
   isServed(model: string): boolean {
     return this.#models.get(model)?.isServed ?? false;

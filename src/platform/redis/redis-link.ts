@@ -38,11 +38,21 @@ export class RedisLink implements OnApplicationShutdown {
   /**
    * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when there is
    * no Redis.
+   * @param timeoutMs limit of one command
    */
-  commands(): Redis | undefined {
+  commands(timeoutMs = COMMAND_MS): Redis | undefined {
     const { url } = this.settings.redis;
     if (url === '') return undefined;
-    const client = new Redis(url, { enableOfflineQueue: false, commandTimeout: COMMAND_MS, maxRetriesPerRequest: 0 });
+    const client = new Redis(url, { enableOfflineQueue: false, commandTimeout: timeoutMs, maxRetriesPerRequest: 0 });
+    this.#watch(client);
+    return client;
+  }
+
+  /** For what blocks or listens: it waits for Redis as long as that takes. Undefined when there is no Redis. */
+  listener(): Redis | undefined {
+    const { url } = this.settings.redis;
+    if (url === '') return undefined;
+    const client = new Redis(url, { maxRetriesPerRequest: null });
     this.#watch(client);
     return client;
   }

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { type CancelReason } from '../../core/request/settlement.js';
+import { DEFAULT_TENANT } from '../../platform/auth/principal.js';
+import { PlaneDepths } from '../request-plane/plane-depth.js';
+import { PlaneListing, type PlaneSighting } from '../request-plane/plane-listing.js';
+import { RequestPlane } from '../request-plane/request-plane.service.js';
+import { matchesFilter, type RequestFilter, type RequestView } from './request-view.js';
+import { type QueueLine, RequestViews } from './request-views.js';
+
+/**
+ * The requests of all gateways that share a queue, read from Redis; with an embedded queue, and while Redis is away, those of
+ * this one.
+ */
+@Injectable()
+export class FleetRequests {
+  constructor(
+    private readonly own: RequestViews,
+    private readonly plane: RequestPlane,
+    private readonly listing: PlaneListing,
+    private readonly depths: PlaneDepths,
+  ) {}
+
+  /** Those that ended are known to the gateway that accepted them. */
+  async list(filter: RequestFilter = {}): Promise<RequestView[]> {
+    const isLive = filter.state === undefined || filter.state === 'queued' || filter.state === 'running';
+    const shared = isLive ? await this.#shared() : [];
+    const views = shared.map(sighting => this.#view(sighting)).filter(view => matchesFilter(view, filter));
+    const seen = new Set(views.map(({ id, tenant }) => `${tenant ?? ''} ${id}`));
+    const own = this.own.list(filter).filter(({ id, tenant }) => !seen.has(`${tenant ?? ''} ${id}`));
+    return [...views, ...own];
+  }
+
+  /** @param tenant of whoever asks; absent: an operator. A request of another one is found while it runs only */
+  async find(id: string, tenant: string | undefined): Promise<RequestView | undefined> {
+    const own = this.own.find(id);
+    if (own && own.state !== 'queued') return own;
+    const found = await this.#ofTenant(id, tenant ?? DEFAULT_TENANT);
+    if (found) return this.#view(found);
+    if (own) return own;
+    const live = (await this.#shared()).find(sighting => sighting.id === id);
+    return live && this.#view(live);
+  }
+
+  async lines(): Promise<QueueLine[]> {
+    const own = this.own.lines();
+    if (!this.plane.usable) return own;
+    const shared = await this.depths.all().catch(() => []);
+    return own.map(line => {
+      const depth = shared.find(({ model }) => model === line.model);
+      if (!depth) return line;
+      const { realtime, batch, running, oldestMs } = depth;
+      return {
+        ...line,
+        realtime: line.realtime + realtime,
+        batch: line.batch + batch,
+        running: Math.max(line.running, running),
+        ...(oldestMs !== undefined && { oldestWaitMs: Math.max(line.oldestWaitMs ?? 0, Date.now() - oldestMs) }),
+      };
+    });
+  }
+
+  /** Stops what another gateway accepted. @param tenant whose it is; absent: whoever's */
+  async stop(id: string, tenant: string | undefined, reason: CancelReason): Promise<boolean> {
+    if (!this.plane.usable) return false;
+    if (await this.plane.stopKnown(id, tenant, reason)) return true;
+    if (tenant !== undefined) return false;
+    const found = (await this.#shared()).filter(sighting => sighting.id === id);
+    await Promise.all(found.map(({ ref }) => this.plane.stop(ref, reason)));
+    return found.length > 0;
+  }
+
+  /** Stops those that match, of all gateways. Resolves with their ids. */
+  async stopMatching(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
+    const found = (await this.#shared()).filter(sighting => matchesFilter(this.#view(sighting), filter));
+    await Promise.all(found.map(({ ref }) => this.plane.stop(ref, reason)));
+    return found.map(({ id }) => id);
+  }
+
+  async #ofTenant(id: string, tenant: string): Promise<PlaneSighting | undefined> {
+    return this.plane.usable ? this.listing.find(id, tenant).catch(() => undefined) : undefined;
+  }
+
+  async #shared(): Promise<PlaneSighting[]> {
+    return this.plane.usable ? this.listing.live().catch(() => []) : [];
+  }
+
+  #view(sighting: PlaneSighting): RequestView {
+    const { id, tenant, priority, aged, facts, acceptedMs, position, result, ref } = sighting;
+    const state = result ? result.outcome : facts.taken ? 'running' : 'queued';
+    const waitedMs = (facts.takenMs ?? Date.now()) - acceptedMs;
+    return {
+      ...{ id, model: ref.model, priority, aged, state, waitedMs: Math.max(0, waitedMs), attempts: facts.attempts },
+      ...(tenant !== undefined && { tenant }),
+      ...(facts.workerId !== undefined && { workerId: facts.workerId }),
+      ...(state === 'queued' && { waitsFor: this.plane.hasReady(ref.model) ? 'slot' : 'worker' }),
+      ...(state === 'queued' && position !== undefined && { position }),
+      ...codeOf(result),
+      phases: result ? { queueWaitMs: Math.max(0, waitedMs), grpcMs: result.phases.totalMs } : {},
+    };
+  }
+}
+
+function codeOf(result: PlaneResult | undefined): Pick<RequestView, 'code'> {
+  if (result?.outcome === 'failed') return { code: result.error.code };
+  return result?.outcome === 'cancelled' ? { code: 'request_cancelled' } : {};
+}

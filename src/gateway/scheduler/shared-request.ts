@@ -1,0 +1,10 @@
+import { type PlacedJob } from '../request-plane/plane-blobs.js';
+import { type PlaneRef } from '../request-plane/plane-queues.js';
+import { type TrackedRequest } from './tracked-request.js';
+
+/** One accepted request of this gateway that waits in the shared queue. */
+export interface SharedRequest {
+  readonly tracked: TrackedRequest;
+  readonly ref: PlaneRef;
+  readonly placed: PlacedJob;
+}
