@@ -24,6 +24,12 @@ export const ENDPOINTS = [
   { method: 'POST', path: '/v1/requests/{id}/cancel', summary: 'Cancel any request', area: 'requests' },
   { method: 'GET', path: '/v1/requests/{id}', summary: 'Where a request is and why it waits', area: 'requests' },
   {
+    method: 'GET',
+    path: '/v1/requests/{id}/content',
+    summary: 'The answer of a request that was not waited for',
+    area: 'requests',
+  },
+  {
     method: 'POST',
     path: '/v1/realtime/client_secrets',
     summary: 'Short-lived token for a browser',
@@ -104,3 +110,8 @@ export function allowedMethods(path: string): readonly string[] {
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
   return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
+
+const WORK = /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|completions|embeddings)\/?$/;
+
+/** Routes whose requests make workers work: they are what limits count and what can be answered later. */
+export const isWork = (path: string): boolean => WORK.test(path);

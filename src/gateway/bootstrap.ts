@@ -13,6 +13,9 @@ import { fastifyOptions } from './api/fastify-options.js';
 import { registerHttpHooks } from './api/http-hooks.js';
 import { IntakeGate } from './api/intake-gate.js';
 import { keepJsonBytes } from './api/raw-body.js';
+import { InnerRequests } from './async/inner-requests.js';
+import { KeptDesk } from './async/kept-desk.js';
+import { idempotency, registerKeptHooks } from './async/kept-hooks.js';
 import { GatewayModule } from './gateway.module.js';
 import { LimitDesk } from './limits/limit-desk.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
@@ -56,7 +59,9 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
     publicMetrics: settings.auth.publicMetrics,
     failures: new FailedAttempts(settings.auth.failuresPerMinute),
   });
-  registerLimitHooks(fastify, { desk: app.get(LimitDesk), isCounted: () => false });
+  const inner = app.get(InnerRequests);
+  registerLimitHooks(fastify, { desk: app.get(LimitDesk), isCounted: ({ headers }) => inner.isInner(headers) });
+  registerKeptHooks(fastify, { desk: app.get(KeptDesk), inner, ...idempotency(settings) });
   if (settings.server.docs) serveDocs(app);
   return app;
 }

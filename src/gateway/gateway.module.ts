@@ -11,6 +11,7 @@ import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
+import { AsyncModule } from './async/async.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ApiModule } from './api/api.module.js';
@@ -30,6 +31,7 @@ export class GatewayModule {
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule.forRoot({ controller: MetricsController, imports: [JobsModule] }),
         LimitsModule,
+        AsyncModule,
         ApiModule,
         JobsModule,
         AdminModule,

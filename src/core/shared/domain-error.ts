@@ -86,14 +86,28 @@ export const ERROR_REGISTRY = {
   request_not_found: invalid(404, 'No such request, or it ended too long ago.'),
   unknown_url: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route exists for another method; see `Allow`.'),
-  duplicate_request_id: invalid(409, 'A request with this X-Request-Id is still running.'),
+  duplicate_request_id: {
+    status: 409,
+    type: 'invalid_request_error',
+    retry: 'later',
+    help: 'A request with this X-Request-Id or Idempotency-Key is still running; a later try finds it done.',
+  },
+  request_not_finished: {
+    status: 409,
+    type: 'invalid_request_error',
+    retry: 'later',
+    help: 'The request has no answer yet; `GET /v1/requests/{id}` says where it is.',
+  },
   file_too_large: invalid(
     413,
     'Audio, or what `file_url` names, above `server.upload_limit_bytes`; a file above the limit of its purpose or of a part.',
   ),
   unsupported_media_type: invalid(415, 'The Content-Type is not what the route takes.'),
   range_not_satisfiable: invalid(416, 'The file has no bytes in that range; see `Content-Range`.'),
-  idempotency_key_reused: invalid(422, 'The `Idempotency-Key` was used before for another batch.'),
+  idempotency_key_reused: invalid(
+    422,
+    'The `Idempotency-Key`, or the X-Request-Id in its place, was used before for something else.',
+  ),
   live_feed_limit: {
     status: 429,
     type: 'rate_limit_error',
@@ -122,6 +136,7 @@ export const ERROR_REGISTRY = {
   engine_failed: server(500, 'never', 'The engine failed on this input.'),
   internal_error: server(500, 'never', 'A defect of Switchyard; the log has the details under the request id.'),
   worker_lost: server(503, 'later', 'The worker died twice while it had the request.'),
+  gateway_lost: server(503, 'later', 'Three gateways ended while they had the request, which nobody waited for.'),
   queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
   no_worker: server(503, 'later', 'No worker of the model came up within `queue.timeout_ms`.'),
   model_unloaded: server(

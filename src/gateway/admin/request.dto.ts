@@ -3,6 +3,7 @@ import { Type } from 'class-transformer';
 import { Equals, IsIn, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { KeptFieldsDto } from '../async/kept-request.dto.js';
 import { type RequestFilter, type RequestView, type RequestViewState } from '../scheduler/request-view.js';
 import { explainWait } from '../scheduler/wait-explanation.js';
 
@@ -58,7 +59,7 @@ export class RequestPhasesDto {
   @ApiPropertyOptional() total_ms?: number;
 }
 
-export class RequestDto {
+export class RequestDto extends KeptFieldsDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
   @ApiProperty() model!: string;
   @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { StorageModule } from '../../platform/storage/storage.module.js';
+import { AsyncModule } from '../async/async.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
@@ -29,7 +30,7 @@ import { UploadReader } from './upload-reader.js';
 
 /** The HTTP face. It validates, resolves names and writes answers; the scheduler decides everything else. */
 @Module({
-  imports: [JobsModule, StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
+  imports: [AsyncModule, JobsModule, StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
   controllers: [
     TranscriptionsController,
     TranslationsController,

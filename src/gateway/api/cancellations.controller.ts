@@ -4,6 +4,7 @@ import { type FastifyRequest } from 'fastify';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { mayTouch } from '../../platform/auth/principal.js';
+import { KeptRequestsService } from '../async/kept-requests.service.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 /**
@@ -13,7 +14,10 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 @ApiTags('requests')
 @Controller('v1')
 export class CancellationsController {
-  constructor(private readonly scheduler: SchedulerService) {}
+  constructor(
+    private readonly scheduler: SchedulerService,
+    private readonly kept: KeptRequestsService,
+  ) {}
 
   @Post([
     'audio/transcriptions/:id/cancel',
@@ -26,7 +30,9 @@ export class CancellationsController {
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
   @ApiOkResponse({ type: CancellationDto })
   async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancellationDto> {
-    const owned = mayTouch(principalOf(request), this.scheduler.tenantOf(id));
-    return { request_id: id, cancelled: owned && (await this.scheduler.cancel(id, 'client')) };
+    const principal = principalOf(request);
+    const isOthers = this.scheduler.find(id) !== undefined && !mayTouch(principal, this.scheduler.tenantOf(id));
+    const cancelled = !isOthers && (await this.scheduler.cancel(id, 'client', principal.tenant));
+    return { request_id: id, cancelled: cancelled || (await this.kept.cancel(principal, id)) };
   }
 }

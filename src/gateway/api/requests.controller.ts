@@ -1,28 +1,51 @@
 import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
+import { type KeptRequest } from '../../core/kept/kept-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { mayTouch } from '../../platform/auth/principal.js';
 import { RequestDto, requestDto } from '../admin/request.dto.js';
+import { KeptRequestsService } from '../async/kept-requests.service.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DescribesErrors } from './docs/errors.decorator.js';
 
 @ApiTags('requests')
 @Controller('v1/requests')
 export class RequestsController {
-  constructor(private readonly scheduler: SchedulerService) {}
+  constructor(
+    private readonly scheduler: SchedulerService,
+    private readonly kept: KeptRequestsService,
+  ) {}
 
   @Get(':id')
   @ApiOperation({ summary: 'Where a request is and why it waits' })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
   @ApiOkResponse({ type: RequestDto })
   @DescribesErrors('request_not_found')
-  find(@Param('id') id: string, @Req() request: FastifyRequest): RequestDto {
-    const view = this.scheduler.find(id);
-    if (view && mayTouch(principalOf(request), view.tenant)) return requestDto(view);
+  async find(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RequestDto> {
+    const principal = principalOf(request);
+    const kept = await this.kept.find(principal, id);
+    const running = await this.scheduler.findAnywhere(id, principal.tenant);
+    const view = running && mayTouch(principal, running.tenant) ? requestDto(running) : undefined;
+    if (kept) return { ...(view ?? elsewhere(kept)), ...(await this.kept.view(kept, view?.state === 'queued')) };
+    if (view) return view;
     throw new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
       param: 'id',
     });
   }
+}
+
+/** What is known of a request that another gateway has, or that ended there. */
+function elsewhere({ requestId, tenant, status, headers, attempts, answer }: KeptRequest): RequestDto {
+  const told = answer?.headers ?? {};
+  const state = answer ? (status as RequestDto['state']) : 'running';
+  return {
+    ...{ request_id: requestId, tenant, state, aged: false, phases: {} },
+    model: told['x-switchyard-model'] ?? '',
+    priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
+    waited_ms: Number(told['x-switchyard-queue-ms'] ?? 0),
+    attempts: Number(told['x-switchyard-attempts'] ?? attempts),
+    explanation: answer ? `It is ${status}; its answer is kept.` : 'Another gateway has it.',
+  };
 }

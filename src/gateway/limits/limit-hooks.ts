@@ -1,10 +1,8 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isWork } from '../../contracts/endpoints.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { type LimitDesk, type Ticket } from './limit-desk.js';
 import { limitHeaders } from './limit-headers.js';
-
-/** Requests that make workers work. Looking at models, files, batches and requests is free. */
-const COUNTED = /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|completions|embeddings)$/;
 
 const tickets = new WeakMap<FastifyRequest, Ticket>();
 const kept = new WeakSet<FastifyRequest>();
@@ -21,11 +19,11 @@ export interface LimitHookOptions {
   readonly isCounted: (request: FastifyRequest) => boolean;
 }
 
-/** After the guard, before any body is read: an upload that is refused is not taken in. */
+/** After the guard, before any body is read: an upload that is refused is not taken in. Looking at things is free. */
 export function registerLimitHooks(fastify: FastifyInstance, { desk, isCounted }: LimitHookOptions): void {
   fastify.addHook('onRequest', async (request, reply) => {
     const { url } = request.routeOptions;
-    if (request.method !== 'POST' || url === undefined || !COUNTED.test(url) || isCounted(request)) return;
+    if (request.method !== 'POST' || url === undefined || !isWork(url) || isCounted(request)) return;
     const ticket = await desk.enter(principalOf(request), request.id, standing => {
       void reply.headers(limitHeaders(standing));
     });

@@ -1,3 +1,4 @@
+import { PULL_SETTINGS } from './pull-settings.js';
 import { type SettingDefinition, type SettingValue, type ValueOf } from './setting-definition.js';
 import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-rows.js';
 
@@ -40,6 +41,14 @@ export const SETTINGS_TABLE = {
   ),
   'limits.concurrent_requests': count(0, 0, 1e9, 'Requests and live sessions of one tenant at a time; 0: no limit.'),
   'limits.requests_per_day': count(0, 0, 1e9, 'Requests of one tenant in a day of UTC; 0: no limit.'),
+  'requests.idempotency': choice(
+    ['auto', 'key', 'request_id', 'off'],
+    'auto',
+    'key: an Idempotency-Key answers retries alike; request_id: X-Request-Id too; auto: that with a database.url.',
+  ),
+  'requests.keep_ms': ms(DAY_MS, 1000, 30 * DAY_MS, 'How long answers are kept for retries and for respond-async.'),
+  'requests.join_ms': ms(60_000, 0, DAY_MS, 'How long a retry waits for the first attempt; then 409.'),
+  'requests.lease_ms': ms(15_000, 500, DAY_MS, 'A gateway silent for this long loses what it runs for nobody.'),
   'data.dir': text('./data', 'Folder for spooled uploads, files, batches and their database; made when missing.'),
   'spool.memory_bytes': bytes(
     262_144,
@@ -233,7 +242,8 @@ export const SETTINGS_TABLE = {
     'Secret that signs webhooks, as whsec_… or plain; empty: batches may not have webhooks.',
   ),
   'batch.webhook_attempts': count(8, 1, 100, 'Attempts at a webhook, over about a day, until it is given up.'),
-  'batch.metrics_port': count(0, 0, 65_535, 'Port on loopback for /metrics of a processor; 0: none.'),
+  'batch.metrics_port': count(0, 0, 65_535, 'Port for /metrics of a processor; 0: none.'),
+  'batch.metrics_host': text('127.0.0.1', 'Address of that port; 0.0.0.0 where a Prometheus elsewhere asks.'),
   'hub.endpoint': text(
     'https://huggingface.co',
     'Hub that `switchyard models pull hf:…` asks; HF_ENDPOINT names one, too.',
@@ -253,30 +263,7 @@ export const SETTINGS_TABLE = {
   ),
   'redis.lock_ms': ms(30_000, 200, DAY_MS, 'A pull worker silent for this long loses its jobs to another one.'),
   'redis.max_stalled': count(1, 0, 100, 'Workers that may die with a job before it fails with worker_lost, less one.'),
-  'pull.max_batch_size': count(6, 1, 1024, 'Jobs in one group of a pull worker; MAX_BATCH_SIZE means it, too.'),
-  'pull.batch_timeout_ms': ms(
-    500,
-    0,
-    600_000,
-    'Longest wait of a group for stragglers (batching.policy says when); BATCH_TIMEOUT means it, too, in seconds.',
-  ),
-  'pull.max_concurrency': count(1, 1, 64, 'Groups on the device of a pull worker; MAX_CONCURRENCY means it, too.'),
-  'pull.block_ms': ms(
-    5000,
-    10,
-    600_000,
-    'Longest wait for a first job, then the loop begins anew; QUEUE_BRPOP_TIMEOUT means it, too, in seconds.',
-  ),
-  'pull.callback_allow_hosts': text(
-    '',
-    'Callbacks of jobs may also lead to these: host, host:port or network/prefix, with commas.',
-  ),
-  'pull.callback_secrets_dir': text(
-    '/etc/.secrets',
-    'Folder of the secrets that `callback.secretName` of a job names.',
-  ),
-  'pull.callback_attempts': count(12, 1, 100, 'Attempts at a callback, until it is given up.'),
-  'pull.callback_backoff_ms': ms(5000, 1, DAY_MS, 'First pause between two attempts at a callback; doubles.'),
+  ...PULL_SETTINGS,
   'logging.level': choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',

@@ -106,11 +106,12 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     const row = await this.#db
       .updateTable('kept_requests')
       .set(({ eb }) => ({ owner, lease_until_ms: nowMs + leaseMs, attempts: eb('attempts', '+', 1) }))
-      .where(({ eb, refTuple, selectFrom }) =>
-        eb(
-          refTuple('tenant', 'name'),
+      .where(row =>
+        row(
+          row.refTuple('tenant', 'name'),
           'in',
-          selectFrom('kept_requests')
+          row
+            .selectFrom('kept_requests')
             .select(['tenant', 'name'])
             .where('mode', '=', 'async')
             .where('status', '=', 'running')
@@ -188,10 +189,7 @@ function isOver(
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
   const ended = row.and([row('status', 'in', ENDED), row('expires_at_ms', '<=', nowMs)]);
   const callersOnly = row.or([row('mode', '=', 'waiting'), row('status', '=', 'receiving')]);
-  return row.or([
-    ended,
-    row.and([row('status', 'not in', ENDED), row('lease_until_ms', '<=', nowMs), callersOnly]),
-  ]);
+  return row.or([ended, row.and([row('status', 'not in', ENDED), row('lease_until_ms', '<=', nowMs), callersOnly])]);
 }
 
 const rowOf = (request: NewKeptRequest, { owner, nowMs, leaseMs }: KeptLease): KeptRequestRow => ({

@@ -16,7 +16,11 @@ export interface OpenDatabase {
   readonly dialect: DialectName;
 }
 
-const MIGRATIONS = { '001-jobs-and-files': jobsAndFiles, '002-batch-traceparent': batchTraceparent, '003-kept-requests': keptRequests };
+const MIGRATIONS = {
+  '001-jobs-and-files': jobsAndFiles,
+  '002-batch-traceparent': batchTraceparent,
+  '003-kept-requests': keptRequests,
+};
 const ATTEMPTS = 5;
 
 /** @param url `postgres://…`, or the path of a SQLite file. */

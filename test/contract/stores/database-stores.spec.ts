@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
+import { KyselyKeptRequestStore } from '../../../src/platform/database/kysely-kept-request-store.js';
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { fileStoreContract } from './file-store.contract.js';
+import { keptRequestStoreContract } from './kept-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
 
-const TABLES = ['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox'] as const;
+const TABLES = ['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const;
 
 /** Two connections to one database, as two processes have. */
 class Rig {
@@ -33,6 +35,8 @@ class Rig {
       others: new KyselyJobStore(this.others),
       outbox: new KyselyWebhookOutbox(this.mine),
       files: new KyselyFileStore(this.mine),
+      kept: new KyselyKeptRequestStore(this.mine),
+      othersKept: new KyselyKeptRequestStore(this.others),
       uploads: new KyselyUploadStore(this.others),
     };
   }
@@ -52,6 +56,7 @@ function storesOn(open: () => Promise<Rig>): void {
 
   describe('job table', () => jobStoreContract(() => rig.fresh()));
   describe('file table', () => fileStoreContract(() => rig.fresh()));
+  describe('table of kept requests', () => keptRequestStoreContract(() => rig.fresh()));
   it('is brought up to date by many at once, and again', async () => {
     await Promise.all([migrate(rig.mine.db), migrate(rig.others.db), migrate(rig.mine.db)]);
     expect(await rig.mine.db.selectFrom('files').selectAll().execute()).toEqual([]);

@@ -113,12 +113,12 @@ describe('a client that disconnects', () => {
 });
 
 describe('a request id', () => {
-  it('that is still running is refused with 409, not to be retried', async () => {
+  it('that is still running is refused with 409, to be tried again later', async () => {
     const first = held('same');
     await until(() => worker.holding.includes('same'));
     const error = await errorOf(held('same'));
     expect(error).toMatchObject({ status: 409, code: 'duplicate_request_id' });
-    expect(error.headers.get('x-should-retry')).toBe('false');
+    expect(error.headers.get('x-should-retry')).toBe('true');
     worker.release('same');
     expect((await first).status).toBe(200);
   });

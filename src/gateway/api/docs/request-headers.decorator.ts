@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiHeader } from '@nestjs/swagger';
 
 /** Request headers of every route that queues work. */
 export function DescribesRequestHeaders(): MethodDecorator {
@@ -15,6 +15,31 @@ export function DescribesRequestHeaders(): MethodDecorator {
       required: false,
       schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
       description: 'Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`.',
+    }),
+    ApiHeader({
+      name: 'Prefer',
+      required: false,
+      schema: { type: 'string', example: 'respond-async' },
+      description: '`respond-async`: 202 at once; `Location` names where the answer will be.',
+    }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      schema: { type: 'string', maxLength: 255 },
+      description: 'A retry under the same key joins the first attempt, or gets its answer.',
+    }),
+    ApiAcceptedResponse({
+      description: 'With `Prefer: respond-async`.',
+      headers: { Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' } },
+      schema: {
+        type: 'object',
+        example: {
+          request_id: 'req_0198a1b2c3d4',
+          status: 'queued',
+          created_at: 1767225600,
+          location: '/v1/requests/req_0198a1b2c3d4',
+        },
+      },
     }),
   );
 }

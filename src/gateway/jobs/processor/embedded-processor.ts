@@ -10,7 +10,6 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
 import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/jobs/processor-link.js';
-import { Authenticator } from '../../../platform/auth/authenticator.js';
 import { TOKEN_SECRET } from '../../../platform/auth/token-secret.js';
 import { type ProcessorLink } from '../../../platform/config/processor-link.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -46,7 +45,6 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(PROCESSOR_LAUNCH) private readonly launch: ProcessorLaunch,
     private readonly adapterHost: HttpAdapterHost,
-    private readonly authenticator: Authenticator,
     @Inject(TOKEN_SECRET) private readonly secret: Buffer,
   ) {}
 
@@ -118,7 +116,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     const { address, family, port } = this.#address();
     const host = ANYWHERE[address] ?? address;
     const gatewayUrl = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
-    return { gatewayUrl, ...(this.authenticator.enabled && { tokenSecret: this.secret.toString('base64') }) };
+    return { gatewayUrl, tokenSecret: this.secret.toString('base64') };
   }
 
   #address(): AddressInfo {

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import { type KeptAnswer, type KeptRequest } from '../../core/kept/kept-request.port.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { type InnerAnswer } from './inner-requests.js';
+
+/** Headers that belong to an answer and not to the connection it went over. */
+const KEPT_HEADERS =
+  /^(content-(type|disposition)|cache-control|server-timing|x-switchyard-.*|retry-after(-ms)?|x-should-retry)$/;
+
+/** Bodies and answers of kept requests, in the blob store: every gateway that shares it can read them. */
+@Injectable()
+export class KeptAnswers {
+  constructor(@Inject(BLOB_STORE) private readonly blobs: BlobStore) {}
+
+  newBlob(): string {
+    return `kept/${randomUUID()}`;
+  }
+
+  keepBody({ blob }: Pick<KeptRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    return this.blobs.write(`${blob}/body`, bytes);
+  }
+
+  bodySize({ blob }: KeptRequest): Promise<number | undefined> {
+    return this.blobs.size(`${blob}/body`);
+  }
+
+  body({ blob }: KeptRequest): AsyncIterable<Uint8Array> {
+    return this.blobs.read(`${blob}/body`);
+  }
+
+  keep({ blob }: KeptRequest, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    return this.blobs.write(`${blob}/answer`, bytes);
+  }
+
+  answer({ blob }: KeptRequest): AsyncIterable<Uint8Array> {
+    return this.blobs.read(`${blob}/answer`);
+  }
+
+  size({ blob }: KeptRequest): Promise<number | undefined> {
+    return this.blobs.size(`${blob}/answer`);
+  }
+
+  async forgetBody({ blob }: KeptRequest): Promise<void> {
+    await this.blobs.remove(`${blob}/body`);
+  }
+
+  /** Rows go first: a crash in between leaves bytes that nobody names, until they are swept. */
+  async forget(requests: readonly Pick<KeptRequest, 'blob'>[]): Promise<void> {
+    for (const { blob } of requests) {
+      await this.blobs.remove(`${blob}/body`);
+      await this.blobs.remove(`${blob}/answer`);
+    }
+  }
+}
+
+export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>): KeptAnswer {
+  const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
+  return { status, headers: Object.fromEntries(kept.map(([name, value]) => [name, String(value)])) };
+}
+
+/** @param limit bytes; what is longer is cut: it is read for its error code only */
+export async function textOf(body: Readable | AsyncIterable<Uint8Array>, limit = 65_536): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size > limit) break;
+  }
+  return Buffer.concat(chunks);
+}

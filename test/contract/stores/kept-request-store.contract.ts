@@ -1,0 +1,132 @@
+import { expect, it } from '@jest/globals';
+import { type KeptRequestStore, type NewKeptRequest } from '../../../src/core/kept/kept-request.port.js';
+
+const NOW = 1_800_000_000_000;
+const LEASE = 10_000;
+
+const by = (owner: string, nowMs = NOW) => ({ owner, nowMs, leaseMs: LEASE });
+const newRequest = (over: Partial<NewKeptRequest> = {}): NewKeptRequest => ({
+  tenant: 'acme',
+  name: 'id:r1',
+  requestId: 'r1',
+  mode: 'async',
+  path: '/v1/audio/speech',
+  fingerprint: 'f',
+  headers: { 'content-type': 'application/json' },
+  blob: 'kept/1',
+  status: 'running',
+  createdAtMs: NOW,
+  expiresAtMs: NOW + 100_000,
+  ...over,
+});
+const ending = (status: 'completed' | 'failed') => ({
+  status,
+  answer: { status: status === 'completed' ? 200 : 500, headers: { 'content-type': 'audio/wav' } },
+  endedAtMs: NOW + 1,
+  expiresAtMs: NOW + 100_000,
+});
+
+/** What the table of kept requests promises, on either database. Two stores are two gateways. */
+export function keptRequestStoreContract(
+  open: () => Promise<{ kept: KeptRequestStore; othersKept: KeptRequestStore }>,
+): void {
+  it('lets one of twenty attempts at once begin, and shows it to the others', async () => {
+    const { kept, othersKept } = await open();
+    const attempts = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? kept : othersKept).open(newRequest({ requestId: `r${index}` }), by(`g${index}`)),
+    );
+    const opened = await Promise.all(attempts);
+    const winners = opened.filter(({ created }) => created);
+    expect(winners).toHaveLength(1);
+    const [{ request }] = winners as [(typeof winners)[0]];
+    expect(opened.every(other => other.request.requestId === request.requestId)).toBe(true);
+  });
+
+  it('keeps tenants and names apart', async () => {
+    const { kept } = await open();
+    const opened = [
+      await kept.open(newRequest(), by('a')),
+      await kept.open(newRequest({ tenant: 'other' }), by('a')),
+      await kept.open(newRequest({ name: 'key:r1' }), by('a')),
+    ];
+    expect(opened.map(({ created }) => created)).toEqual([true, true, true]);
+    expect(await kept.findById('r1', 'nobody')).toBeUndefined();
+    expect(await kept.findById('r1', undefined)).toMatchObject({ requestId: 'r1' });
+  });
+
+  it('ends a request once, by whoever holds it', async () => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest(), by('a'));
+    expect(await othersKept.end(request, 'b', ending('failed'))).toBe(false);
+    expect(await kept.end(request, 'a', ending('completed'))).toBe(true);
+    expect(await kept.end(request, 'a', ending('failed'))).toBe(false);
+    expect(await othersKept.find(request)).toMatchObject({ status: 'completed', answer: ending('completed').answer });
+  });
+
+  it('gives a silent gateway’s request to one other, which counts it; the zombie can write no more', async () => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest(), by('a'));
+    expect(await othersKept.takeOver(by('b', NOW + LEASE - 1))).toBeUndefined();
+    await kept.beat(by('a', NOW + LEASE - 1));
+    expect(await othersKept.takeOver(by('b', NOW + LEASE))).toBeUndefined();
+    const late = NOW + 3 * LEASE;
+    const taken = await Promise.all([othersKept.takeOver(by('b', late)), kept.takeOver(by('c', late))]);
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    expect(taken.find(Boolean)).toMatchObject({ requestId: 'r1', attempts: 2 });
+    expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
+  });
+
+  it('gives a released one away at once, and never one whose caller waits', async () => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest(), by('a'));
+    await kept.release(request, 'a');
+    const { request: waiting } = await kept.open(newRequest({ name: 'w', mode: 'waiting' }), by('a'));
+    await kept.release(waiting, 'a');
+    expect(await othersKept.takeOver(by('b'))).toMatchObject({ name: 'id:r1' });
+    expect(await othersKept.takeOver(by('b'))).toBeUndefined();
+  });
+
+  it.each(['failed', 'lost', 'expired'] as const)('makes room for a new attempt where the first one %s', async how => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest({ mode: 'waiting' }), by('a'));
+    if (how !== 'lost') await kept.end(request, 'a', ending(how === 'failed' ? 'failed' : 'completed'));
+    const nowMs = how === 'failed' ? NOW + 2 : NOW + (how === 'lost' ? LEASE : 100_000);
+    const again = await othersKept.open(newRequest({ mode: 'waiting', blob: 'kept/2' }), by('b', nowMs));
+    expect(again).toMatchObject({ created: true, replaced: [{ blob: 'kept/1' }] });
+    expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
+  });
+
+  it('tells the holder of a cancel that came elsewhere', async () => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest(), by('a'));
+    expect(await othersKept.requestCancel('other', 'r1')).toBe(false);
+    expect(await kept.beat(by('a'))).toEqual([]);
+    expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
+    expect(await othersKept.beat(by('b'))).toEqual([]);
+    expect(await kept.beat(by('a'))).toMatchObject([{ requestId: 'r1' }]);
+    await kept.end(request, 'a', ending('failed'));
+    expect(await othersKept.requestCancel('acme', 'r1')).toBe(false);
+  });
+
+  it('drops what never was, and expires what is over, once', async () => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest(), by('a'));
+    await othersKept.drop(request, 'b');
+    expect(await kept.find(request)).toBeDefined();
+    await kept.drop(request, 'a');
+    expect(await kept.find(request)).toBeUndefined();
+    const old = await kept.open(newRequest({ name: 'old' }), by('a'));
+    await kept.end(old.request, 'a', ending('completed'));
+    await kept.open(newRequest({ name: 'arriving', status: 'receiving' }), by('a'));
+    await kept.open(newRequest({ name: 'running' }), by('a'));
+    expect(await kept.expire(NOW + 10, 10)).toEqual([]);
+    const gone = await Promise.all([kept.expire(NOW + 200_000, 10), othersKept.expire(NOW + 200_000, 10)]);
+    expect(
+      gone
+        .flat()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['arriving', 'old']);
+    expect(await kept.find({ tenant: 'acme', name: 'running' })).toBeDefined();
+  });
+}

@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { sttModel, ttsModel } from '../api/models.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
+
+let folder: KeysFolder;
+let data: string;
+const stt = new FixtureWorker({ model: 'stt' });
+const tts = new FixtureWorker({ model: 'tts' });
+let one: GatewayRig;
+let other: GatewayRig;
+const keys = { acme: '', other: '' };
+
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+  keys.acme = folder.add('acme', 'inference');
+  keys.other = folder.add('other', 'inference');
+  data = await mkdtemp(join(tmpdir(), 'switchyard-replay-'));
+  const models = [
+    sttModel({ addresses: [`127.0.0.1:${await stt.start()}`], capabilities: ['transcribe', 'prompt'] }),
+    ttsModel({ addresses: [`127.0.0.1:${await tts.start()}`] }),
+  ];
+  const settings = { 'auth.keys_file': folder.file, 'data.dir': data, 'requests.idempotency': 'request_id' };
+  one = await GatewayRig.start({ models, settings });
+  other = await GatewayRig.start({ models, settings: { ...settings, 'requests.join_ms': 0 } });
+  for (const rig of [one, other]) for (const model of ['stt', 'tts']) await rig.ready(model);
+});
+afterAll(async () => {
+  await one.close();
+  await other.close();
+  for (const worker of [stt, tts]) worker.stop();
+  await folder.remove();
+  await rm(data, { recursive: true, force: true });
+});
+
+const transcribe = (
+  rig: GatewayRig,
+  headers: Record<string, string>,
+  prompt = '',
+  key = keys.acme,
+): Promise<Response> => {
+  const body = new FormData();
+  body.set('model', 'stt');
+  body.set('prompt', prompt);
+  body.set('file', new Blob(['audio']), 'a.wav');
+  return rig.post('/v1/audio/transcriptions', body, { headers: { ...bearer(key), ...headers } });
+};
+const speak = (rig: GatewayRig, headers: Record<string, string>, input: string): Promise<Response> =>
+  rig.post(
+    '/v1/audio/speech',
+    { model: 'tts', input, voice: 'alloy' },
+    { headers: { ...bearer(keys.acme), ...headers } },
+  );
+const times = (worker: FixtureWorker, id: string): number => worker.received.filter(received => received === id).length;
+
+describe('a retry under the same id', () => {
+  it('gets the answer of the first attempt, from any gateway, and no worker works twice', async () => {
+    const id = { 'x-request-id': 'same' };
+    const first = await transcribe(one, id);
+    const again = await transcribe(other, id);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(await again.json()).toEqual(await first.json());
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.headers.get('x-switchyard-model')).toBe('stt');
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(times(stt, 'same')).toBe(1);
+  });
+
+  it('gets the same bytes of speech, type and name included', async () => {
+    const key = { 'idempotency-key': 'speech one' };
+    const first = await speak(one, key, script.chunks(5));
+    const bytes = await first.arrayBuffer();
+    const again = await speak(other, key, script.chunks(5));
+    const same = await again.arrayBuffer();
+    expect(bytes.byteLength).toBeGreaterThan(300_000);
+    expect(Buffer.from(same).equals(Buffer.from(bytes))).toBe(true);
+    for (const name of ['content-type', 'content-disposition'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+  });
+
+  it('joins the first attempt while that still runs', async () => {
+    const id = { 'x-request-id': 'joined' };
+    const first = transcribe(one, id, script.hold);
+    await until(() => stt.holding.includes('joined'));
+    const second = transcribe(one, id, script.hold);
+    expect(await errorOf(transcribe(other, id, script.hold))).toMatchObject({
+      status: 409,
+      code: 'duplicate_request_id',
+    });
+    stt.release('joined');
+    const [answer, joined] = [await first, await second];
+    expect(await joined.json()).toEqual(await answer.json());
+    expect(joined.headers.get('idempotent-replayed')).toBe('true');
+    expect(times(stt, 'joined')).toBe(1);
+  });
+
+  it('is told to come back when it may not wait: 409 that SDKs try again', async () => {
+    const id = { 'x-request-id': 'busy' };
+    const first = transcribe(one, id, script.hold);
+    await until(() => stt.holding.includes('busy'));
+    const error = await errorOf(transcribe(other, id, script.hold));
+    expect(error).toMatchObject({ status: 409, code: 'duplicate_request_id' });
+    expect(error.headers.get('x-should-retry')).toBe('true');
+    stt.release('busy');
+    await first;
+  });
+
+  it('runs anew when the first attempt failed', async () => {
+    const id = { 'x-request-id': 'failed' };
+    expect((await transcribe(one, id, script.fail('engine_failed'))).status).toBe(500);
+    expect((await transcribe(other, id)).status).toBe(200);
+    expect(times(stt, 'failed')).toBe(2);
+  });
+
+  it('runs anew when the first caller hung up', async () => {
+    const leaving = new AbortController();
+    const form = new FormData();
+    form.set('model', 'stt');
+    form.set('prompt', script.hold);
+    form.set('file', new Blob(['audio']), 'a.wav');
+    const headers = { ...bearer(keys.acme), 'x-request-id': 'left' };
+    const first = one.post('/v1/audio/transcriptions', form, { headers, signal: leaving.signal });
+    await until(() => stt.holding.includes('left'));
+    leaving.abort();
+    await expect(first).rejects.toThrow();
+    await until(() => stt.cancelled.includes('left'));
+    await until(async () => (await transcribe(other, { 'x-request-id': 'left' })).status === 200);
+    expect(times(stt, 'left')).toBe(2);
+  });
+
+  it('is refused with 422 when it asks for something else', async () => {
+    const key = { 'idempotency-key': 'k1' };
+    await (await speak(one, key, script.chunks(1))).arrayBuffer();
+    expect(await errorOf(speak(other, key, script.chunks(2)))).toMatchObject({
+      status: 422,
+      code: 'idempotency_key_reused',
+      param: 'Idempotency-Key',
+    });
+    const later = { ...key, prefer: 'respond-async' };
+    expect(await errorOf(speak(other, later, script.chunks(1)))).toMatchObject({ status: 422 });
+  });
+
+  it('of another tenant meets nothing', async () => {
+    const mine = await transcribe(one, { 'idempotency-key': 'shared', 'x-request-id': 't-acme' });
+    const theirs = await transcribe(other, { 'idempotency-key': 'shared', 'x-request-id': 't-other' }, '', keys.other);
+    expect([mine.status, theirs.status]).toEqual([200, 200]);
+    expect(theirs.headers.get('idempotent-replayed')).toBeNull();
+    expect(times(stt, 't-other')).toBe(1);
+  });
+
+  it('with a key nobody can spell is refused', async () => {
+    const key = { 'idempotency-key': 'x'.repeat(256) };
+    expect(await errorOf(transcribe(one, key))).toMatchObject({ status: 400, param: 'Idempotency-Key' });
+  });
+});
