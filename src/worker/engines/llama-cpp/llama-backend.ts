@@ -29,17 +29,12 @@ import { SequenceBook } from './sequence-book.js';
 import { SlotTable } from './slot-table.js';
 import { frameOf, type PlacedItem, runsOf } from './step-frame.js';
 import { Vocabulary } from './vocabulary.js';
-import { grammarTextOf, wireSampling } from './wire-sampling.js';
+import { grammarTextOf } from './wire-sampling.js';
 
 /** As the ledger counts (DESIGN "Continuous batching"). */
 const BLOCK_TOKENS = 32;
 /** What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it. */
 const TOKEN_LIMIT_MS = 250;
-
-interface Loaded {
-  readonly info: ChildInfo;
-  readonly vocabulary: Vocabulary;
-}
 
 /** KV memory as it really is in the slots. */
 export interface KvCounters {
@@ -59,8 +54,9 @@ export class LlamaBackend implements TextBackend {
   readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
   readonly #book = new SequenceBook();
   #loading: Promise<void> | undefined;
-  #loaded: Loaded | undefined;
-  #slots: SlotTable<TextSequence> | undefined;
+  #info: ChildInfo | undefined;
+  #known: Vocabulary | undefined;
+  #slots: SlotTable<TextSequence>;
   #drawn = new Map<TextSequence, Drawn>();
   #running: Promise<unknown> = Promise.resolve();
   #runs = 0;
@@ -71,12 +67,16 @@ export class LlamaBackend implements TextBackend {
     this.#options = options;
     const { contextTokens, rows } = options;
     this.memory = { blocks: rows * Math.ceil(contextTokens / BLOCK_TOKENS), blockTokens: BLOCK_TOKENS };
-    this.#child = new LlamaChild({ entry: './llama.child.js', settings: settingsOf(options), options });
+    this.#slots = new SlotTable({ slots: rows, costs: { computeMs: 0, copyMs: 0 }, cutsBack: true });
+    this.#child = new LlamaChild({
+      ...{ entry: './llama.child.js', settings: settingsOf(options), options },
+      onOpen: info => this.#forget(info),
+    });
   }
 
   get info(): TextBackendInfo {
     const { contextTokens, rows, stepTokens, modelFile, device } = this.#options;
-    const known = this.#loaded?.info;
+    const known = this.#info;
     return {
       ...{ contextTokens, rows, stepTokens },
       model: known?.model ?? modelFile,
@@ -97,7 +97,7 @@ export class LlamaBackend implements TextBackend {
   }
 
   get kv(): KvCounters {
-    return { extraRuns: this.#extraRuns, kept: this.#slots?.kept ?? 0 };
+    return { extraRuns: this.#extraRuns, kept: this.#slots.kept };
   }
 
   /** Of the process with the model in it; for tests that kill it. */
@@ -110,13 +110,13 @@ export class LlamaBackend implements TextBackend {
   }
 
   async encode(prompt: Prompt): Promise<readonly number[]> {
-    if (prompt.type === 'tokens') return this.#known(prompt.tokens, 'prompt');
-    return [...(await this.#child.current.call('encode', prompt))];
+    if (prompt.type === 'tokens') return this.#checked(prompt.tokens, 'prompt');
+    return [...(await this.#child.ask('encode', prompt))];
   }
 
   async check({ logitBias, grammar }: Sampling): Promise<void> {
-    if (logitBias) this.#known([...logitBias.keys()], 'logit_bias');
-    if (grammar) await this.#child.current.call('grammar', grammarTextOf(grammar));
+    if (logitBias) this.#checked([...logitBias.keys()], 'logit_bias');
+    if (grammar) await this.#child.ask('grammar', grammarTextOf(grammar));
   }
 
   run(plan: GenerationPlan<TextSequence>): Promise<StepOutcome<TextSequence>> {
@@ -129,8 +129,10 @@ export class LlamaBackend implements TextBackend {
     return this.#drawn.get(sequence);
   }
 
+  /** Somebody who encodes may have noticed first, and opened it. */
   async reopen(): Promise<void> {
-    this.#forget(await this.#child.restart());
+    await this.#child.reopen();
+    if (this.#info) this.#forget(this.#info);
   }
 
   async close(): Promise<void> {
@@ -140,26 +142,24 @@ export class LlamaBackend implements TextBackend {
   }
 
   async #open(): Promise<void> {
-    const info = await this.#child.start();
-    const vocabulary = new Vocabulary(await this.#child.current.call('vocabulary', undefined));
-    this.#loaded = { info, vocabulary };
-    this.#forget(info);
+    await this.#child.open();
+    this.#known = new Vocabulary(await this.#child.ask('vocabulary', undefined));
   }
 
-  /** A new process: nothing is in its slots. */
-  #forget({ costs, cutsBack }: ChildInfo): void {
-    this.#slots = new SlotTable({ slots: this.#options.rows, costs, cutsBack });
+  /** A new process: nothing is in its slots, whoever may think so. */
+  #forget(info: ChildInfo): void {
+    this.#info = info;
+    this.#slots = new SlotTable({ slots: this.#options.rows, costs: info.costs, cutsBack: info.cutsBack });
   }
 
   async #run(plan: GenerationPlan<TextSequence>): Promise<StepOutcome<TextSequence>> {
-    const { vocabulary } = this.#use();
     const results = new Map<TextSequence, ItemResult>();
     this.#drawn = new Map();
-    for (const sequence of plan.leave) this.#slots!.release(sequence);
+    for (const sequence of plan.leave) this.#slots.release(sequence);
     const sound = itemsOf(plan).filter(item => {
-      const stranger = item.tokens.find(token => !vocabulary.has(token));
-      if (stranger !== undefined) results.set(item.request, { type: 'failed', error: strangerError(stranger) });
-      return stranger === undefined;
+      const error = this.#problemOf(item);
+      if (error) results.set(item.request, { type: 'failed', error });
+      return error === undefined;
     });
     if (sound.length === 0) return { type: 'done', results };
     const placed = sound.map(item => this.#place(item));
@@ -169,10 +169,24 @@ export class LlamaBackend implements TextBackend {
     return { type: 'done', results };
   }
 
+  /** What would spoil the run for all, or cannot be drawn by. */
+  #problemOf({ request, position, tokens }: StepItem<TextSequence>): Error | undefined {
+    const { contextTokens } = this.#options;
+    if (position + tokens.length > contextTokens)
+      return new DomainError('engine_failed', `A sequence beyond its ${contextTokens} tokens; nothing is shifted.`);
+    try {
+      this.#checked(tokens, 'prompt');
+      this.#book.sampling(request);
+      return undefined;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
   #place(item: StepItem<TextSequence>): PlacedItem {
     const { request, position, tokens } = item;
     const known = this.#book.note(request, position, tokens);
-    const placement = this.#slots!.place(request, request.salt, known.slice(0, position));
+    const placement = this.#slots.place(request, { salt: request.salt, tokens: known, position });
     this.#stranded += position - placement.have;
     return { item, placement, pending: known.slice(placement.have, position + tokens.length) };
   }
@@ -187,7 +201,7 @@ export class LlamaBackend implements TextBackend {
       const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
       const limitMs = this.#options.stepTimeoutMs + tokens * TOKEN_LIMIT_MS;
       this.#runs += 1;
-      reply = await this.#child.current.call('step', frameOf(operations, begins, chunks), limitMs);
+      reply = await this.#child.call('step', frameOf(operations, begins, chunks), limitMs);
       if (reply.failure !== undefined) return reply;
       operations = [];
       begins = [];
@@ -197,34 +211,30 @@ export class LlamaBackend implements TextBackend {
   }
 
   #start({ item: { request }, placement: { slot } }: PlacedItem): SequenceStart {
-    return { slot, sampling: wireSampling(request.sampling), answer: this.#book.answer(request) };
+    return { slot, sampling: this.#book.sampling(request), answer: this.#book.answer(request) };
   }
 
   #failed(placed: readonly PlacedItem[], failure: string): StepOutcome<TextSequence> {
-    for (const { item } of placed) {
-      this.#slots!.spoiled(item.request);
-      // Its sampler may not have been told of it: it begins again in its slot, or in another one.
-      this.#slots!.release(item.request);
-    }
+    for (const { item } of placed) this.#slots.spoiled(item.request);
     return { type: 'failed', error: new DomainError('engine_failed', `llama.cpp: ${failure}`) };
   }
 
   #learn({ item, placement, pending }: PlacedItem, reply: StepReply, index: number): ItemResult {
     const { request } = item;
-    this.#slots!.wrote(request, placement.have, pending);
+    this.#slots.wrote(request, placement.have, pending);
     const token = reply.drawn[index]!;
     if (!item.sample) return { type: 'computed' };
     if (token === DRAW_FAILED)
       return { type: 'failed', error: new DomainError('engine_failed', `llama.cpp: ${reply.failures?.get(index)}`) };
-    const { vocabulary } = this.#use();
+    const vocabulary = this.#vocabulary;
     if (vocabulary.isEnd(token)) return { type: 'stop' };
     this.#book.drew(request, token);
     this.#drawn.set(request, drawnOf(vocabulary, token, reply.probabilities?.get(index)));
     return { type: 'token', token };
   }
 
-  #known(tokens: readonly number[], param: string): readonly number[] {
-    const { vocabulary } = this.#use();
+  #checked(tokens: readonly number[], param: string): readonly number[] {
+    const vocabulary = this.#vocabulary;
     const stranger = tokens.find(token => !vocabulary.has(token));
     if (stranger === undefined) return tokens;
     const range = `0 to ${vocabulary.size - 1}`;
@@ -233,9 +243,9 @@ export class LlamaBackend implements TextBackend {
     });
   }
 
-  #use(): Loaded {
-    if (this.#loaded === undefined) throw new Error('The model is not loaded.');
-    return this.#loaded;
+  get #vocabulary(): Vocabulary {
+    if (this.#known === undefined) throw new Error('The model is not loaded.');
+    return this.#known;
   }
 }
 
@@ -262,6 +272,3 @@ function drawnOf(vocabulary: Vocabulary, token: number, known: DrawnProbabilitie
   }));
   return { bytes, logprob: known.logprob, top };
 }
-
-const strangerError = (token: number): DomainError =>
-  new DomainError('invalid_value', `Token ${token} is not one of the model's.`, { param: 'prompt' });

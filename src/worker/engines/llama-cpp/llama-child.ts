@@ -4,15 +4,17 @@ import { foreignEnvironment } from '../../../platform/config/child-environment.j
 import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
 import { threadEntry } from '../threads/thread-entry.js';
 import { type LlamaOptions } from './llama-options.js';
-import { LlamaProcess } from './llama-process.js';
+import { LlamaProcess, LlamaProcessGone } from './llama-process.js';
 
 type Operations<O> = Record<keyof O, { readonly request: unknown; readonly reply: unknown }>;
 
-export interface LlamaChildOptions {
+export interface LlamaChildOptions<Info> {
   /** Module of the child, beside this one. */
   readonly entry: './llama.child.js' | './llama-embedding.child.js';
   readonly settings: object;
   readonly options: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex' | 'threads'>;
+  /** A process is there, the first one or another: it knows nothing of what the one before kept. */
+  readonly onOpen?: (info: Info) => void;
 }
 
 /** A process that ran for so long is sound: the next pause is the shortest again. */
@@ -21,22 +23,20 @@ const RESTART = { minMs: 100, maxMs: 10_000 };
 /** Threads for draws; each is a pass over the vocabulary. */
 const MOST_DRAW_THREADS = 16;
 
-/** The native process of an engine, one after another: whoever needs it asks for `current`. */
+/**
+ * The native process of an engine, one after another. One that died is replaced by whoever needs it next; all who need it at
+ * that time wait for the same one.
+ */
 export class LlamaChild<O extends Operations<O>, Info> {
-  readonly #options: LlamaChildOptions;
+  readonly #options: LlamaChildOptions<Info>;
   readonly #backoff = new RestartBackoff(RESTART);
   #process: LlamaProcess<O, Info> | undefined;
+  #reopening: Promise<void> | undefined;
   #readyAtMs = 0;
   #closed: Promise<void> | undefined;
 
-  constructor(options: LlamaChildOptions) {
+  constructor(options: LlamaChildOptions<Info>) {
     this.#options = options;
-  }
-
-  /** @throws Error when it was not started, or closed. */
-  get current(): LlamaProcess<O, Info> {
-    if (this.#process === undefined || this.#closed) throw new Error('The llama.cpp process is closed.');
-    return this.#process;
   }
 
   get pid(): number | undefined {
@@ -44,8 +44,8 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 
   /** @throws Error with what to install or where to look. */
-  async start(): Promise<Info> {
-    const { entry, settings, options } = this.#options;
+  async open(): Promise<void> {
+    const { entry, settings, options, onOpen } = this.#options;
     this.#process = new LlamaProcess<O, Info>({
       entry: fileURLToPath(threadEntry(entry, import.meta.url)),
       settings,
@@ -53,19 +53,37 @@ export class LlamaChild<O extends Operations<O>, Info> {
       loadTimeoutMs: options.loadTimeoutMs,
       onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
-    const info = await this.#process.ready;
+    onOpen?.(await this.#process.ready);
     this.#readyAtMs = performance.now();
-    return info;
   }
 
-  /** Another process, after a pause that doubles to 10 s while they die young. @throws Error as `start`, or closed. */
-  async restart(): Promise<Info> {
-    this.#process?.kill('it is replaced');
-    await this.#process?.exited;
-    if (performance.now() - this.#readyAtMs >= SOUND_AFTER_MS) this.#backoff.reset();
-    await delay(this.#backoff.nextMs());
-    if (this.#closed) throw new Error('The llama.cpp process is closed.');
-    return this.start();
+  /** Of the process that is there. @throws LlamaProcessGone when there is none, or it dies @param limitMs as `LlamaProcess` */
+  async call<K extends keyof O & string>(
+    operation: K,
+    request: O[K]['request'],
+    limitMs?: number,
+  ): Promise<O[K]['reply']> {
+    if (this.#process === undefined || this.#reopening || this.#closed)
+      throw new LlamaProcessGone('The llama.cpp process is not open.');
+    return this.#process.call(operation, request, limitMs);
+  }
+
+  /** As `call`, of another process if this one is gone or dies of it, once. */
+  async ask<K extends keyof O & string>(operation: K, request: O[K]['request']): Promise<O[K]['reply']> {
+    try {
+      return await this.call(operation, request);
+    } catch (error) {
+      if (!(error instanceof LlamaProcessGone)) throw error;
+      await this.reopen();
+      return this.call(operation, request);
+    }
+  }
+
+  /** Another process in place of one that is gone, after a pause that doubles to 10 s while they die young. @throws Error as `open` */
+  async reopen(): Promise<void> {
+    if (this.#process?.alive && this.#reopening === undefined) return;
+    this.#reopening ??= this.#reopen().finally(() => (this.#reopening = undefined));
+    await this.#reopening;
   }
 
   /** Native memory goes with the process. Idempotent. */
@@ -73,9 +91,16 @@ export class LlamaChild<O extends Operations<O>, Info> {
     this.#process?.kill('the engine was closed');
     return (this.#closed ??= this.#process?.exited ?? Promise.resolve());
   }
+
+  async #reopen(): Promise<void> {
+    if (performance.now() - this.#readyAtMs >= SOUND_AFTER_MS) this.#backoff.reset();
+    await delay(this.#backoff.nextMs());
+    if (this.#closed) throw new LlamaProcessGone('The engine was closed.');
+    await this.open();
+  }
 }
 
-function environment({ deviceIndex, threads }: LlamaChildOptions['options']): NodeJS.ProcessEnv {
+function environment({ deviceIndex, threads }: LlamaChildOptions<unknown>['options']): NodeJS.ProcessEnv {
   return foreignEnvironment({
     UV_THREADPOOL_SIZE: String(Math.min(MOST_DRAW_THREADS, Math.max(4, threads))),
     ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),

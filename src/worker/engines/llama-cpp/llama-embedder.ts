@@ -27,14 +27,16 @@ export class LlamaEmbedder implements TextEmbedder {
   readonly kind = 'embedding';
   readonly #options: LlamaEmbeddingOptions;
   readonly #child: LlamaChild<EmbeddingOperations, EmbeddingInfo>;
-  #loading: Promise<EmbeddingInfo> | undefined;
+  #loading: Promise<void> | undefined;
   #known: EmbeddingInfo | undefined;
-  #restarting: Promise<unknown> | undefined;
   #runs = 0;
 
   constructor(options: LlamaEmbeddingOptions) {
     this.#options = options;
-    this.#child = new LlamaChild({ entry: './llama-embedding.child.js', settings: settingsOf(options), options });
+    this.#child = new LlamaChild({
+      ...{ entry: './llama-embedding.child.js', settings: settingsOf(options), options },
+      onOpen: info => (this.#known = info),
+    });
   }
 
   get info(): EngineInfo {
@@ -58,8 +60,8 @@ export class LlamaEmbedder implements TextEmbedder {
     return this.#child.pid;
   }
 
-  async load(): Promise<void> {
-    this.#known = await (this.#loading ??= this.#child.start());
+  load(): Promise<void> {
+    return (this.#loading ??= this.#child.open());
   }
 
   close(): Promise<void> {
@@ -96,25 +98,27 @@ export class LlamaEmbedder implements TextEmbedder {
     const most = Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
     for (const text of texts)
       if (text.length > most * LONGEST_TOKEN_BYTES) throw tooLong(`${text.length} characters`, most);
-    const cut = texts.length === 0 ? [] : [...(await this.#call('tokenize', texts))];
+    const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
     const tokens = inputs.map(input => (typeof input === 'string' ? cut.shift()! : Int32Array.from(input)));
     for (const { length } of tokens) if (length > most) throw tooLong(`${length} tokens`, most);
     return tokens;
   }
 
   /** One native run. Where it fails, each of its texts has one of its own, so that a bad one fails alone. */
-  async #compute(run: readonly TextPiece[], alive: (piece: TextPiece) => Work | undefined): Promise<void> {
+  async #compute(run: readonly TextPiece[], alive: (piece: TextPiece) => Work | undefined, losses = 0): Promise<void> {
     const pieces = run.filter(piece => alive(piece) !== undefined);
     if (pieces.length === 0) return;
     try {
+      await this.#child.reopen();
       const vectors = await this.#vectors(pieces);
       const { dimensions: full } = this.#use();
       pieces.forEach((piece, at) => keep(alive(piece), piece, vectors.subarray(at * full, (at + 1) * full)));
     } catch (error) {
-      const [only] = pieces;
-      const work = only && alive(only);
+      const died = error instanceof LlamaProcessGone ? 1 : 0;
       if (pieces.length > 1) for (const piece of pieces) await this.#compute([piece], alive);
-      else if (work) work.error = error as Error;
+      // The process may have died of something else, once.
+      else if (losses < died) await this.#compute(pieces, alive, losses + 1);
+      else for (const piece of pieces) blame(alive(piece), error as Error);
     }
   }
 
@@ -127,26 +131,7 @@ export class LlamaEmbedder implements TextEmbedder {
       at += piece.tokens.length;
     }
     this.#runs += 1;
-    return this.#call('embed', { tokens, counts }, this.#options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS);
-  }
-
-  /** A process that is gone is replaced before its failure is told: whoever comes next finds one. */
-  async #call<K extends keyof EmbeddingOperations>(
-    operation: K,
-    request: EmbeddingOperations[K]['request'],
-    limitMs?: number,
-  ): Promise<EmbeddingOperations[K]['reply']> {
-    try {
-      return await this.#child.current.call(operation, request, limitMs);
-    } catch (error) {
-      if (error instanceof LlamaProcessGone) await this.#restart();
-      throw error;
-    }
-  }
-
-  #restart(): Promise<unknown> {
-    this.#restarting ??= this.#child.restart().finally(() => (this.#restarting = undefined));
-    return this.#restarting;
+    return this.#child.call('embed', { tokens, counts }, this.#options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS);
   }
 
   #use(): EmbeddingInfo {
@@ -163,6 +148,10 @@ function settingsOf(options: LlamaEmbeddingOptions): EmbeddingSettings {
 
 const aliveIn = (work: Work | ItemOutcome<Embedding>): Work | undefined =>
   'ok' in work || work.error || work.item.signal.aborted ? undefined : work;
+
+function blame(work: Work | undefined, error: Error): void {
+  if (work) work.error = error;
+}
 
 /** The beginning of a vector has not its length: a shortened one is brought to length 1 again. */
 function keep(work: Work | undefined, { input }: TextPiece, vector: Float32Array): void {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '../engine-options.js';
 import { type LlamaDevice } from './llama-protocol.js';
@@ -21,6 +22,9 @@ export interface LlamaOptions {
   readonly stepTimeoutMs: number;
   readonly loadTimeoutMs: number;
 }
+
+/** Threads of a native run wait for each other by spinning: one too many on a busy machine costs more than it brings. */
+const halfOfTheCores = (): number => Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
 
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 
@@ -47,7 +51,7 @@ export function readShared(options: EngineOptions): Omit<LlamaOptions, 'rows' | 
     modelFile,
     ...device,
     ...(typeof layers === 'number' && { gpuLayers: layers }),
-    threads: options.integer('threads', { min: 1, max: 256, fallback: 2 }),
+    threads: options.integer('threads', { min: 1, max: 256, fallback: halfOfTheCores() }),
     stepTimeoutMs: options.integer('stepTimeoutMs', { min: 100, max: 3_600_000, fallback: 30_000 }),
     loadTimeoutMs: options.integer('loadTimeoutMs', { min: 1000, max: 3_600_000, fallback: 600_000 }),
   };

@@ -1,4 +1,6 @@
 import { type TextSequence } from '../../generation/text-backend.port.js';
+import { type WireSampling } from './llama-protocol.js';
+import { wireSampling } from './wire-sampling.js';
 
 /**
  * All tokens of each sequence, prompt and answer. A plan names only those that go through the model now; what a slot turns out
@@ -6,6 +8,7 @@ import { type TextSequence } from '../../generation/text-backend.port.js';
  */
 export class SequenceBook {
   readonly #tokens = new WeakMap<TextSequence, number[]>();
+  readonly #sampling = new WeakMap<TextSequence, WireSampling>();
 
   /** The tokens of an item; all that is known of its sequence comes back. */
   note(sequence: TextSequence, position: number, tokens: readonly number[]): readonly number[] {
@@ -22,6 +25,13 @@ export class SequenceBook {
   /** What was drawn so far. */
   answer(sequence: TextSequence): Uint32Array {
     return Uint32Array.from(this.#of(sequence).slice(sequence.prompt.length));
+  }
+
+  /** @throws DomainError invalid_value: a grammar that cannot be held. */
+  sampling(sequence: TextSequence): WireSampling {
+    const known = this.#sampling.get(sequence) ?? wireSampling(sequence.sampling);
+    this.#sampling.set(sequence, known);
+    return known;
   }
 
   #of(sequence: TextSequence): number[] {

@@ -9,8 +9,15 @@ export interface Placement {
   readonly slot: number;
   readonly have: number;
   readonly operations: readonly SlotOperation[];
-  /** It was not in this slot in the last step. */
+  /** It was not in this slot in the last step, or that failed. */
   readonly isNew: boolean;
+}
+
+/** A sequence that wants to go on behind the first `position` of its tokens. */
+export interface Continued {
+  readonly salt: string;
+  readonly tokens: readonly number[];
+  readonly position: number;
 }
 
 export interface SlotTableOptions {
@@ -25,7 +32,7 @@ interface Slot<K> {
   holder: K | undefined;
   salt: string;
   tokens: number[];
-  /** The native memory may hold more than `tokens`: a step failed. */
+  /** The native memory may hold more than `tokens`: nothing is known of it yet, or a step failed. */
   dirty: boolean;
   /** Counts placements; the smallest was not used for the longest. */
   usedAt: number;
@@ -44,7 +51,7 @@ export class SlotTable<K> {
   constructor(options: SlotTableOptions) {
     this.#options = options;
     this.#slots = Array.from({ length: options.slots }, (_, index) => ({
-      ...{ index, holder: undefined, salt: '', tokens: [], dirty: false, usedAt: 0 },
+      ...{ index, holder: undefined, salt: '', tokens: [], dirty: true, usedAt: 0 },
     }));
   }
 
@@ -53,14 +60,14 @@ export class SlotTable<K> {
     return this.#slots.reduce((sum, { holder, tokens }) => sum + (holder === undefined ? tokens.length : 0), 0);
   }
 
-  /** Gives the sequence a slot in which its first tokens are `before`, or as many of them as are cheaper had than computed. */
-  place(key: K, salt: string, before: readonly number[]): Placement {
+  /** Gives the sequence a slot that begins as it does, or with as much of that as is had cheaper than computed. */
+  place(key: K, wanted: Continued): Placement {
     const held = this.#held.get(key);
-    const slot = held ?? this.#cheapest(salt, before);
-    const isNew = held === undefined;
+    const slot = held ?? this.#cheapest(wanted);
+    const isNew = held === undefined || held.dirty;
     const operations: SlotOperation[] = [];
-    if (isNew) this.#seat(key, slot, { salt, before, operations });
-    this.#cut(slot, before.length, operations);
+    if (held === undefined) this.#seat(key, slot, wanted, operations);
+    this.#cut(slot, wanted.position, operations);
     slot.usedAt = ++this.#clock;
     return { slot: slot.index, have: slot.tokens.length, operations, isNew };
   }
@@ -86,16 +93,12 @@ export class SlotTable<K> {
     slot.holder = undefined;
   }
 
-  #seat(
-    key: K,
-    slot: Slot<K>,
-    { salt, before, operations }: { salt: string; before: readonly number[]; operations: SlotOperation[] },
-  ): void {
-    const source = this.#source(slot, salt, before);
+  #seat(key: K, slot: Slot<K>, wanted: Continued, operations: SlotOperation[]): void {
+    const source = this.#source(slot, wanted);
+    const keep = source === undefined ? 0 : this.#usable(source, wanted);
     this.#held.set(key, slot);
     slot.holder = key;
-    slot.salt = salt;
-    const keep = source === undefined ? 0 : this.#usable(source, salt, before);
+    slot.salt = wanted.salt;
     if (source === undefined || source === slot) return this.#cut(slot, keep, operations);
     operations.push({ type: 'copy', slot: slot.index, keep, from: source.index });
     slot.tokens = source.tokens.slice(0, keep);
@@ -103,9 +106,9 @@ export class SlotTable<K> {
   }
 
   /** Where the beginning comes from: the slot itself, another one, or nowhere. */
-  #source(slot: Slot<K>, salt: string, before: readonly number[]): Slot<K> | undefined {
-    const own = this.#usable(slot, salt, before);
-    const longest = this.#longest(salt, before);
+  #source(slot: Slot<K>, wanted: Continued): Slot<K> | undefined {
+    const own = this.#usable(slot, wanted);
+    const longest = this.#longest(wanted);
     const { computeMs, copyMs } = this.#options.costs;
     const isWorthIt = longest !== undefined && (longest.usable - own) * computeMs > copyMs;
     if (isWorthIt) return longest.slot;
@@ -113,29 +116,30 @@ export class SlotTable<K> {
   }
 
   /** The free slot that costs least: nothing to copy, little to compute, and nobody will miss what it held. */
-  #cheapest(salt: string, before: readonly number[]): Slot<K> {
+  #cheapest(wanted: Continued): Slot<K> {
     const free = this.#slots.filter(({ holder }) => holder === undefined);
-    const own = (slot: Slot<K>): number => this.#usable(slot, salt, before);
+    const own = new Map(free.map(slot => [slot, this.#usable(slot, wanted)]));
     const lost = (slot: Slot<K>): number => (slot.tokens.length > 0 ? slot.usedAt : -1);
-    const [best] = free.sort((a, b) => own(b) - own(a) || lost(a) - lost(b));
+    const [best] = free.sort((a, b) => own.get(b)! - own.get(a)! || lost(a) - lost(b));
     if (best === undefined) throw new Error('More sequences than slots.');
     return best;
   }
 
-  #longest(salt: string, before: readonly number[]): { slot: Slot<K>; usable: number } | undefined {
+  #longest(wanted: Continued): { slot: Slot<K>; usable: number } | undefined {
     let longest: { slot: Slot<K>; usable: number } | undefined;
     for (const slot of this.#slots) {
-      const usable = this.#usable(slot, salt, before);
+      const usable = this.#usable(slot, wanted);
       if (usable > (longest?.usable ?? 0)) longest = { slot, usable };
     }
     return longest;
   }
 
-  /** Tokens of `before` that this slot begins with. */
-  #usable({ salt: own, tokens, dirty }: Slot<K>, salt: string, before: readonly number[]): number {
-    if (own !== salt) return 0;
+  /** Tokens that this slot begins with as well. */
+  #usable({ salt, tokens, dirty }: Slot<K>, wanted: Continued): number {
+    if (salt !== wanted.salt) return 0;
+    const most = Math.min(tokens.length, wanted.position);
     let same = 0;
-    while (same < tokens.length && same < before.length && tokens[same] === before[same]) same++;
+    while (same < most && tokens[same] === wanted.tokens[same]) same++;
     return this.#options.cutsBack || (same === tokens.length && !dirty) ? same : 0;
   }
 
