@@ -23,8 +23,12 @@ import { StreamService } from './grpc/stream.service.js';
 import { SttController } from './grpc/stt.controller.js';
 import { UploadService } from './grpc/upload.service.js';
 import { TtsController } from './grpc/tts.controller.js';
+import { PullReadiness } from './lifecycle/pull-readiness.js';
 import { WorkerDrain } from './lifecycle/worker-drain.js';
+import { WORKER_LOG } from './lifecycle/worker-log.js';
 import { WorkerState } from './lifecycle/worker-state.js';
+import { PullJournal } from './pull/pull-journal.js';
+import { pullProviders } from './pull/pull-providers.js';
 
 export interface WorkerParts {
   readonly spec: WorkerSpec;
@@ -32,7 +36,14 @@ export interface WorkerParts {
   readonly log: Logger;
 }
 
-const EVERY_WORKER: Provider[] = [WorkerState, WorkerDrain, InFlightCalls, HealthReporter, ServedService];
+const EVERY_WORKER: Provider[] = [
+  WorkerState,
+  PullReadiness,
+  WorkerDrain,
+  InFlightCalls,
+  HealthReporter,
+  ServedService,
+];
 
 /** One engine, one model, one device: only the service of its kind is there. */
 @Module({})
@@ -47,9 +58,11 @@ export class WorkerModule {
         { provide: WORKER_SPEC, useValue: spec },
         { provide: ENGINE, useValue: engine },
         { provide: kind.token, useExisting: ENGINE },
-        { provide: BatchJournal, useValue: new BatchJournal(log) },
+        { provide: WORKER_LOG, useValue: log },
+        { provide: BatchJournal, useValue: spec.plane ? new PullJournal(log) : new BatchJournal(log) },
         ...EVERY_WORKER,
         ...kind.providers,
+        ...pullProviders(spec, engine.kind),
       ],
     };
   }

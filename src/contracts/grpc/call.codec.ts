@@ -15,6 +15,8 @@ export interface CallGroup {
   readonly id: string;
   /** Calls sent with this id, 1 or more. */
   readonly size: number;
+  /** Never on the wire, only with pulled work: members of one engine call with such a request at most. */
+  readonly mostTogether?: number;
 }
 
 /** How one request was computed; milliseconds on the worker's clock. */

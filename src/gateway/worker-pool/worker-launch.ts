@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type Settings } from '../../platform/config/settings.js';
-import { fetchRules, type WorkerSpec, workerEnvironment } from '../../platform/config/worker-spec.js';
+import { fetchRules, pulledWork, type WorkerSpec, workerEnvironment } from '../../platform/config/worker-spec.js';
 
 /** How local workers are started. Tests start another program. */
 export interface WorkerLaunch {
@@ -19,6 +19,7 @@ export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 export const builtWorkerLaunch = (settings: Settings): WorkerLaunch => ({
   command: process.execPath,
   args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
-  environment: (spec, added) => workerEnvironment({ ...spec, fetch: fetchRules(settings) }, undefined, added),
+  environment: (spec, added) =>
+    workerEnvironment({ ...spec, fetch: fetchRules(settings), ...pulledWork(spec.model, settings) }, undefined, added),
   stopGraceMs: 2000,
 });

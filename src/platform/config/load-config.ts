@@ -91,7 +91,11 @@ function contradictions(sources: ReadonlyMap<SettingPath, SourcedValue>): Config
   });
 }
 
-const HOST_LISTS: readonly SettingPath[] = ['fetch.allow_hosts', 'batch.webhook_allow_hosts'];
+const HOST_LISTS: readonly SettingPath[] = [
+  'fetch.allow_hosts',
+  'batch.webhook_allow_hosts',
+  'pull.callback_allow_hosts',
+];
 
 const badHosts = (sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] =>
   HOST_LISTS.flatMap(path => badHostsOf(path, sources));

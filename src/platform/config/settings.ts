@@ -1,4 +1,4 @@
-import { PULL_SETTINGS } from './pull-settings.js';
+import { PULL_SETTINGS, REDIS_SETTINGS } from './pull-settings.js';
 import { type SettingDefinition, type SettingValue, type ValueOf } from './setting-definition.js';
 import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-rows.js';
 
@@ -250,19 +250,7 @@ export const SETTINGS_TABLE = {
   ),
   'hub.token_file': text('', 'File with the access token for gated and private repositories of the hub.'),
   'hub.models_dir': text('./data/models', 'Folder that pulled models are kept in, one folder each.'),
-  'redis.url': text(
-    '',
-    'Redis that joins several gateways, and holds the queue if that is its driver; empty: one gateway.',
-  ),
-  'redis.prefix': text('switchyard', 'Before every key of the shared queue; equal for its gateways and workers.'),
-  'redis.result_ttl_ms': ms(
-    600_000,
-    1000,
-    DAY_MS,
-    'How long results of the shared queue can be read; the same request id is answered from them.',
-  ),
-  'redis.lock_ms': ms(30_000, 200, DAY_MS, 'A pull worker silent for this long loses its jobs to another one.'),
-  'redis.max_stalled': count(1, 0, 100, 'Workers that may die with a job before it fails with worker_lost, less one.'),
+  ...REDIS_SETTINGS,
   ...PULL_SETTINGS,
   'logging.level': choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

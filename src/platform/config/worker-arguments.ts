@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from './load-config.js';
-import { modelOn } from './model-spec.js';
-import { fetchRules, readWorkerSpec, WORKER_SPEC_VARIABLE, type WorkerSpec, workerSpec } from './worker-spec.js';
+import { modelOn, type ModelSpec } from './model-spec.js';
+import { type Settings } from './settings.js';
+import {
+  fetchRules,
+  pulledWork,
+  readWorkerSpec,
+  WORKER_SPEC_VARIABLE,
+  type WorkerSpec,
+  workerSpec,
+} from './worker-spec.js';
 
 export const WORKER_USAGE = `node dist/main.worker.js --model ID [options]
 
@@ -10,6 +18,8 @@ The model's engine and options come from config/models.yaml here, limits from co
 
   --model ID            which model of config/models.yaml to compute
   --listen HOST:PORT    where to listen; default 127.0.0.1:9000, port 0 takes any free one
+  --source WAY          pull: files, speech and embeddings from the Redis of redis.url, as any worker of the plane;
+                        push: only what gateways send; default: as queue.driver of config/switchyard.yaml says
   --device NAME         handed to the engine as its option \`device\`, such as cuda:1
   --id NAME             its name in logs; default ID@HOST:PORT
   --tls-cert FILE       certificate chain (PEM): the worker speaks TLS
@@ -20,6 +30,7 @@ The model's engine and options come from config/models.yaml here, limits from co
 const OPTIONS = {
   model: { type: 'string' },
   listen: { type: 'string', default: '127.0.0.1:9000' },
+  source: { type: 'string' },
   device: { type: 'string' },
   id: { type: 'string' },
   'tls-cert': { type: 'string' },
@@ -52,7 +63,16 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
     host,
     port,
   };
-  return { ...workerSpec(place, settings), fetch: fetchRules(settings), ...protection(values) };
+  const source = sourceOf(values.source, settings, model);
+  return { ...workerSpec(place, settings), fetch: fetchRules(settings), ...source, ...protection(values) };
+}
+
+function sourceOf(source: string | undefined, settings: Settings, model: ModelSpec) {
+  if (source !== undefined && source !== 'pull' && source !== 'push') throw new Error('--source must be pull or push');
+  if (source === 'push') return {};
+  if (source === undefined) return pulledWork(model, settings);
+  if (model.kind === 'llm') throw new Error(`--source pull: ${model.id} generates text, which is always pushed`);
+  return pulledWork(model, { ...settings, queue: { ...settings.queue, driver: 'redis' } });
 }
 
 function listenAddress(listen: string): { host: string; port: number } {

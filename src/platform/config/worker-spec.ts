@@ -1,5 +1,6 @@
 import { type ModelSpec } from './model-spec.js';
-import { type PlaneAccess } from '../redis/plane-access.js';
+import { type PlaneAccess, planeAccess } from '../redis/plane-access.js';
+import { type PullRules, pullRules } from './pull-rules.js';
 import { type Settings } from './settings.js';
 import { type FetchRules } from '../storage/safe-fetch.js';
 import { inheritedEnvironment } from './worker-environment.js';
@@ -30,6 +31,8 @@ export interface WorkerSpec {
   readonly tokenFile?: string;
   /** It pulls files, speech and embeddings from there, besides the calls it is sent; absent: it only takes calls. */
   readonly plane?: PlaneAccess;
+  /** How it pulls; there with `plane` only. */
+  readonly pull?: PullRules;
 }
 
 /** PEM files, read when the worker starts to listen. */
@@ -57,6 +60,15 @@ export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, 
     shutdownGraceMs: server.shutdownGraceMs,
     logLevel: logging.level,
   };
+}
+
+/**
+ * What a worker pulls where the queue is shared (D-19). Text generation needs a connection and is never pulled (D-21).
+ * @throws Error when Redis is asked for and none is named.
+ */
+export function pulledWork({ kind }: ModelSpec, settings: Settings): Pick<WorkerSpec, 'plane' | 'pull'> {
+  const plane = kind === 'llm' ? undefined : planeAccess(settings);
+  return plane ? { plane, pull: pullRules(settings) } : {};
 }
 
 export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
@@ -90,8 +102,19 @@ export function workerEnvironment(
   base: NodeJS.ProcessEnv = process.env,
   added: NodeJS.ProcessEnv = {},
 ): NodeJS.ProcessEnv {
-  return { ...inheritedEnvironment(base), ...added, [WORKER_SPEC_VARIABLE]: JSON.stringify(spec) };
+  return {
+    ...inheritedEnvironment(base),
+    ...bucketKeys(spec, base),
+    ...added,
+    [WORKER_SPEC_VARIABLE]: JSON.stringify(spec),
+  };
 }
+
+/** A worker that pulls reads its audio from the bucket by itself, with the keys of whoever started it. */
+const bucketKeys = ({ plane }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  plane?.blobs.driver === 's3'
+    ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
+    : {};
 
 /** @throws Error naming the variable when it is missing or damaged: a worker cannot run without its spec. */
 export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): WorkerSpec {
@@ -116,7 +139,7 @@ const FIELDS = {
   keepaliveTimeoutMs: 'number',
   shutdownGraceMs: 'number',
   logLevel: 'string',
-} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch' | 'tls' | 'tokenFile' | 'plane'>, string>;
+} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch' | 'tls' | 'tokenFile' | 'plane' | 'pull'>, string>;
 
 function complete(spec: Partial<WorkerSpec>): WorkerSpec {
   const wrong = Object.entries(FIELDS)

@@ -15,7 +15,13 @@ function lines(deviceMs: number) {
     { ok: true as const, value: 0 },
     { ok: false as const, error: new Error('x') },
   ];
-  journal.collected(2, 6);
+  journal.collected(
+    [
+      { id: 'a', prepMs: 10 },
+      { id: 'b', prepMs: 5 },
+    ],
+    6,
+  );
   journal.done(members, { batchId: 'id', startedMs: 0, deviceMs, outcomes });
   return written;
 }

@@ -6,6 +6,12 @@ export interface JournalLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
+/** One item of an engine call. */
+export interface BatchMember {
+  readonly id: string;
+  readonly prepMs: number;
+}
+
 /** Engine calls shorter than this are told at debug level: hundreds per second would make the log the bottleneck. */
 const NOTABLE_MS = 1000;
 
@@ -13,17 +19,19 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
 /** The lines of seeds/micro-batching "Monitoring", with the numbers also as fields. */
 export class BatchJournal {
-  constructor(private readonly log: JournalLog) {}
+  constructor(protected readonly log: JournalLog) {}
 
-  collected(size: number, maxBatch: number): void {
-    this.log.debug({ size, maxBatch }, `Batch collected: ${size}/${maxBatch} items`);
+  /** The next thing that happens is the engine call. */
+  collected({ length: size }: readonly BatchMember[], maxBatch: number): void {
+    this.log.debug({ event: 'batch_collected', size, maxBatch }, `Batch collected: ${size}/${maxBatch} items`);
   }
 
-  done(members: readonly { readonly id: string; readonly prepMs: number }[], result: LaneResult<unknown>): void {
+  done(members: readonly BatchMember[], result: LaneResult<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
     const prepMs = Math.max(...members.map(member => member.prepMs));
     const succeeded = outcomes.filter(outcome => outcome.ok).length;
     const fields = {
+      event: 'batch_done',
       batchId,
       size: members.length,
       succeeded,

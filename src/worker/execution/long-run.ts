@@ -70,7 +70,7 @@ export class LongRun {
         // Words with times are how overlaps are told apart.
         options: { ...call, wordTimestamps: call.wordTimestamps || (shares && canTimeWords(engine)) },
         // The gateway's group is met by the first window; the others come when they come.
-        group: window.index === 0 ? call.group : { id: `${call.requestId}#${window.index}`, size: 1 },
+        group: window.index === 0 ? call.group : { ...call.group, id: `${call.requestId}#${window.index}`, size: 1 },
         flow: call.requestId,
         audio: () => Promise.resolve(windowAudio(window, engine.input)),
         onSegment: sink && !shares ? this.#stitcher.early(window.index, window.startS) : undefined,

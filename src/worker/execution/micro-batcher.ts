@@ -147,7 +147,7 @@ export class MicroBatcher<Input, Ready, Value> {
   }
 
   async #launch(tickets: readonly Ticket<Ready, Value>[], maxBatch: number): Promise<void> {
-    this.#options.journal.collected(tickets.length, maxBatch);
+    this.#options.journal.collected(tickets, maxBatch);
     const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
     this.#ended(tickets, result, maxBatch);
     this.#pump();

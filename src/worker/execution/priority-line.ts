@@ -49,13 +49,29 @@ export class PriorityLine<Entry extends Placed> {
     return true;
   }
 
-  /** Removes and returns up to `count` entries: those whose turn it is. */
-  take(count: number): Entry[] {
-    if (this.#entries.every(entry => entry.flow === undefined && this.#classOf(entry) === entry.priority))
-      return this.#entries.splice(0, count);
-    const taken = this.#inTurns().slice(0, count);
+  /**
+   * Removes and returns up to `count` entries: those whose turn it is.
+   * @param admits asked in their order, with how many go before it; who is refused keeps its place
+   */
+  take(count: number, admits: (entry: Entry, before: number) => boolean = () => true): Entry[] {
+    const taken = this.#turn(count, admits);
     for (const entry of taken) this.remove(entry);
     return taken;
+  }
+
+  #turn(count: number, admits: (entry: Entry, before: number) => boolean): Entry[] {
+    const turn: Entry[] = [];
+    for (const entry of this.#inOrder()) {
+      if (turn.length === count) break;
+      if (admits(entry, turn.length)) turn.push(entry);
+    }
+    return turn;
+  }
+
+  #inOrder(): readonly Entry[] {
+    if (this.#entries.every(entry => entry.flow === undefined && this.#classOf(entry) === entry.priority))
+      return this.#entries;
+    return this.#inTurns();
   }
 
   /** All entries in the order of their turns. */

@@ -52,7 +52,14 @@ export class ReadyQueue<Entry extends ReadyEntry> {
     return this.#line.remove(entry);
   }
 
+  /** Up to `count` that may be computed together. */
   take(count: number): Entry[] {
-    return this.#line.take(count);
+    let most = count;
+    return this.#line.take(count, ({ group: { mostTogether = count } }, before) => {
+      const limit = Math.max(1, Math.min(most, mostTogether));
+      if (before >= limit) return false;
+      most = limit;
+      return true;
+    });
   }
 }

@@ -8,6 +8,7 @@ import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Tr
 import { RECOGNIZER } from '../engine.tokens.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
+import { deviceLimits } from './device-limits.js';
 import { MicroBatcher } from './micro-batcher.js';
 import { type Computed, type WorkGroup, type WorkItem } from './work-item.js';
 
@@ -46,7 +47,7 @@ export class RecognitionLane {
     this.#batcher = new MicroBatcher({
       prepare: item => this.#prepare(item),
       compute: group => this.#recognise(group),
-      limits: () => engine.info,
+      limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,
       clock,
       journal,

@@ -10,6 +10,7 @@ import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/engine.j
 import { SYNTHESIZER } from '../engine.tokens.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
+import { deviceLimits } from './device-limits.js';
 import { MicroBatcher } from './micro-batcher.js';
 import { type WorkItem } from './work-item.js';
 
@@ -51,7 +52,7 @@ export class SynthesisService {
     this.#batcher = new MicroBatcher({
       prepare: item => Promise.resolve(this.#prepare(item)),
       compute: group => this.#synthesise(group),
-      limits: () => engine.info,
+      limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,
       clock,
       journal,

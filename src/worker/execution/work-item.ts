@@ -17,6 +17,8 @@ export interface WorkItem<Input> {
 export interface WorkGroup {
   readonly id: string;
   readonly size: number;
+  /** Members of one engine call with such an item at most; absent: as many as the device takes. */
+  readonly mostTogether?: number;
 }
 
 /** How one request was computed; milliseconds on this process's clock. */

@@ -3,6 +3,7 @@ import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE } from '../engine.tokens.js';
 import { type EngineInfo, type WorkerEngine } from '../engines/engine.js';
+import { deviceLimits } from '../execution/device-limits.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { InFlightCalls } from './in-flight-calls.js';
 
@@ -30,7 +31,7 @@ export class HealthReporter {
   }
 
   #engineInfo(): EngineInfo {
-    if (this.state.phase !== 'starting') return this.engine.info;
+    if (this.state.phase !== 'starting') return { ...this.engine.info, ...deviceLimits(this.engine.info, this.spec) };
     const { engine, capabilities, languages } = this.spec.model;
     return {
       engine,

@@ -9,8 +9,12 @@ import {
   SERVICE_UNKNOWN,
   SERVING,
 } from '../../contracts/grpc/health.codec.js';
+import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WorkerState, type WorkerPhase } from '../lifecycle/worker-state.js';
 import { ServedService } from './served-service.js';
+
+/** Asks whether work is really taken from the shared queue: for readiness probes, not for liveness (D-19). */
+const PULL_SERVICE = 'switchyard.pull';
 
 /** `grpc.health.v1.Health`, for probes that know nothing of Switchyard. The empty service name means the whole server. */
 @Controller()
@@ -18,10 +22,12 @@ export class HealthController {
   constructor(
     private readonly state: WorkerState,
     private readonly served: ServedService,
+    private readonly pull: PullReadiness,
   ) {}
 
   @GrpcMethod('Health', 'Check')
   check({ service }: HealthCheckRequest): HealthCheckResponse {
+    if (service === PULL_SERVICE) return pullStatus(this.pull.ready);
     if (this.#knows(service)) return servingStatus(this.state.phase);
     throw new RpcException({ code: status.NOT_FOUND, details: `No service "${service}" here.` });
   }
@@ -29,6 +35,7 @@ export class HealthController {
   /** Never ends while the worker runs, as the protocol asks; an unknown service may yet appear. */
   @GrpcMethod('Health', 'Watch')
   watch({ service }: HealthCheckRequest): Observable<HealthCheckResponse> {
+    if (service === PULL_SERVICE) return this.pull.ready$.pipe(map(pullStatus));
     if (!this.#knows(service)) return concat(of({ status: SERVICE_UNKNOWN }), NEVER);
     return this.state.phase$.pipe(
       map(servingStatus),
@@ -40,6 +47,8 @@ export class HealthController {
     return service === '' || service === this.served.name;
   }
 }
+
+const pullStatus = (ready: boolean): HealthCheckResponse => ({ status: ready ? SERVING : NOT_SERVING });
 
 const servingStatus = (phase: WorkerPhase): HealthCheckResponse => ({
   status: phase === 'ready' ? SERVING : NOT_SERVING,

@@ -2,6 +2,9 @@ import { type LoggerService } from '@nestjs/common';
 import { type Logger, pino, type DestinationStream } from 'pino';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
+/** Injection token of the process's `Logger`, for lines with fields; Nest's own take words only. */
+export const WORKER_LOG = Symbol('WORKER_LOG');
+
 export interface WorkerLogOptions {
   readonly workerId: string;
   readonly model: { readonly id: string };

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { type DeviceMark, type LostJob, type Retry, retryAfterDeath } from './group-deaths.js';
+import { PullConnections } from './pull-connections.js';
+import { RequestQueue } from './request-queue.js';
+import { type TakenJob } from './taken-job.js';
+
+/** Field of BullMQ's hash of a job: it goes when the job goes. */
+const FIELD = 'device';
+
+/** Writes the field of jobs that are there still: a mark must not bring a settled job's key back. */
+const MARK = `
+for i = 1, #KEYS do
+  if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
+end`;
+
+interface Admitted {
+  readonly job: TakenJob;
+  /** Engine calls that had it alone before. */
+  readonly alone: number;
+  /** Members of its last engine call. */
+  lastSize: number;
+}
+
+/** What this worker's jobs were part of when it died, kept where the worker's death does not reach. */
+@Injectable()
+export class DeathMarks {
+  /** Jobs in hand, and how often each was alone on a device before. */
+  readonly #jobs = new Map<string, Admitted>();
+
+  constructor(
+    private readonly connections: PullConnections,
+    private readonly queue: RequestQueue,
+  ) {}
+
+  /** What to do with a job that somebody had before; any other goes freely. */
+  async verdict(job: TakenJob): Promise<Retry> {
+    if (job.starts <= 1) return { kind: 'again', mostTogether: Infinity, alone: 0 };
+    const text = await this.connections.for('work').hget(this.queue.key(job.id), FIELD);
+    const mark = text === null ? undefined : (JSON.parse(text) as LostJob['mark']);
+    return retryAfterDeath({ deaths: job.deaths, mark }, this.connections.plane.maxStalled);
+  }
+
+  admitted(job: TakenJob, alone: number): void {
+    this.#jobs.set(job.id, { job, alone, lastSize: 1 });
+  }
+
+  left({ id }: TakenJob): void {
+    this.#jobs.delete(id);
+  }
+
+  /**
+   * An engine call with these begins. Not waited for: the command has left this process before the device can take it down, and a
+   * lost mark costs no more than a guess.
+   */
+  entering(ids: readonly string[]): void {
+    void this.#write(ids).catch(() => undefined);
+  }
+
+  /** The device died under the last call with this job, and this process lives. */
+  async died(job: TakenJob): Promise<void> {
+    await this.#write([job.id], { size: this.#jobs.get(job.id)?.lastSize ?? 1, died: true });
+  }
+
+  async #write(ids: readonly string[], known: Partial<DeviceMark> = {}): Promise<void> {
+    const members = [...new Set(ids)].flatMap(id => this.#jobs.get(id) ?? []);
+    if (members.length === 0) return;
+    const size = known.size ?? members.length;
+    const marks = members.map((member): DeviceMark => {
+      const { job, alone } = member;
+      member.lastSize = size;
+      return { size, alone: alone + (size === 1 ? 1 : 0), deaths: job.deaths, ...(known.died && { died: true }) };
+    });
+    const keys = members.map(({ job }) => this.queue.key(job.id));
+    const redis = this.connections.for('work');
+    await redis.eval(MARK, keys.length, ...keys, FIELD, ...marks.map(mark => JSON.stringify(mark)));
+  }
+}

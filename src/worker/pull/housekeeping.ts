@@ -1,0 +1,51 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { exhaustMap, interval, type Subscription } from 'rxjs';
+import { type Logger } from 'pino';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { PlaneAger } from '../../platform/redis/plane-ager.js';
+import { WORKER_LOG } from '../lifecycle/worker-log.js';
+import { PullConnections } from './pull-connections.js';
+import { RequestQueue } from './request-queue.js';
+
+/** At least this often old requests are moved up; gateways do it as well. */
+const AGING_LOOK_MS = 1000;
+
+/** What any worker of a queue does for all: takes over the jobs of dead ones, and lets old requests go first (D-03). */
+@Injectable()
+export class Housekeeping {
+  readonly #subscriptions: Subscription[] = [];
+
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(WORKER_LOG) private readonly log: Logger,
+    private readonly queue: RequestQueue,
+    private readonly connections: PullConnections,
+  ) {}
+
+  start(): void {
+    const { plane, keys } = this.connections;
+    const ager = new PlaneAger({ redis: this.connections.for('work'), keys, agingMs: plane.agingMs });
+    const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, plane.agingMs / 4));
+    this.#every(this.queue.sweepMs, () => this.#takeOver());
+    this.#every(agingMs, () => ager.promote(this.spec.model.id));
+  }
+
+  stop(): void {
+    for (const subscription of this.#subscriptions.splice(0)) subscription.unsubscribe();
+  }
+
+  /** One at a time: while Redis is away it stands still. */
+  #every(ms: number, work: () => Promise<unknown>): void {
+    const careful = (): Promise<unknown> =>
+      work().catch((error: unknown) =>
+        this.log.debug({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed'),
+      );
+    this.#subscriptions.push(interval(ms).pipe(exhaustMap(careful)).subscribe());
+  }
+
+  async #takeOver(): Promise<void> {
+    const jobIds = await this.queue.takeOver();
+    if (jobIds.length === 0) return;
+    this.log.warn({ event: 'jobs_taken_over', jobIds }, `${jobIds.length} jobs of a dead or silent worker wait again`);
+  }
+}

@@ -1,0 +1,72 @@
+import { type Redis } from 'ioredis';
+import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-protocol.js';
+
+/**
+ * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2..] locks; ARGV[1] milliseconds, then a token and an id per lock. Answers
+ * the positions of the locks that are not ours any more. BullMQ's own script writes the lock anew, which a Redis with full memory
+ * refuses; prolonging it is always allowed.
+ */
+const RENEW = `
+local lost = {}
+for i = 2, #KEYS do
+  local token, id = ARGV[(i - 1) * 2], ARGV[(i - 1) * 2 + 1]
+  if redis.call('GET', KEYS[i]) == token then
+    redis.call('PEXPIRE', KEYS[i], ARGV[1])
+    redis.call('SREM', KEYS[1], id)
+  else
+    lost[#lost + 1] = i - 1
+  end
+end
+return lost`;
+
+interface Held {
+  readonly id: string;
+  readonly token: string;
+  readonly untilMs: number;
+}
+
+/** The locks of one process, each renewed three times in its life. One command for all of them. */
+export class LockRenewal {
+  readonly #held = new Map<string, Held>();
+  readonly #timer: NodeJS.Timeout;
+  #running = false;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly data: Pick<LockThreadData, 'queueKey' | 'lockMs'>,
+    private readonly tell: (message: FromLockThread) => void,
+  ) {
+    this.#timer = setInterval(() => void this.#renew(), data.lockMs / 3);
+  }
+
+  receive(message: ToLockThread): void {
+    if (message.type === 'hold') this.#held.set(message.id, message);
+    else if (message.type === 'close') this.close();
+    else if (this.#held.get(message.id)?.token === message.token) this.#held.delete(message.id);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.redis.disconnect();
+  }
+
+  async #renew(): Promise<void> {
+    const now = Date.now();
+    for (const held of this.#held.values()) if (held.untilMs < now) this.#held.delete(held.id);
+    // While Redis is away the command under way waits for it; a second one would only follow it.
+    if (this.#held.size === 0 || this.#running) return;
+    this.#running = true;
+    await this.#prolong([...this.#held.values()]).catch(() => undefined);
+    this.#running = false;
+  }
+
+  async #prolong(jobs: readonly Held[]): Promise<void> {
+    const { queueKey, lockMs } = this.data;
+    const keys = [`${queueKey}:stalled`, ...jobs.map(({ id }) => `${queueKey}:${id}:lock`)];
+    const words = jobs.flatMap(({ token, id }) => [token, id]);
+    const places = (await this.redis.eval(RENEW, keys.length, ...keys, lockMs, ...words)) as number[];
+    const lost = places.map(place => jobs[place - 1]!).filter(job => this.#held.get(job.id) === job);
+    for (const { id } of lost) this.#held.delete(id);
+    if (lost.length > 0) this.tell({ type: 'lost', jobs: lost.map(({ id, token }) => ({ id, token })) });
+  }
+}

@@ -1,0 +1,16 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Redis } from 'ioredis';
+import { type LockThreadData, type ToLockThread } from './lock-protocol.js';
+import { LockRenewal } from './lock-renewal.js';
+
+const port = parentPort;
+if (port === null) throw new Error('This module is the entry of a thread; it cannot run on its own.');
+const data = workerData as LockThreadData;
+const redis = new Redis(data.url, { ...data.options, maxRetriesPerRequest: null, retryStrategy: () => 100 });
+// The main thread tells that Redis is away.
+redis.on('error', () => undefined);
+const renewal = new LockRenewal(redis, data, message => port.postMessage(message));
+port.on('message', (message: ToLockThread) => {
+  renewal.receive(message);
+  if (message.type === 'close') port.close();
+});

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backOffMs, type BackOff } from './back-off.js';
+import { JobLost } from './request-queue.js';
+
+export interface Persistence {
+  /** Given up once aborted: nobody wants it any more. */
+  readonly signal: AbortSignal;
+  /** Told of every failure, with its number from 1. */
+  readonly failed?: (error: Error, attempt: number) => void;
+}
+
+const PAUSES: BackOff = { firstMs: 100, mostMs: 5000 };
+
+/** Tries until it works. @throws JobLost at once; the signal's reason */
+export async function persistently<T>(
+  work: (attempt: number) => Promise<T>,
+  { signal, failed }: Persistence,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (error instanceof JobLost) throw error;
+      failed?.(error as Error, attempt);
+      await sleep(backOffMs(attempt, PAUSES), undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type PlaneJob } from '../../contracts/plane/plane-job.js';
+import { type PlaneValue } from '../../contracts/plane/plane-result.js';
+
+export interface PlaneAnswer {
+  readonly value: PlaneValue;
+  readonly execution: CallExecution;
+}
+
+/** A job on its way through the same stages as a call that was sent: one implementation per kind of engine. */
+export interface PlaneWork {
+  /**
+   * @param envelope id, priority and group as a call would carry them
+   * @throws DomainError the job's own failure, or the abort's error once the work is let go
+   */
+  perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer>;
+  /** What was made for a result that nobody will ever read. */
+  discard(value: PlaneValue): Promise<void>;
+}
+
+/** Injection token of the `PlaneWork` of this process. */
+export const PLANE_WORK = Symbol('PLANE_WORK');

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Redis, type RedisOptions } from 'ioredis';
+import { type Logger } from 'pino';
+import { PlaneKeys } from '../../contracts/plane/plane-keys.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type PlaneAccess } from '../../platform/redis/plane-access.js';
+import { PullReadiness } from '../lifecycle/pull-readiness.js';
+import { WORKER_LOG } from '../lifecycle/worker-log.js';
+import { backOffMs } from './back-off.js';
+
+/** What a connection is for; also its name in `CLIENT LIST`. */
+type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
+
+/** Connections of a pull worker. Each comes back by itself, for ever; how it goes decides the worker's readiness. */
+@Injectable()
+export class PullConnections {
+  readonly keys: PlaneKeys;
+  readonly plane: PlaneAccess;
+  readonly #clients = new Map<Purpose, Redis>();
+
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(WORKER_LOG) private readonly log: Logger,
+    private readonly readiness: PullReadiness,
+  ) {
+    this.plane = planeOf(spec);
+    this.keys = new PlaneKeys(this.plane.prefix);
+  }
+
+  /** One per purpose, opened when first asked for. */
+  for(purpose: Purpose): Redis {
+    const found = this.#clients.get(purpose);
+    if (found) return found;
+    const client = new Redis(this.plane.url, connectionOptions(`${this.spec.workerId}:${purpose}`));
+    this.#clients.set(purpose, client);
+    this.#watch(client, purpose);
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.disconnect();
+    this.#clients.clear();
+  }
+
+  /** One line when it goes and one when it is back; ioredis reports every attempt. */
+  #watch(client: Redis, purpose: Purpose): void {
+    let away = false;
+    const gone = (reason: string): void => {
+      this.readiness.report(purpose, false);
+      if (!away) this.log.warn({ event: 'redis_away', purpose, reason }, 'Redis is not reachable; trying again');
+      away = true;
+    };
+    client.on('error', (error: Error) => gone(error.message));
+    client.on('close', () => gone('connection closed'));
+    client.on('ready', () => {
+      this.readiness.report(purpose, true);
+      if (away) this.log.info({ event: 'redis_back', purpose }, 'Redis is back');
+      away = false;
+    });
+  }
+}
+
+/** @throws Error for a worker that was not told where the queue is. */
+export function planeOf({ plane }: WorkerSpec): PlaneAccess {
+  if (!plane) throw new Error('This worker pulls nothing: it was not told of a shared queue.');
+  return plane;
+}
+
+/**
+ * Commands wait while Redis is away, so that loops stand still and do not fail; those that were under way when the connection broke are
+ * rejected, because nobody knows whether they were carried out. `READONLY` is what a demoted master answers after a failover.
+ */
+export const connectionOptions = (name: string): RedisOptions => ({
+  connectionName: name.replaceAll(/\s/g, '_'),
+  maxRetriesPerRequest: null,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: attempt => backOffMs(attempt, { firstMs: 50, mostMs: 2000 }),
+  reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+});

@@ -1,0 +1,85 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { type PlaneJob, type TranscriptionJob } from '../../contracts/plane/plane-job.js';
+import { encodePlaneTranscript } from '../../contracts/plane/plane-result.js';
+import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { aboutUrl } from '../audio/audio-download.js';
+import { RECOGNIZER } from '../engine.tokens.js';
+import { type SpeechRecognizer } from '../engines/engine.js';
+import { LongTranscriptionService } from '../execution/long-transcription.service.js';
+import { type TranscriptAnswer, TranscriptionService } from '../execution/transcription.service.js';
+import { assertAble, assertLanguage, wrongKind } from './job-abilities.js';
+import { PlaneAudioStore } from './plane-audio.js';
+import { type PlaneAnswer, type PlaneWork } from './plane-work.js';
+
+/** As gateways decide between `TranscribeFile` and `TranscribeUpload`. */
+const SHORT_S = 60;
+/** What is guessed of audio of unknown length, as gateways guess: 16 kbit/s. */
+const GUESSED_BYTES_PER_S = 2000;
+
+type Order = Omit<TranscribeCall, 'audio'>;
+
+/** Transcriptions and translations. */
+@Injectable()
+export class RecognitionWork implements PlaneWork {
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    private readonly short: TranscriptionService,
+    private readonly long: LongTranscriptionService,
+    private readonly audio: PlaneAudioStore,
+  ) {}
+
+  async perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer> {
+    if (job.kind !== 'transcription' && job.kind !== 'translation') throw wrongKind(job, this.engine.kind);
+    this.#assertAble(job);
+    const order = await this.#order(job, envelope, signal);
+    const { transcript, execution } = await this.#transcribe(job, order, signal);
+    return { value: { kind: 'transcript', transcript: encodePlaneTranscript(transcript) }, execution };
+  }
+
+  discard(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #transcribe(job: TranscriptionJob, order: Order, signal: AbortSignal): Promise<TranscriptAnswer> {
+    const { audio } = job;
+    if ('blob' in audio && (await this.#isShort(job, audio.blob))) {
+      return this.short.transcribe({ ...order, audio: await this.audio.bytes(audio.blob, signal) }, signal);
+    }
+    await using file = await this.audio.file(audio, signal);
+    const answer = this.long.transcribe({ ...order, audio: Buffer.alloc(0) }, file, { signal });
+    return answer.catch((error: unknown) => {
+      throw 'url' in audio ? aboutUrl(error) : error;
+    });
+  }
+
+  async #isShort({ options: { durationS } }: TranscriptionJob, key: string): Promise<boolean> {
+    const size = await this.audio.size(key);
+    const seconds = durationS ?? size / GUESSED_BYTES_PER_S;
+    return seconds <= SHORT_S && size <= maxWholeAudioBytes(this.spec.maxMessageBytes);
+  }
+
+  async #order({ kind, options }: TranscriptionJob, envelope: CallEnvelope, signal: AbortSignal): Promise<Order> {
+    const { durationS: _, knownSpeakers, ...fields } = options;
+    const voices = await Promise.all(
+      knownSpeakers.map(async ({ name, blob }) => ({ name, reference: await this.audio.bytes(blob, signal) })),
+    );
+    return { ...fields, ...envelope, task: kind === 'translation' ? 'translate' : 'transcribe', knownSpeakers: voices };
+  }
+
+  #assertAble({ kind, options }: TranscriptionJob): void {
+    assertAble(this.engine.info, [
+      { param: 'kind', capability: 'translate', wanted: kind === 'translation' },
+      { param: 'options.prompt', capability: 'prompt', wanted: options.prompt !== '' },
+      { param: 'options.temperature', capability: 'temperature', wanted: options.temperature > 0 },
+      { param: 'options.wordTimestamps', capability: 'word_timestamps', wanted: options.wordTimestamps },
+      { param: 'options.logprobs', capability: 'logprobs', wanted: options.logprobs },
+      { param: 'options.diarize', capability: 'diarize', wanted: options.diarize },
+      { param: 'options.knownSpeakers', capability: 'diarize', wanted: options.knownSpeakers.length > 0 },
+      { param: 'options.hotWords', capability: 'hot_words', wanted: options.hotWords.length > 0 },
+    ]);
+    assertLanguage(this.engine.info, options.language);
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  createRedisBackend,
+  type JobJson,
+  type KeepJobs,
+  type MinimalJob,
+  type RedisQueueBackend,
+  type WorkerOptions,
+} from 'bullmq';
+import { Inject, Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { PullConnections } from './pull-connections.js';
+import { takenJob, type TakenJob } from './taken-job.js';
+
+/** Somebody else has the job, or has settled it: what is said about it is no news any more. */
+export class JobLost extends Error {}
+
+const LOST = /^(Missing key|Missing lock|Lock mismatch)|is not in the active state/;
+
+export type Stray = Pick<TakenJob, 'id' | 'token'>;
+
+/** BullMQ's rules for one queue without its loop: who may take what, and what becomes of it. Every command is atomic in Redis. */
+@Injectable()
+export class RequestQueue {
+  readonly name: string;
+  /** Of this process; the tokens of its jobs begin with it. */
+  readonly owner = randomUUID();
+  readonly #spec: WorkerSpec;
+  #backend: RedisQueueBackend | undefined;
+  #takes = 0;
+
+  constructor(
+    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    private readonly connections: PullConnections,
+  ) {
+    this.#spec = spec;
+    this.name = connections.keys.queue(spec.model.id);
+  }
+
+  /** Redis key of a part of this queue, or of a job. */
+  key(part: string): string {
+    return `${this.connections.plane.prefix}:${this.name}:${part}`;
+  }
+
+  /** How often dead workers' jobs are looked for: often enough that they are taken over about when their lock ends. */
+  get sweepMs(): number {
+    return Math.max(50, this.connections.plane.lockMs / 10);
+  }
+
+  /** The next job, locked; undefined: none waits. @throws SyntaxError for one that BullMQ cannot read: it is taken nevertheless (`strays`) */
+  async take(): Promise<TakenJob | undefined> {
+    const token = `${this.owner}:${this.#takes++}`;
+    const backend = await this.#ready();
+    const [json, id] = (await backend.moveToActive(token, this.#spec.workerId)) as [JobJson?, string?];
+    return json ? takenJob(json, { id: String(id), token, takenMs: Date.now() }) : undefined;
+  }
+
+  /** @throws JobLost */
+  async complete(job: TakenJob, result: PlaneResult): Promise<void> {
+    const backend = await this.#ready();
+    await orLost(
+      backend.moveToCompleted(minimal(job), result, this.#kept(job.opts.removeOnComplete), job.token, false),
+    );
+  }
+
+  /** BullMQ's own `failed`, for what no result can be said about. @throws JobLost */
+  async fail(job: Stray & Partial<Pick<TakenJob, 'opts'>>, reason: string): Promise<void> {
+    const backend = await this.#ready();
+    await orLost(backend.moveToFailed(minimal(job), reason, this.#kept(job.opts?.removeOnFail), job.token, false));
+  }
+
+  /** To the front of its class, for any worker; no attempt is counted. @throws JobLost */
+  async giveBack({ id, token }: Stray): Promise<void> {
+    const backend = await this.#ready();
+    await orLost(backend.moveJobFromActiveToWait(id, token));
+  }
+
+  /** Jobs that this process has locked without knowing: the answer was lost with the connection, or could not be read. */
+  async strays(known: ReadonlySet<string>): Promise<readonly Stray[]> {
+    const redis = this.connections.for('work');
+    const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(id => !known.has(id));
+    if (ids.length === 0) return [];
+    const tokens = await redis.mget(ids.map(id => this.key(`${id}:lock`)));
+    const own = (token: string | null | undefined): token is string => token?.startsWith(`${this.owner}:`) === true;
+    return ids.flatMap((id, index) => {
+      const token = tokens[index];
+      return own(token) ? [{ id, token }] : [];
+    });
+  }
+
+  /** Jobs whose lock has run out go to the front of the queue, once. Answers their ids. */
+  async takeOver(): Promise<readonly string[]> {
+    return (await this.#ready()).moveStalledJobsToWait();
+  }
+
+  /** A client's wish about its own job counts; else results live as long as the plane says. */
+  #kept(wish: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
+    return wish ?? { age: Math.ceil(this.connections.plane.resultTtlMs / 1000) };
+  }
+
+  /** A connection that broke while BullMQ was getting to know it leaves a backend that never works. */
+  async #ready(): Promise<RedisQueueBackend> {
+    const backend = (this.#backend ??= this.#create());
+    try {
+      await backend.waitUntilReady();
+      return backend;
+    } catch (error) {
+      if (this.#backend === backend) this.#backend = undefined;
+      throw error;
+    }
+  }
+
+  #create(): RedisQueueBackend {
+    const { prefix, lockMs } = this.connections.plane;
+    const rules: WorkerOptions = {
+      connection: this.connections.for('work'),
+      prefix,
+      ...{ lockDuration: lockMs, stalledInterval: this.sweepMs, name: this.#spec.workerId },
+      // How often a job may die is decided with what is known of its groups, not by a number alone.
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+    };
+    const backend = createRedisBackend(this.name, rules);
+    // The connection tells by itself.
+    backend.on('error', () => undefined);
+    return backend;
+  }
+}
+
+/** All that BullMQ reads of a job that it settles. */
+const minimal = ({ id, opts = {} }: { id: string; opts?: MinimalJob['opts'] }): MinimalJob =>
+  ({ id, opts }) as MinimalJob;
+
+async function orLost(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (LOST.test((error as Error).message)) throw new JobLost((error as Error).message, { cause: error });
+    throw error;
+  }
+}

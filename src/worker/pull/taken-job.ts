@@ -1,0 +1,45 @@
+import { type JobJson, type MinimalJob } from 'bullmq';
+import { PlaneClass } from '../../contracts/plane/plane-keys.js';
+
+/** A job of the queue that this worker holds: whoever has the token in Redis may settle it. */
+export interface TakenJob {
+  readonly id: string;
+  /** Lock token: the fence against late answers. */
+  readonly token: string;
+  /** The data as it lies in Redis. */
+  readonly raw: string;
+  /** Epoch milliseconds at which it entered the queue. */
+  readonly timestamp: number;
+  /** BullMQ priority; 0: its writer gave none. */
+  readonly priority: number;
+  /** Times it was taken, this one included. */
+  readonly starts: number;
+  /** Workers that lost it: they died, or were silent for longer than their lock. */
+  readonly deaths: number;
+  /** Somebody else's verdict that it died too often. */
+  readonly condemned: boolean;
+  /** Epoch milliseconds at which this worker took it. */
+  readonly takenMs: number;
+  /** The options it was added with. */
+  readonly opts: MinimalJob['opts'];
+}
+
+export interface TakeInfo {
+  readonly id: string;
+  readonly token: string;
+  readonly takenMs: number;
+}
+
+export const takenJob = (json: JobJson, { id, token, takenMs }: TakeInfo): TakenJob => ({
+  ...{ id, token, takenMs },
+  raw: json.data,
+  timestamp: json.timestamp,
+  priority: Number.isNaN(json.priority) ? 0 : (json.priority ?? 0),
+  starts: json.attemptsStarted,
+  deaths: json.stalledCounter ?? 0,
+  condemned: json.deferredFailure !== undefined,
+  opts: json.opts,
+});
+
+/** It waits for no stragglers (D-02). One without a class is nobody's bulk work. */
+export const isHurried = ({ priority }: TakenJob): boolean => priority < PlaneClass.BATCH;

@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Job, type JobsOptions, Queue, QueueEvents } from 'bullmq';
+import { Redis } from 'ioredis';
+import { PlaneKeys } from '../../../src/contracts/plane/plane-keys.js';
+import {
+  type DeadLetter,
+  readAnnouncement,
+  type WorkerAnnouncement,
+} from '../../../src/contracts/plane/plane-messages.js';
+import { type PlaneResult } from '../../../src/contracts/plane/plane-result.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { type PullRules, pullRules } from '../../../src/platform/config/pull-rules.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { type PlaneAccess } from '../../../src/platform/redis/plane-access.js';
+import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { pause } from '../../support/waiting.js';
+import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-process.js';
+
+export interface PullPlaneOptions {
+  readonly model?: ModelSpec;
+  readonly plane?: Partial<PlaneAccess>;
+  readonly pull?: Partial<PullRules>;
+}
+
+const PREFIX = 'test';
+
+/** A Redis, a folder of blobs and one queue, as any BullMQ client sees them: nothing of the gateway's is here. */
+export class PullPlane implements AsyncDisposable {
+  readonly keys = new PlaneKeys(PREFIX);
+  readonly workers: WorkerProcess[] = [];
+  readonly queue: Queue;
+  readonly client: Redis;
+  readonly blobs: FsBlobStore;
+  readonly #events: QueueEvents;
+  readonly #connections: Redis[];
+  readonly model: ModelSpec;
+
+  private constructor(
+    readonly redis: RedisServer,
+    private readonly folder: string,
+    private readonly options: PullPlaneOptions,
+  ) {
+    this.model = options.model ?? sttModel;
+    const connect = (): Redis => {
+      const client = new Redis(redis.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+      client.on('error', () => undefined);
+      return client;
+    };
+    this.#connections = [connect(), connect(), connect()];
+    const [client, writer, listener] = this.#connections as [Redis, Redis, Redis];
+    this.client = client;
+    const name = this.keys.queue(this.model.id);
+    this.queue = new Queue(name, { connection: writer, prefix: PREFIX });
+    this.#events = new QueueEvents(name, { connection: listener, prefix: PREFIX });
+    this.queue.on('error', () => undefined);
+    this.#events.on('error', () => undefined);
+    this.blobs = new FsBlobStore(join(folder, 'blobs'));
+  }
+
+  static async start(options: PullPlaneOptions = {}): Promise<PullPlane> {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-pull-'));
+    const plane = new PullPlane(await RedisServer.start(), folder, options);
+    await plane.#events.waitUntilReady();
+    return plane;
+  }
+
+  /** A worker process; resolves when it is ready to take. */
+  async worker(change: WorkerChange = {}): Promise<WorkerProcess> {
+    const worker = this.spawn(change);
+    await worker.told('ready');
+    return worker;
+  }
+
+  spawn(change: WorkerChange = {}): WorkerProcess {
+    const settings = settingsFrom({ 'batching.policy': 'none' });
+    const plane: PlaneAccess = {
+      ...{ url: this.redis.url, prefix: PREFIX, lockMs: 1500, maxStalled: 1, resultTtlMs: 60_000, agingMs: 30_000 },
+      ...{ blobs: settings.blobs, data: { dir: this.folder } },
+      ...this.options.plane,
+    };
+    const pull: PullRules = { ...pullRules(settings), ...this.options.pull };
+    const workerId = `worker-${this.workers.length + 1}`;
+    const worker = new WorkerProcess({ workerId, model: this.model, plane, pull, ...change });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  /** Audio of the synthetic engine is whatever bytes; it echoes them. */
+  async audio(text: string): Promise<{ readonly blob: string }> {
+    const blob = `plane/${crypto.randomUUID()}`;
+    await this.blobs.write(blob, bytesOf(text));
+    return { blob };
+  }
+
+  /** A transcription of those bytes. */
+  async submit(text: string, { fields = {}, options = {} }: Submission = {}): Promise<Job> {
+    const data = { v: 1, kind: 'transcription', audio: await this.audio(text), ...fields };
+    return this.queue.add('request', data, { priority: 3, ...options });
+  }
+
+  /** What the job ended with; a job that BullMQ itself failed rejects with its reason. */
+  async result(job: Job): Promise<PlaneResult> {
+    return (await job.waitUntilFinished(this.#events)) as PlaneResult;
+  }
+
+  async results(jobs: readonly Job[]): Promise<PlaneResult[]> {
+    return Promise.all(jobs.map(job => this.result(job)));
+  }
+
+  async deadLetters(): Promise<DeadLetter[]> {
+    const found = await this.client.lrange(this.keys.dead(this.model.id), 0, -1);
+    return found.map(text => JSON.parse(text) as DeadLetter);
+  }
+
+  async announcement(workerId: string): Promise<WorkerAnnouncement | undefined> {
+    return readAnnouncement(await this.client.get(this.keys.worker(workerId)));
+  }
+
+  async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+    for (const endMs = performance.now() + 40_000; performance.now() < endMs; await pause(20)) {
+      if (await holds()) return;
+    }
+    throw new Error(`waited 40 s for: ${what}\n${this.workers.map(({ log }) => log.slice(-2000)).join('\n---\n')}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.workers.map(worker => worker.kill()));
+    await this.#events.close().catch(() => undefined);
+    await this.queue.close().catch(() => undefined);
+    for (const client of this.#connections) client.disconnect();
+    await this.redis[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export interface Submission {
+  readonly fields?: object;
+  readonly options?: JobsOptions;
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a blob is written from a stream
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
