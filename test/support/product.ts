@@ -18,7 +18,8 @@ interface WorkerSummary {
 export class Product implements AsyncDisposable {
   private constructor(
     readonly gateway: GatewayProcess,
-    private readonly folder: string,
+    /** Of its models file, log and data. */
+    readonly folder: string,
   ) {}
 
   static async start(

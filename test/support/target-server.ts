@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { type AddressInfo } from 'node:net';
 
 export interface TargetCall {
@@ -33,17 +34,22 @@ export class TargetServer implements AsyncDisposable {
   #inFlight = 0;
   #server: Server | undefined;
 
-  private constructor(private script: TargetScript) {}
+  private constructor(
+    private script: TargetScript,
+    private readonly scheme: 'http' | 'https',
+  ) {}
 
-  static async start(script: TargetScript = echoAnswer): Promise<TargetServer> {
-    const target = new TargetServer(script);
-    target.#server = createServer((request, response) => void target.#serve(request, response));
+  /** @param tls its certificate, and whose it wants to see; absent: in clear */
+  static async start(script: TargetScript = echoAnswer, tls?: ServerOptions): Promise<TargetServer> {
+    const target = new TargetServer(script, tls ? 'https' : 'http');
+    const serve = (request: IncomingMessage, response: ServerResponse) => void target.#serve(request, response);
+    target.#server = tls ? createTlsServer(tls, serve) : createServer(serve);
     await new Promise<void>(listening => target.#server!.listen(0, '127.0.0.1', listening));
     return target;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server!.address() as AddressInfo).port}`;
+    return `${this.scheme}://127.0.0.1:${(this.#server!.address() as AddressInfo).port}`;
   }
 
   answer(script: TargetScript): void {

@@ -81,7 +81,8 @@ export class ExecuteService implements OnApplicationShutdown {
       const stopShipping = this.shipping.start(work, log);
       try {
         if (log.progress.remaining > 0) await this.#send(work, plan, log, input);
-        if (!work.trouble && stop.reason !== 'lost') await log.flush();
+        // In trouble, too: what was answered is kept. The first trouble is the one that is told.
+        if (stop.reason !== 'lost') await log.flush().catch((error: unknown) => (work.trouble ??= error as Error));
       } finally {
         clearTimeout(deadline);
         clearInterval(view);

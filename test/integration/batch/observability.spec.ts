@@ -23,16 +23,16 @@ async function freePort(): Promise<number> {
 }
 
 describe('a processor', () => {
-  it('serves its metrics on loopback: batches, lines, tokens, and gauges read at the scrape', async () => {
+  it('serves its metrics at the address it is told: batches, lines, tokens, and gauges read at the scrape', async () => {
     await using target = await TargetServer.start();
     const port = await freePort();
     await using yard = await BatchYard.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.metrics_port': port },
+      settings: { 'batch.gateway_url': target.url, 'batch.metrics_port': port, 'batch.metrics_host': '127.0.0.2' },
     });
     const job = await yard.submit(['a', 'b', 'c'].map(id => chatLine(id)));
     yard.start();
     await yard.untilEnd(job.id);
-    const read = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const read = async (): Promise<string> => (await fetch(`http://127.0.0.2:${port}/metrics`)).text();
     let text = await read();
     // The row ends before the processor is through with the batch.
     while (!text.includes('jobs_processed_total{result="success",reason="none"} 1')) text = await read();

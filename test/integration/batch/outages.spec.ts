@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
@@ -24,6 +24,7 @@ describe('an outage', () => {
     const processor = yard.start();
     await yard.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
     while (!(await processor.logTail()).includes('waits for an outage')) await pause(20);
+    expect(await readdir(join(yard.dataDir, 'jobs', job.id, 'results'))).toContain('0000000001-0000.log');
     await rm(blobs);
     await rename(aside, blobs);
     expect((await yard.untilEnd(job.id)).status).toBe('completed');

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Product, isAlive } from '../../support/product.js';
 import { PostgresServer } from '../../support/postgres-server.js';
@@ -20,6 +22,13 @@ const processorOf = async (product: Product) => (await product.json<Health>('/he
 async function withProcessor(product: Product): Promise<number> {
   await product.until('a batch processor', async () => (await processorOf(product)).state === 'ready');
   return (await processorOf(product)).pid!;
+}
+
+/** Database, blobs, work folders: all files in one. */
+async function bytesUnder(folder: string): Promise<Buffer> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+  return Buffer.concat(await Promise.all(files.map(file => readFile(file))));
 }
 
 async function untilGone(pid: number): Promise<void> {
@@ -77,7 +86,7 @@ describe('the built gateway with its batch processor', () => {
     }
   }, 60_000);
 
-  it('runs lines with keys asked for, in the name of the tenant; other tenants see nothing', async () => {
+  it('runs lines with keys asked for, in the name of the tenant; other tenants see nothing, and no key or token is kept', async () => {
     const keys = await KeysFolder.create();
     try {
       const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
@@ -101,6 +110,9 @@ describe('the built gateway with its batch processor', () => {
         () => stranger.files.delete(batch!.output_file_id!),
       ])
         await expect(reach()).rejects.toMatchObject({ status: 404 });
+      const kept = await bytesUnder(join(product.folder, 'data'));
+      expect(kept.includes(acme.slice(0, 20))).toBe(false);
+      expect(kept.includes('Bearer ')).toBe(false);
     } finally {
       await keys.remove();
     }

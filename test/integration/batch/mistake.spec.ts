@@ -1,0 +1,61 @@
+import { trace } from '@opentelemetry/api';
+import { Test } from '@nestjs/testing';
+import { describe, expect, it } from '@jest/globals';
+import { BatchModule } from '../../../src/batch/batch.module.js';
+import { BatchProcessor } from '../../../src/batch/batch-processor.js';
+import { type Attempt, type AttemptOutcome, LineSender } from '../../../src/batch/execute/line-sender.js';
+import { answerLine } from '../../../src/batch/execute/output-line.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
+import { BatchYard, chatLine } from '../../support/batch-yard.js';
+
+const GOOD = 25;
+const IDS = Array.from({ length: 60 }, (_, index) => `line-${index}`);
+
+/** Answers some lines, then does what no outage explains. */
+class MistakenSender {
+  #sent = 0;
+
+  async attempt({ ticket, input }: Attempt): Promise<AttemptOutcome> {
+    if (++this.#sent > GOOD) throw new TypeError('x is not a function');
+    const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as { custom_id: string };
+    const line = answerLine({ customIdJson: JSON.stringify(id), status: 200, requestId: id, bodyJson: '{}' });
+    return { kind: 'result', result: { kind: 'O', line } };
+  }
+}
+
+describe('a mistake of ours in the middle of a batch', () => {
+  it('ends it as failed with the reason: results so far are kept, every other line is batch_failed', async () => {
+    await using yard = await BatchYard.open();
+    const { id } = await yard.submit(IDS.map(customId => chatLine(customId)));
+    const settings = settingsFrom({
+      ...{ 'data.dir': yard.dataDir, 'logging.level': 'silent', 'batch.poll_ms': 50, 'batch.grace_ms': 1000 },
+    });
+    const parts = { settings, models: [], link: undefined, tracer: trace.getTracer('none') };
+    const module = await Test.createTestingModule({ imports: [BatchModule.forProcessor(parts)] })
+      .overrideProvider(LineSender)
+      .useValue(new MistakenSender())
+      .compile();
+    module.useLogger(false);
+    const application = await module.init();
+    try {
+      await application.get(BatchProcessor).start();
+      await expectPartialFailure(yard, id);
+    } finally {
+      await application.get(BatchProcessor).stop();
+      await application.close();
+    }
+  });
+});
+
+async function expectPartialFailure(yard: BatchYard, id: string): Promise<void> {
+  const ended = await yard.untilEnd(id);
+  expect(ended).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error', line: null }] });
+  const { output, errors } = await expectWholeBatch(yard, id, IDS);
+  expect(output).toHaveLength(GOOD);
+  expect(errors).toHaveLength(IDS.length - GOOD);
+  for (const { response, error } of errors) {
+    expect(response).toBeNull();
+    expect(error).toMatchObject({ code: 'batch_failed', message: expect.stringContaining('batch failed') });
+  }
+}
