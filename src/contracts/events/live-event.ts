@@ -1,4 +1,6 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type RequestCounts } from '../../core/jobs/batch-job.js';
+import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../../core/request/settlement.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
@@ -56,7 +58,20 @@ export interface LiveRequest {
   readonly phases?: LatencyPhases;
 }
 
-export type LiveEntry = LiveQueueLine | LiveWorker | LiveRequest;
+/** Room `batch:<id>`, keyed by the batch id; told about once a second while it changes. */
+export interface LiveBatch {
+  readonly id: string;
+  readonly status: BatchStatus;
+  readonly endpoint: string;
+  readonly model?: string;
+  readonly request_counts: RequestCounts;
+  /** Unix seconds. */
+  readonly expires_at: number;
+  readonly output_file_id?: string;
+  readonly error_file_id?: string;
+}
+
+export type LiveEntry = LiveQueueLine | LiveWorker | LiveRequest | LiveBatch;
 export type LiveState = Readonly<Record<string, LiveEntry>>;
 
 /** One gateway's part of a room. `source` names the gateway; each numbers its own changes. */

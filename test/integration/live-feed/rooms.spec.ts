@@ -78,7 +78,7 @@ describe('the live feed', () => {
     await until(() => (client.state('workers')['stt-0'] as { restarts: number }).restarts === 1);
   });
 
-  it('keeps a room for batches, of which nothing is known yet', async () => {
+  it('may join the room of a batch that nobody made yet', async () => {
     using client = await FeedClient.connect(rig.url);
     expect(await client.join('batch:batch_1')).toEqual({
       ok: true,

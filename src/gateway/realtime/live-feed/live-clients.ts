@@ -12,6 +12,8 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { Authenticator } from '../../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../../platform/auth/principal.js';
 import { ProcessClock } from '../../../platform/clock/monotonic-clock.js';
+import { isBatchRoom } from './live-batch-book.js';
+import { LiveBatches } from './live-batches.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener, type LiveOutlet } from './live-listener.js';
 import { LiveReplicas } from './live-replicas.js';
@@ -42,6 +44,7 @@ export class LiveClients {
     private readonly authenticator: Authenticator,
     private readonly feed: LiveFeed,
     private readonly replicas: LiveReplicas,
+    private readonly batches: LiveBatches,
     private readonly clock: ProcessClock,
   ) {}
 
@@ -74,14 +77,26 @@ export class LiveClients {
   #welcome(socket: LiveSocket): void {
     const listener = new LiveListener(outletTo(socket));
     const allowance = new MessageAllowance(ALLOWANCE, this.clock.nowMs());
+    // One after the other: looking up a batch takes a while, and its `leave` must not overtake the `join`.
+    let turn = Promise.resolve();
     for (const verb of ['join', 'leave', 'sync'] as const) {
       socket.on(verb, (room: unknown, answer: unknown) => {
-        const reply = allowance.take(this.clock.nowMs()) ? this.#act(verb, room, listener) : slowDown();
-        if (typeof answer === 'function') (answer as (reply: LiveAnswer) => void)(reply);
+        const allowed = allowance.take(this.clock.nowMs());
         if (allowance.refused > MAX_REFUSED) socket.disconnect(true);
+        turn = turn.then(async () => {
+          if (allowed && verb === 'join') await this.#lookUp(room, socket.data.principal);
+          if (socket.disconnected) return;
+          const reply = allowed ? this.#act(verb, room, listener) : slowDown();
+          if (typeof answer === 'function') (answer as (reply: LiveAnswer) => void)(reply);
+        });
       });
     }
     socket.on('disconnect', () => this.feed.leaveAll(listener));
+  }
+
+  async #lookUp(value: unknown, { tenant }: Principal): Promise<void> {
+    const room = liveRoomName(value);
+    if (room) await this.batches.expect(room, tenant);
   }
 
   #act(verb: Verb, value: unknown, listener: LiveListener): LiveAnswer {
@@ -111,7 +126,7 @@ export class LiveClients {
     if (listener.rooms.size >= MAX_ROOMS && !listener.rooms.has(room)) {
       throw new DomainError('live_feed_limit', `One connection may be in ${MAX_ROOMS} rooms; leave one first.`);
     }
-    if (this.feed.join(listener, room)) this.replicas.ask(room);
+    if (this.feed.join(listener, room) && !isBatchRoom(room)) this.replicas.ask(room);
   }
 
   #known(error: unknown): DomainError {

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { RedisModule } from '../../../platform/redis/redis.module.js';
 import { WorkerPoolModule } from '../../worker-pool/worker-pool.module.js';
 import { UpgradeModule } from '../upgrade.module.js';
+import { LiveBatchBook } from './live-batch-book.js';
+import { LiveBatches } from './live-batches.js';
 import { LiveClients } from './live-clients.js';
 import { LiveDoor } from './live-door.js';
 import { LiveFeedGateway } from './live-feed.gateway.js';
@@ -10,9 +12,19 @@ import { LiveReplicas } from './live-replicas.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 
-/** The live feed of queue, workers and requests over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
+/** The live feed of queue, workers, requests and batches over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
 @Module({
   imports: [UpgradeModule, WorkerPoolModule, RedisModule],
-  providers: [LiveSource, LiveRooms, LiveFeed, LiveReplicas, LiveClients, LiveDoor, LiveFeedGateway],
+  providers: [
+    LiveBatchBook,
+    LiveBatches,
+    LiveSource,
+    LiveRooms,
+    LiveFeed,
+    LiveReplicas,
+    LiveClients,
+    LiveDoor,
+    LiveFeedGateway,
+  ],
 })
 export class LiveFeedModule {}

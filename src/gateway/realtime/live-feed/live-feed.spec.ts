@@ -5,6 +5,7 @@ import { ANYBODY } from '../../../platform/auth/principal.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../../platform/events/dispatch-event-bus.js';
 import { type WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
+import { LiveBatchBook } from './live-batch-book.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener } from './live-listener.js';
 import { LiveRooms } from './live-rooms.js';
@@ -33,7 +34,7 @@ describe('LiveFeed: the work it makes', () => {
     [asked, sent] = [0, []];
     bus = new DispatchEventBus();
     const pool = { workers: () => (asked++, []) } as unknown as WorkerPoolService;
-    const source = new LiveSource(pool, [{ id: 'm' } as ModelSpec]);
+    const source = new LiveSource(pool, new LiveBatchBook(), [{ id: 'm' } as ModelSpec]);
     feed = new LiveFeed(bus, source, new LiveRooms(source));
     feed.onModuleInit();
   });

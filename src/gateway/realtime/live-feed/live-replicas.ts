@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { type LiveDelta, type LiveRoomName, type LiveSnapshot } from '../../../contracts/events/live-event.js';
 import { ProcessClock } from '../../../platform/clock/monotonic-clock.js';
+import { isBatchRoom } from './live-batch-book.js';
 import { LiveFeed } from './live-feed.js';
 import { type Owned } from './live-room.js';
 import { LiveRooms } from './live-rooms.js';
@@ -109,7 +110,8 @@ export class LiveReplicas implements OnApplicationShutdown {
     // A question whose answer was lost is asked again after the next gap.
     this.#asked.clear();
     const rooms = this.rooms.all();
-    const own = rooms.filter(({ listeners }) => listeners.size > 0).map(({ name }) => name);
+    const listened = rooms.filter(({ name, listeners }) => listeners.size > 0 && !isBatchRoom(name));
+    const own = listened.map(({ name }) => name);
     this.#send?.({ type: 'watch', from: this.source.id, rooms: own, fresh: false });
     for (const room of rooms) room.expireWatchers(nowMs);
     for (const [source, atMs] of this.#heardAtMs) if (nowMs - atMs > LEASE_MS) this.#forget(source);

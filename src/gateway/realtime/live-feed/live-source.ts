@@ -4,6 +4,7 @@ import { type LiveRoomName, type LiveState } from '../../../contracts/events/liv
 import { MODELS } from '../../../platform/config/config.module.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
+import { LiveBatchBook } from './live-batch-book.js';
 import { LiveLedger } from './live-ledger.js';
 import { liveWorkers } from './live-workers.js';
 
@@ -16,6 +17,7 @@ export class LiveSource {
 
   constructor(
     private readonly pool: WorkerPoolService,
+    private readonly batches: LiveBatchBook,
     @Inject(MODELS) models: readonly ModelSpec[],
   ) {
     this.ledger = new LiveLedger(models.map(({ id }) => id));
@@ -26,7 +28,7 @@ export class LiveSource {
     if (room === 'queue') return { state: this.ledger.lines() };
     if (room === 'workers') return { state: liveWorkers(this.pool.workers()) };
     const id = room.slice(room.indexOf(':') + 1);
-    const request = room.startsWith('request:') ? this.ledger.find(id) : undefined;
-    return request && { state: { [id]: request.view }, tenant: request.tenant };
+    const found = room.startsWith('request:') ? this.ledger.find(id) : this.batches.find(id);
+    return found && { state: { [id]: found.view }, tenant: found.tenant };
   }
 }
