@@ -5,7 +5,14 @@ import { modelSpec } from '../engines/engine-items.js';
 import { describeTextBackend } from './text-backend.contract.js';
 
 describeTextBackend('llama.cpp', async () => {
-  const options = { modelFile: await llamaModel(), device: 'cpu', rows: 4, contextTokens: 256 };
+  const options = {
+    modelFile: await llamaModel(),
+    device: 'cpu',
+    rows: 4,
+    contextTokens: 256,
+    threads: 1,
+    exact: true,
+  };
   const backend = new LlamaBackend(readLlamaOptions(modelSpec('llama-cpp', 'llm', options)));
   return { backend, kill: () => process.kill(backend.pid!, 'SIGKILL') };
 });

@@ -53,6 +53,8 @@ export class LlamaBackend implements TextBackend {
   readonly #options: LlamaOptions;
   readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
   readonly #book = new SequenceBook();
+  /** They have a slot whose sampler is not theirs yet: it begins with their next draw. */
+  readonly #silent = new WeakSet<TextSequence>();
   #loading: Promise<void> | undefined;
   #info: ChildInfo | undefined;
   #known: Vocabulary | undefined;
@@ -185,9 +187,10 @@ export class LlamaBackend implements TextBackend {
 
   #place(item: StepItem<TextSequence>): PlacedItem {
     const { request, position, tokens } = item;
-    const known = this.#book.note(request, position, tokens);
+    const known = this.#book.note(item);
     const placement = this.#slots.place(request, { salt: request.salt, tokens: known, position });
     this.#stranded += position - placement.have;
+    if (placement.isNew) this.#silent.add(request);
     return { item, placement, pending: known.slice(placement.have, position + tokens.length) };
   }
 
@@ -195,7 +198,9 @@ export class LlamaBackend implements TextBackend {
   async #compute(placed: readonly PlacedItem[]): Promise<StepReply> {
     const runs = runsOf(placed, this.#options.stepTokens);
     let operations = placed.flatMap(({ placement }) => placement.operations);
-    let begins = placed.filter(({ placement }) => placement.isNew).map(one => this.#start(one));
+    let begins = placed
+      .filter(({ item }) => item.sample && this.#silent.delete(item.request))
+      .map(one => this.#start(one));
     let reply: StepReply = { drawn: new Int32Array(0) };
     for (const chunks of runs) {
       const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
@@ -257,8 +262,9 @@ function settingsOf({
   rows,
   stepTokens,
   threads,
+  exact,
 }: LlamaOptions): ChildSettings {
-  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads };
+  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, ...(exact && { exact }) };
   return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
 }
 

@@ -17,6 +17,11 @@ export interface LlamaOptions {
   readonly rows: number;
   /** Most tokens of one native decode. */
   readonly stepTokens: number;
+  /**
+   * Attention and its memory in 32 bits: what differs with who else is in a run differs in the seventh digit, not in the fourth,
+   * so a draw does practically never. Takes twice the memory, and is slower.
+   */
+  readonly exact?: boolean;
   readonly threads: number;
   /** A step may take so long, and 250 ms for each of its tokens, before the process is taken as hung. */
   readonly stepTimeoutMs: number;
@@ -36,12 +41,16 @@ export function readLlamaOptions(spec: ModelSpec): LlamaOptions {
   const stepTokens = options.integer('stepTokens', { min: 16, max: 8192, fallback: 512 });
   if (stepTokens < rows) options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
   const contextTokens = options.integer('contextTokens', { min: 64, max: 1_048_576, fallback: 4096 });
+  const exact = options.raw('exact') ?? false;
+  if (typeof exact !== 'boolean') options.reject('exact', exact, 'true, false');
   options.done();
-  return { ...read, rows, stepTokens, contextTokens };
+  return { ...read, rows, stepTokens, contextTokens, ...(exact === true && { exact }) };
 }
 
 /** What a language model and an embedding model have in common. */
-export function readShared(options: EngineOptions): Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens'> {
+export function readShared(
+  options: EngineOptions,
+): Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens' | 'exact'> {
   const modelFile = options.text('modelFile', '');
   const device = readDevice(options);
   const layers = options.raw('gpuLayers');

@@ -13,6 +13,8 @@ export interface ChildSettings {
   readonly rows: number;
   /** Tokens of one native batch. */
   readonly stepTokens: number;
+  /** Attention and its memory in 32 bits. */
+  readonly exact?: boolean;
   readonly threads: number;
 }
 

@@ -25,9 +25,10 @@ serveChild(open);
 async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const { size } = await stat(settings.modelFile);
   const { bindings, native, model, device } = await openModel(settings);
-  const { rows, contextTokens, stepTokens, threads } = settings;
-  const context = await openContext(model, { sequences: rows, contextTokens, batchTokens: stepTokens, threads });
-  const costs = await warmUp(context, Math.max(0, native.tokenBos()), rows);
+  const { rows, contextTokens, stepTokens, threads, exact } = settings;
+  const shape = { sequences: rows, contextTokens, batchTokens: stepTokens, threads };
+  const context = await openContext(model, { ...shape, ...(exact && { exact }) });
+  const costs = await warmUp(context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;

@@ -1,3 +1,4 @@
+import { type StepItem } from '../../../core/iteration/generation-plan.js';
 import { type TextSequence } from '../../generation/text-backend.port.js';
 import { type WireSampling } from './llama-protocol.js';
 import { wireSampling } from './wire-sampling.js';
@@ -10,11 +11,12 @@ export class SequenceBook {
   readonly #tokens = new WeakMap<TextSequence, number[]>();
   readonly #sampling = new WeakMap<TextSequence, WireSampling>();
 
-  /** The tokens of an item; all that is known of its sequence comes back. */
-  note(sequence: TextSequence, position: number, tokens: readonly number[]): readonly number[] {
-    const known = this.#of(sequence);
+  /** The tokens of an item; all that is known of its sequence comes back. Where it draws, nothing is known behind them. */
+  note({ request, position, tokens, sample }: StepItem<TextSequence>): readonly number[] {
+    const known = this.#of(request);
     if (position > known.length) throw new Error(`Position ${position} of a sequence with ${known.length} tokens.`);
     tokens.forEach((token, index) => (known[position + index] = token));
+    if (sample) known.length = position + tokens.length;
     return known;
   }
 
@@ -22,7 +24,7 @@ export class SequenceBook {
     this.#of(sequence).push(token);
   }
 
-  /** What was drawn so far. */
+  /** What was drawn so far, of a sequence that draws next. */
   answer(sequence: TextSequence): Uint32Array {
     return Uint32Array.from(this.#of(sequence).slice(sequence.prompt.length));
   }

@@ -94,6 +94,7 @@ export async function openContext(
     readonly contextTokens: number;
     readonly batchTokens: number;
     readonly threads: number;
+    readonly exact?: boolean;
   },
 ): Promise<NativeContext> {
   const context = await model.createContext({
@@ -101,6 +102,11 @@ export async function openContext(
     contextSize: options.contextTokens,
     batchSize: options.batchTokens,
     threads: options.threads,
+    // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
+    ...(options.exact && {
+      ...{ experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32' },
+      flashAttention: false,
+    }),
     // Models with a sliding window forget what a later request could have gone on from.
     swaFullCache: true,
   });
