@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { type BatchJob } from '../../src/core/jobs/batch-job.js';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { type BlobStore, type FileStore, type JobStore } from '../../src/core/jobs/job.ports.js';
+import { PROCESSOR_NODE_FLAGS } from '../../src/gateway/jobs/processor/processor-launch.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { KyselyFileStore } from '../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../src/platform/database/kysely-job-store.js';
@@ -108,6 +109,7 @@ export class BatchYard implements AsyncDisposable {
     const processor = new NodeProcess({
       name: `processor-${this.processors.length}`,
       script: resolve('dist/main.batch.js'),
+      flags: PROCESSOR_NODE_FLAGS,
       env: { ...this.options.environment, ...env },
       folder: this.folder,
     });

@@ -8,6 +8,8 @@ export interface NodeProcessOptions {
   readonly name: string;
   readonly script: string;
   readonly args?: readonly string[];
+  /** Of Node. */
+  readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where `NAME.log` and, when profiling, `NAME.cpuprofile` are written. */
   readonly folder: string;
@@ -22,10 +24,14 @@ export class NodeProcess implements AsyncDisposable {
   constructor(options: NodeProcessOptions) {
     this.#name = options.name;
     this.#logFile = join(options.folder, `${options.name}.log`);
-    this.child = spawn(process.execPath, [...nodeFlags(options), options.script, ...(options.args ?? [])], {
-      env: { ...process.env, ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    this.child = spawn(
+      process.execPath,
+      [...(options.flags ?? []), ...nodeFlags(options), options.script, ...(options.args ?? [])],
+      {
+        env: { ...process.env, ...options.env },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
+    );
     const log = createWriteStream(this.#logFile);
     this.child.stdout?.pipe(log);
     this.child.stderr?.pipe(log);

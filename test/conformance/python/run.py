@@ -330,6 +330,31 @@ def _():
     equal((batch.status, [error.line for error in batch.errors.data]), ("failed", [1, 2]))
 
 
+@check("batches: a cancel keeps what is done, and every other line says so")
+def _():
+    body = {"model": "slow", "audio": base64.b64encode(speech).decode()}
+    lines = [
+        json.dumps({"custom_id": f"line-{n}", "method": "POST", "url": "/v1/audio/transcriptions", "body": body})
+        for n in range(100)
+    ]
+    sent = client.files.create(file=("lines.jsonl", "\n".join(lines).encode()), purpose="batch")
+    endpoint = "/v1/audio/transcriptions"
+    batch = client.batches.create(input_file_id=sent.id, endpoint=endpoint, completion_window="24h")
+    while batch.request_counts.completed == 0:
+        time.sleep(0.1)
+        batch = client.batches.retrieve(batch.id)
+    equal(raises(openai.BadRequestError, lambda: client.files.delete(sent.id)).code, "file_in_use")
+    equal(client.batches.cancel(batch.id).status, "cancelling")
+    while batch.status != "cancelled":
+        time.sleep(0.1)
+        batch = client.batches.retrieve(batch.id)
+    done, rest = lines_of(batch.output_file_id), lines_of(batch.error_file_id)
+    equal((len(done), len(rest)), (batch.request_counts.completed, batch.request_counts.failed))
+    equal(len(done) + len(rest), 100)
+    equal({line["error"]["code"] for line in rest}, {"batch_cancelled"})
+    client.files.delete(sent.id)
+
+
 @check("batches: pages by id, and a cancel of what has ended is refused")
 def _():
     ids = [batch.id for batch in client.batches.list(limit=1)]
