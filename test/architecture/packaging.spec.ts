@@ -1,0 +1,260 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { modelsFromFile } from '../../src/platform/config/models-file.js';
+import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
+import { WORKER_USAGE } from '../../src/platform/config/worker-arguments.js';
+import { parseYaml } from '../../src/platform/config/yaml-file.js';
+import { METRICS } from '../../src/platform/metrics/registry.js';
+import {
+  dockerStages,
+  environmentNames,
+  helmBinary,
+  importedPackages,
+  inherited,
+  labelsOf,
+  metricsOf,
+} from '../support/packaging.js';
+
+const CHART = 'docker/helm/switchyard';
+const TARGETS = ['gateway', 'worker', 'worker-cuda', 'batch', 'standalone'];
+const SETTINGS = SETTING_PATHS.map(environmentName);
+const read = (path: string): string => readFileSync(path, 'utf8');
+const yaml = <T>(path: string): T => parse(read(path), { merge: true }) as T;
+
+const problemsOf = (models: unknown): unknown =>
+  modelsFromFile(parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models')).problems;
+
+describe('docker/Dockerfile', () => {
+  const stages = dockerStages('docker/Dockerfile');
+  const instructions = stages.flatMap(stage => stage.instructions);
+
+  it('has the targets gateway, worker, worker-cuda, batch, and standalone as the default', () => {
+    const names = stages.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(TARGETS));
+    expect(names.at(-1)).toBe('standalone');
+  });
+
+  it.each(TARGETS)('%s runs as uid 1000, and starts a main that exists', name => {
+    const all = inherited(stages, name);
+    expect(all.filter(line => line.startsWith('USER ')).at(-1)).toBe('USER 1000:1000');
+    const start = all.filter(line => /^(CMD|ENTRYPOINT) .*dist/.test(line)).at(-1) ?? '';
+    const main = /dist\/(main\.\w+)\.js/.exec(start)?.[1];
+    expect([main, existsSync(`src/${main}.ts`)]).toEqual([expect.any(String), true]);
+  });
+
+  it('copies what is in the repository', () => {
+    const copied = instructions.filter(line => line.startsWith('COPY ') && !line.includes('--from='));
+    const sources = copied.flatMap(line => line.split(/\s+/).slice(1, -1));
+    expect(sources.filter(source => !existsSync(source))).toEqual([]);
+  });
+
+  it('sets settings that exist', () => {
+    expect(environmentNames(read('docker/Dockerfile')).filter(name => !SETTINGS.includes(name))).toEqual([]);
+  });
+
+  it('leaves out of gateway and batch only packages that neither ever imports', () => {
+    const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
+    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
+    expect(removed).toContain('onnxruntime-node');
+    const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [...importedPackages(main)]);
+    expect(needed).toContain('@nestjs/core');
+    const isRemoved = (name: string): boolean => removed.some(gone => name === gone || name.startsWith(`${gone}/`));
+    expect(needed.filter(isRemoved)).toEqual([]);
+  });
+
+  it('takes the CUDA builds of the versions that package.json names', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    const versions = [...read('docker/Dockerfile').matchAll(/@node-llama-cpp\/[\w-]+@([\d.]+)/g)].map(([, v]) => v);
+    expect(new Set(versions)).toEqual(new Set([dependencies['node-llama-cpp']]));
+  });
+});
+
+interface Compose {
+  readonly services: Record<string, Service>;
+  readonly configs: Record<string, { content: string }>;
+}
+interface Service {
+  readonly build?: { target: string };
+  readonly environment?: Record<string, string>;
+  readonly command?: readonly string[];
+  readonly depends_on?: Record<string, unknown>;
+  readonly volumes?: readonly string[];
+  readonly configs?: readonly { source: string }[];
+  readonly read_only?: boolean;
+}
+
+describe('docker/compose.yaml', () => {
+  const { services, configs } = yaml<Compose>('docker/compose.yaml');
+  const ours = Object.entries(services).filter(([, { build }]) => build);
+
+  it('runs gateways, pull workers and processors beside Redis, PostgreSQL, S3, Prometheus and Grafana', () => {
+    expect(Object.keys(services)).toEqual(
+      expect.arrayContaining(['proxy', 'gateway', 'batch', 'redis', 'postgres', 's3', 'prometheus', 'grafana']),
+    );
+    expect(services.gateway?.environment).toMatchObject({ SWITCHYARD_QUEUE_DRIVER: 'redis' });
+  });
+
+  it('builds targets that exist and runs them on a read-only root', () => {
+    for (const [, service] of ours) {
+      expect(TARGETS).toContain(service.build?.target);
+      expect(service.read_only).toBe(true);
+    }
+  });
+
+  it('sets settings that exist', () => {
+    expect(environmentNames(read('docker/compose.yaml')).filter(name => !SETTINGS.includes(name))).toEqual([]);
+  });
+
+  it('depends on services, configs and files that exist', () => {
+    for (const service of Object.values(services)) {
+      for (const name of Object.keys(service.depends_on ?? {})) expect(services).toHaveProperty(name);
+      for (const { source } of service.configs ?? []) expect(configs).toHaveProperty(source);
+      const files = (service.volumes ?? []).filter(volume => volume.startsWith('.'));
+      for (const file of files) expect(existsSync(join('docker', file.split(':')[0]!))).toBe(true);
+    }
+  });
+
+  it('has models without a mistake, each served by workers that are started for it', () => {
+    const { models } = parse(configs.models!.content) as { models: { id: string; addresses: string[] }[] };
+    expect(problemsOf(configs.models!.content)).toEqual([]);
+    for (const { id, addresses } of models) {
+      const [service = '', port = ''] = addresses[0]!.split(':');
+      expect(services[service]?.command).toEqual(['--model', id, '--listen', `0.0.0.0:${port}`]);
+    }
+  });
+
+  it('gives Prometheus the ports that gateways and processors serve metrics on', () => {
+    const exposed = (target: string): string[] =>
+      inherited(dockerStages('docker/Dockerfile'), target).filter(line => line.startsWith('EXPOSE '));
+    const { scrape_configs: jobs } = yaml<{
+      scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
+    }>('config/prometheus/prometheus.yaml');
+    for (const { dns_sd_configs: targets } of jobs)
+      for (const { names, port } of targets) expect(exposed(names[0]!)).toContain(`EXPOSE ${port}`);
+  });
+});
+
+describe('docker/helm/switchyard', () => {
+  const templates = readdirSync(`${CHART}/templates`)
+    .map(name => read(`${CHART}/templates/${name}`))
+    .join('\n');
+  const values = yaml<Record<string, unknown>>(`${CHART}/values.yaml`);
+
+  it('sets settings that exist, in templates and by values', () => {
+    const named = environmentNames(templates).filter(name => !SETTINGS.includes(name));
+    expect(named).toEqual([]);
+    const byValue = Object.keys(values.settings as object);
+    expect(byValue.filter(path => !(SETTING_PATHS as readonly string[]).includes(path))).toEqual([]);
+  });
+
+  it('asks for values that exist', () => {
+    const asked = [...templates.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) => path.slice(1).split('.'));
+    const missing = asked.filter(path => {
+      let at: unknown = values;
+      for (const key of path) at = (at as Record<string, unknown> | undefined)?.[key];
+      return at === undefined;
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('has a schema for every value', () => {
+    const schema = JSON.parse(read(`${CHART}/values.schema.json`)) as Schema;
+    expect(undescribed(values, schema, 'values')).toEqual([]);
+  });
+
+  it('has models without a mistake, and workers for models that exist, by options that main.worker knows', () => {
+    expect(problemsOf(values.models)).toEqual([]);
+    const ids = (values.models as { id: string }[]).map(({ id }) => id);
+    expect((values.workers as { model: string }[]).filter(({ model }) => !ids.includes(model))).toEqual([]);
+    const options = /args: \[([^\]]*)\]/.exec(templates)?.[1]?.match(/--\w+/g) ?? [];
+    expect(options.filter(option => !WORKER_USAGE.includes(`${option} `))).toEqual([]);
+    expect(options).toContain('--listen');
+  });
+
+  const helm = helmBinary();
+  (helm === undefined ? it.skip : it)('renders to valid YAML with everything switched on', () => {
+    const on = ['keda.enabled', 'gateway.autoscaling.enabled', 'gateway.ingress.enabled', 'monitoring.serviceMonitor'];
+    const set = [...on, 'monitoring.rules', 'monitoring.dashboard'].map(name => `${name}=true`).join(',');
+    const text = execFileSync(helm!, ['template', 'r', CHART, '--kube-version', '1.31.0', '--set', set], {
+      encoding: 'utf8',
+    });
+    const documents = parseAllDocuments(text);
+    expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+    const kinds = documents.map(document => (document.toJS() as { kind: string } | null)?.kind);
+    const wanted = ['Deployment', 'PodDisruptionBudget', 'NetworkPolicy', 'ScaledObject', 'HorizontalPodAutoscaler'];
+    expect(kinds).toEqual(expect.arrayContaining([...wanted, 'ServiceMonitor', 'PrometheusRule', 'Ingress']));
+  });
+});
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Record<string, Schema>;
+  readonly items?: Schema;
+  readonly additionalProperties?: unknown;
+}
+
+/** Paths of values that the schema says nothing about. */
+function undescribed(value: unknown, schema: Schema | undefined, path: string): string[] {
+  if (schema === undefined) return [path];
+  if (Array.isArray(value)) return value.flatMap((item, at) => undescribed(item, schema.items, `${path}[${at}]`));
+  if (typeof value !== 'object' || value === null || schema.additionalProperties !== false) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    undescribed(inner, schema.properties?.[key], `${path}.${key}`),
+  );
+}
+
+describe('dashboard and alerts', () => {
+  interface Rules {
+    groups: {
+      rules: { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string } }[];
+    }[];
+  }
+  const rules = yaml<Rules>(`${CHART}/files/alerts.yaml`).groups.flatMap(group => group.rules);
+  const { panels } = JSON.parse(read(`${CHART}/files/dashboard.json`)) as {
+    panels: { id: number; title: string; targets?: { expr: string }[] }[];
+  };
+  const scaling = read(`${CHART}/templates/workers.yaml`).replace(/\{\{[^}]*\}\}/g, ' ');
+  const query = /query: \|\n((?: {10}.*\n)+)/.exec(scaling)?.[1] ?? '';
+  const expressions = [
+    ...rules.map(({ expr }) => expr),
+    ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+    query,
+  ];
+
+  it('ask for metrics that exist, by labels that those metrics have', () => {
+    for (const expression of expressions) {
+      const names = metricsOf(expression);
+      expect(names).not.toEqual([]);
+      for (const name of names.filter(known => known !== 'up')) expect(Object.keys(METRICS)).toContain(name);
+      const labels: string[] = names.flatMap(name => [...(METRICS[name as keyof typeof METRICS]?.labels ?? [])]);
+      const unknown = labelsOf(expression).filter(label => ![...labels, 'le', 'job'].includes(label));
+      expect([expression, unknown]).toEqual([expression, []]);
+    }
+  });
+
+  it('scale workers by what waits and what runs', () => {
+    expect(metricsOf(query)).toEqual(['scheduler_queue_depth', 'switchyard_requests_running']);
+  });
+
+  it('say how bad it is and what it means, once each', () => {
+    expect(rules.length).toBeGreaterThan(10);
+    for (const { alert, labels, annotations } of rules) {
+      expect([alert, labels.severity]).toEqual([alert, expect.stringMatching(/^(critical|warning)$/)]);
+      expect(annotations.summary.length).toBeGreaterThan(20);
+    }
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+
+  it('compare times with values that buckets can show', () => {
+    const compared = rules.filter(({ expr }) => expr.includes('histogram_quantile'));
+    for (const { expr } of compared) {
+      const limit = Number(/> ([\d.]+)/.exec(expr)?.[1]);
+      const metric = METRICS[metricsOf(expr)[0] as keyof typeof METRICS];
+      expect('buckets' in metric && metric.buckets.some(bucket => bucket > limit)).toBe(true);
+    }
+  });
+});
