@@ -44,6 +44,8 @@ function sharedSettings({ folder, ports, env }) {
     SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
     SWITCHYARD_DATABASE_URL: postgresUrl(ports.postgres),
     SWITCHYARD_REDIS_URL: `redis://127.0.0.1:${ports.redis}`,
+    // Workers pull from it, and take what is pushed (live streams, text) besides.
+    SWITCHYARD_QUEUE_DRIVER: 'redis',
     SWITCHYARD_AUTH_TOKEN_SECRET_FILE: join(folder, 'token-secret'),
     SWITCHYARD_BATCH_EMBEDDED: 'false',
     SWITCHYARD_BATCH_GATEWAY_URL: `http://127.0.0.1:${ports.proxy}`,
