@@ -6,6 +6,7 @@ import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/api/openai-exception.filter.js';
+import { RequestPlane } from '../../src/gateway/request-plane/request-plane.service.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
@@ -93,6 +94,20 @@ export class SchedulerHarness {
 
   get queue(): PriorityQueue<WorkerTask> {
     return this.app.get<PriorityQueue<WorkerTask>>(PriorityQueue, { strict: false });
+  }
+
+  /** With `queue.driver: redis`: Redis answers. */
+  get planeUsable(): boolean {
+    return this.#plane.usable;
+  }
+
+  /** With `queue.driver: redis`: a worker that pulls for that model is known. */
+  planeKnows(model: string): boolean {
+    return this.#plane.hasReady(model);
+  }
+
+  get #plane(): RequestPlane {
+    return this.app.get(RequestPlane, { strict: false });
   }
 
   get bus(): DispatchEventBus {

@@ -19,6 +19,12 @@ interface ScriptedWorker {
   readonly slots: SlotLedger;
 }
 
+export interface WorkerSlots {
+  readonly slots?: number;
+  readonly maxBatch?: number;
+  readonly overdraft?: number;
+}
+
 /** One call as the worker got it; the test plays the worker. */
 export class ScriptedCall implements WorkerCall {
   readonly reply: Promise<WorkerReply>;
@@ -86,10 +92,11 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   /** Models that an operator has unloaded. */
   readonly held = new Set<string>();
 
-  addWorker(id: string, model: string, { slots = 16, maxBatch = 8 } = {}): void {
+  /** @param options.overdraft slots beyond those, for REALTIME only */
+  addWorker(id: string, model: string, { slots = 16, maxBatch = 8, overdraft = maxBatch }: WorkerSlots = {}): void {
     const worker = { model, maxBatch, slots: new SlotLedger(() => this.#capacity.next(model)) };
     this.#workers.set(id, worker);
-    worker.slots.resize(slots, maxBatch);
+    worker.slots.resize(slots, overdraft);
   }
 
   /** Away: no offers, every call of it ends as lost. */

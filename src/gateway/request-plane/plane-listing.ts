@@ -54,7 +54,15 @@ export class PlaneListing {
     const facts = await this.queues.facts(refs);
     const at = facts.findIndex(found => found !== undefined);
     const ref = refs[at];
-    return ref && (await this.#sighting(ref, facts[at]));
+    return ref && (await this.#sighting(ref, facts[at], await this.#position(ref)));
+  }
+
+  /** In order of dispatch: those that came back from dead workers, then the classes. */
+  async #position({ queue, jobId }: PlaneRef): Promise<number | undefined> {
+    const base = this.queues.base(queue);
+    const { redis } = this.link;
+    const [returned, rank] = await Promise.all([redis.llen(`${base}wait`), redis.zrank(`${base}prioritized`, jobId)]);
+    return typeof rank === 'number' ? returned + rank + 1 : undefined;
   }
 
   async #line(model: string): Promise<PlaneSighting[]> {

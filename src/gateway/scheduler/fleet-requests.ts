@@ -35,7 +35,7 @@ export class FleetRequests {
   async find(id: string, tenant: string | undefined): Promise<RequestView | undefined> {
     const own = this.own.find(id);
     if (own && own.state !== 'queued') return own;
-    const found = await this.#ofTenant(id, tenant ?? DEFAULT_TENANT);
+    const found = await this.#ofTenant(id, own ? own.tenant : (tenant ?? DEFAULT_TENANT));
     if (found) return this.#view(found);
     if (own) return own;
     const live = (await this.#shared()).find(sighting => sighting.id === id);
@@ -77,7 +77,7 @@ export class FleetRequests {
     return found.map(({ id }) => id);
   }
 
-  async #ofTenant(id: string, tenant: string): Promise<PlaneSighting | undefined> {
+  async #ofTenant(id: string, tenant: string | undefined): Promise<PlaneSighting | undefined> {
     return this.plane.usable ? this.listing.find(id, tenant).catch(() => undefined) : undefined;
   }
 

@@ -61,14 +61,16 @@ export class RequestViews {
     const nowMs = this.clock.nowMs();
     const oldest = new Map<string, number>();
     const running = new Map<string, number>();
-    for (const { request, lifecycle } of this.book.live()) {
-      const { model, enqueuedAtMs } = request;
+    const sharedBytes = new Map<string, number>();
+    for (const { request, lifecycle, line } of this.book.live()) {
+      const { model, enqueuedAtMs, bytes } = request;
+      if (line && lifecycle.state === 'queued') sharedBytes.set(model, (sharedBytes.get(model) ?? 0) + bytes);
       if (lifecycle.state === 'leased') running.set(model, (running.get(model) ?? 0) + 1);
       else oldest.set(model, Math.max(oldest.get(model) ?? 0, nowMs - enqueuedAtMs));
     }
     return this.models.map(({ id: model }) => ({
-      model,
-      ...this.queue.depthOf(model),
+      ...{ model, ...this.queue.depthOf(model) },
+      bytes: this.queue.depthOf(model).bytes + (sharedBytes.get(model) ?? 0),
       running: running.get(model) ?? 0,
       oldestWaitMs: oldest.get(model),
     }));

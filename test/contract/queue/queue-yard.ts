@@ -1,0 +1,226 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { PlaneKeys } from '../../../src/contracts/plane/plane-keys.js';
+import { DomainError } from '../../../src/core/shared/domain-error.js';
+import { PlaneUpkeep } from '../../../src/gateway/request-plane/plane-upkeep.js';
+import { type RequestSpec, type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
+import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
+import { type SettingPath } from '../../../src/platform/config/settings.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { SchedulerHarness } from '../../support/scheduler-harness.js';
+import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';
+import { until } from '../../support/waiting.js';
+
+export type Driver = 'embedded' | 'redis';
+type Overrides = Partial<Record<SettingPath, SettingValue>>;
+
+/** One request in the hands of a worker that takes one at a time. */
+export interface Taken {
+  readonly id: string;
+  answer(): Promise<void>;
+  /** The worker was told to stop it. */
+  toldToStop(): Promise<boolean>;
+}
+
+export interface Submitted {
+  readonly settled: Promise<SettledRequest>[];
+}
+
+/** The scheduler over one kind of queue; the test plays the workers, one of each model. */
+export abstract class QueueYard {
+  protected constructor(readonly harness: SchedulerHarness) {}
+
+  static start(driver: Driver, settings: Overrides = {}): Promise<QueueYard> {
+    const common: Overrides = { 'batching.policy': 'none', ...settings };
+    return driver === 'embedded' ? EmbeddedYard.open(common) : RedisYard.open(common);
+  }
+
+  get scheduler() {
+    return this.harness.scheduler;
+  }
+
+  /** Refusals, whenever they come, are failed settlements. */
+  async submit(id: string, spec: Partial<RequestSpec> = {}): Promise<SettledRequest> {
+    try {
+      return await this.harness.submit(id, spec);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { settlement: { status: 'failed', error }, phases: {}, attempts: 0 };
+    }
+  }
+
+  /** Submits in order, each once the one before is in the queue. */
+  async submitInLine(ids: readonly string[], spec: Partial<RequestSpec> = {}): Promise<Submitted> {
+    const settled: Promise<SettledRequest>[] = [];
+    for (const id of ids) {
+      settled.push(this.submit(id, spec));
+      await this.accepted(id);
+    }
+    return { settled };
+  }
+
+  async accepted(id: string): Promise<void> {
+    await this.until(`${id} is accepted`, () => this.harness.types(id).includes('accepted'));
+  }
+
+  /** Answers one after the other as they come. Resolves with their ids. */
+  async serve(count: number, model = 'alpha'): Promise<string[]> {
+    const order: string[] = [];
+    for (let n = 0; n < count; n++) {
+      const taken = await this.take(model);
+      order.push(taken.id);
+      await taken.answer();
+    }
+    return order;
+  }
+
+  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    const held = await until(async () => {
+      await new Promise(resolve => setTimeout(resolve, 2));
+      return holds();
+    }, 30_000);
+    if (!held) throw new Error(`waited 30 s for: ${what}`);
+  }
+
+  /** A worker of the model is there from now on. */
+  abstract open(model?: string): Promise<void>;
+  /** The next request for the model. */
+  abstract take(model?: string): Promise<Taken>;
+  /** All that waits now has waited that much longer. */
+  abstract age(ms: number): Promise<void>;
+  abstract stop(): Promise<void>;
+}
+
+class EmbeddedYard extends QueueYard {
+  readonly #taken = new Map<string, number>();
+
+  static async open(settings: Overrides): Promise<QueueYard> {
+    return new EmbeddedYard(await SchedulerHarness.start({ settings }));
+  }
+
+  open(model = 'alpha'): Promise<void> {
+    if (this.#taken.has(model)) return Promise.resolve();
+    this.#taken.set(model, 0);
+    this.harness.pool.addWorker(`w-${model}`, model, { slots: 1, maxBatch: 1, overdraft: 0 });
+    this.harness.pool.poke(model);
+    return Promise.resolve();
+  }
+
+  async take(model = 'alpha'): Promise<Taken> {
+    await this.open(model);
+    const nth = this.#taken.get(model) ?? 0;
+    this.#taken.set(model, nth + 1);
+    const calls = () => this.harness.pool.calls.filter(({ request }) => request.model === model);
+    await this.until(`call ${nth + 1} of ${model}`, () => calls().length > nth);
+    const call = calls()[nth]!;
+    return {
+      id: call.id,
+      answer: async () => {
+        call.answer();
+        await this.harness.settle();
+      },
+      toldToStop: async () => {
+        await this.until('cancel', () => this.harness.pool.cancels.some(({ requestId }) => requestId === call.id));
+        call.letGo();
+        return true;
+      },
+    };
+  }
+
+  async age(ms: number): Promise<void> {
+    this.harness.clock.advance(ms);
+    await this.harness.settle();
+  }
+
+  stop(): Promise<void> {
+    return this.harness.stop();
+  }
+}
+
+class RedisYard extends QueueYard {
+  readonly #pullers = new Map<string, ScriptedPuller>();
+
+  private constructor(
+    harness: SchedulerHarness,
+    private readonly server: RedisServer,
+    private readonly folder: string,
+    private readonly client: Redis,
+  ) {
+    super(harness);
+  }
+
+  static async open(settings: Overrides): Promise<QueueYard> {
+    const server = await RedisServer.start();
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-queue-'));
+    const harness = await SchedulerHarness.start({
+      settings: { 'queue.driver': 'redis', 'redis.url': server.url, 'data.dir': folder, ...settings },
+    });
+    const yard = new RedisYard(harness, server, folder, new Redis(server.url, { maxRetriesPerRequest: null }));
+    await yard.until('Redis is usable', () => yard.usable);
+    return yard;
+  }
+
+  get usable(): boolean {
+    return this.harness.planeUsable;
+  }
+
+  /** Accepted here comes before queued there. */
+  override async accepted(id: string): Promise<void> {
+    await super.accepted(id);
+    await this.until(`${id} is in Redis`, async () => {
+      const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
+      const keys = new PlaneKeys('switchyard');
+      return (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, undefined)}`)) === 1;
+    });
+  }
+
+  async open(model = 'alpha'): Promise<void> {
+    if (this.#pullers.has(model)) return;
+    this.#pullers.set(model, await ScriptedPuller.start({ url: this.server.url, model }));
+    await this.until('the worker is known', () => this.harness.planeKnows(model));
+  }
+
+  async take(model = 'alpha'): Promise<Taken> {
+    await this.open(model);
+    const puller = this.#pullers.get(model)!;
+    const held: HeldJob = await puller.take();
+    await this.until(`${held.id} is known to run`, () => {
+      const types = this.harness.types(held.id);
+      return types.includes('leased') || types.includes('settled');
+    });
+    return {
+      id: held.id,
+      answer: async () => {
+        await held.complete();
+        await this.until(`${held.id} settled`, () => this.harness.types(held.id).includes('settled'));
+      },
+      toldToStop: async () => {
+        const keys = new PlaneKeys('switchyard');
+        const jobId = keys.job(held.id, held.data.tenant);
+        await this.until('stop note', () => puller.notes.some(note => note.jobId === jobId));
+        return true;
+      },
+    };
+  }
+
+  async age(ms: number): Promise<void> {
+    const keys = new PlaneKeys('switchyard');
+    for (const model of ['alpha', 'beta']) {
+      const base = `switchyard:${keys.queue(model)}:`;
+      for (const id of await this.client.zrange(`${base}prioritized`, 0, '-1')) {
+        await this.client.hincrby(`${base}${id}`, 'timestamp', -ms);
+      }
+    }
+    await this.harness.app.get(PlaneUpkeep, { strict: false }).age();
+  }
+
+  async stop(): Promise<void> {
+    for (const puller of this.#pullers.values()) await puller[Symbol.asyncDispose]();
+    await this.harness.stop();
+    this.client.disconnect();
+    await this.server[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
