@@ -16,6 +16,7 @@ import { type TakenJob } from './taken-job.js';
 @Injectable()
 export class LockKeeper {
   readonly #lost = new Map<string, () => void>();
+  readonly #ready = Promise.withResolvers<void>();
   #thread: Worker | undefined;
   #closed = false;
 
@@ -24,6 +25,12 @@ export class LockKeeper {
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly queue: RequestQueue,
   ) {}
+
+  /** Resolves when locks are renewed: a thread takes its time to start, and no job may be taken before. */
+  start(): Promise<void> {
+    if (!this.#closed) this.#thread ??= this.#start();
+    return this.#ready.promise;
+  }
 
   /** @param lost called once, when somebody else has the job */
   hold({ id, token }: TakenJob, untilMs: number, lost: () => void): Disposable {
@@ -57,8 +64,9 @@ export class LockKeeper {
       options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
     };
     const thread = new Worker(threadEntry('./lock.thread.js', import.meta.url), { name: 'locks', workerData });
-    thread.on('message', ({ jobs }: FromLockThread) => {
-      for (const { id, token } of jobs) this.#lost.get(`${id} ${token}`)?.();
+    thread.on('message', (message: FromLockThread) => {
+      if (message.type === 'ready') this.#ready.resolve();
+      else for (const { id, token } of message.jobs) this.#lost.get(`${id} ${token}`)?.();
     });
     thread.on('error', error => {
       this.log.error(

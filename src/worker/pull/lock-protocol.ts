@@ -15,8 +15,7 @@ export type ToLockThread =
   | { readonly type: 'release'; readonly id: string; readonly token: string }
   | { readonly type: 'close' };
 
-/** Somebody else has these jobs, or they are settled. */
-export interface FromLockThread {
-  readonly type: 'lost';
-  readonly jobs: readonly { readonly id: string; readonly token: string }[];
-}
+export type FromLockThread =
+  | { readonly type: 'ready' }
+  /** Somebody else has these jobs, or they are settled. */
+  | { readonly type: 'lost'; readonly jobs: readonly { readonly id: string; readonly token: string }[] };

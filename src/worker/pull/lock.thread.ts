@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Redis } from 'ioredis';
-import { type LockThreadData, type ToLockThread } from './lock-protocol.js';
+import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-protocol.js';
 import { LockRenewal } from './lock-renewal.js';
 
 const port = parentPort;
@@ -10,6 +10,7 @@ const redis = new Redis(data.url, { ...data.options, maxRetriesPerRequest: null,
 // The main thread tells that Redis is away.
 redis.on('error', () => undefined);
 const renewal = new LockRenewal(redis, data, message => port.postMessage(message));
+port.postMessage({ type: 'ready' } satisfies FromLockThread);
 port.on('message', (message: ToLockThread) => {
   renewal.receive(message);
   if (message.type === 'close') port.close();

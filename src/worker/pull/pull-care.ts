@@ -12,9 +12,11 @@ export class PullCare {
     private readonly locks: LockKeeper,
   ) {}
 
-  start(): void {
+  /** Resolves when jobs may be taken. */
+  async start(): Promise<void> {
     this.housekeeping.start();
     this.callbacks.start();
+    await this.locks.start();
   }
 
   stop(): void {

@@ -31,7 +31,7 @@ export class PullConnections {
   for(purpose: Purpose): Redis {
     const found = this.#clients.get(purpose);
     if (found) return found;
-    const client = new Redis(this.plane.url, connectionOptions(`${this.spec.workerId}:${purpose}`));
+    const client = new Redis(this.plane.url, connectionOptions(`${this.spec.workerId}:${purpose}`, purpose));
     this.#clients.set(purpose, client);
     this.#watch(client, purpose);
     return client;
@@ -66,14 +66,19 @@ export function planeOf({ plane }: WorkerSpec): PlaneAccess {
   return plane;
 }
 
+/** BullMQ's own loop of callbacks, and the subscription, bring back by themselves what they waited for. */
+const PATIENT: readonly Purpose[] = ['listen', 'callbacks'];
+
 /**
- * Commands wait while Redis is away, so that loops stand still and do not fail; those that were under way when the connection broke are
- * rejected, because nobody knows whether they were carried out. `READONLY` is what a demoted master answers after a failover.
+ * Commands of ours fail as soon as the connection breaks, and while it is away: nobody knows whether those under way were carried out, so
+ * they must not be sent twice, and everybody here tries again after a pause. (`maxRetriesPerRequest` 0, for without a number ioredis
+ * forgets commands that it does not send again, and their promises never settle.) `READONLY` is what a demoted master answers.
  */
-export const connectionOptions = (name: string): RedisOptions => ({
+export const connectionOptions = (name: string, purpose: Purpose): RedisOptions => ({
   connectionName: name.replaceAll(/\s/g, '_'),
-  maxRetriesPerRequest: null,
-  autoResendUnfulfilledCommands: false,
+  ...(PATIENT.includes(purpose)
+    ? { maxRetriesPerRequest: null }
+    : { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }),
   retryStrategy: attempt => backOffMs(attempt, { firstMs: 50, mostMs: 2000 }),
   reconnectOnError: ({ message }) => message.startsWith('READONLY'),
 });

@@ -14,7 +14,7 @@ import { type PulledJob } from './pulled-job.js';
 import { RequestQueue } from './request-queue.js';
 import { isHurried } from './taken-job.js';
 
-const PAUSES = { firstMs: 100, mostMs: 10_000 };
+const PAUSES = { firstMs: 100, mostMs: 2000 };
 
 /**
  * The loop of a pull worker: room, a group, on to the device, again. Whatever happens in a round is logged, and after a pause the next
@@ -24,6 +24,7 @@ const PAUSES = { firstMs: 100, mostMs: 10_000 };
 export class PullLoop {
   readonly #stopped = new AbortController();
   #running: Promise<void> | undefined;
+  #ended: Promise<void> | undefined;
 
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
@@ -35,11 +36,15 @@ export class PullLoop {
   ) {}
 
   start(): void {
-    this.#running ??= this.#run();
+    if (!this.#stopped.signal.aborted) this.#running ??= this.#run();
   }
 
   /** Takes nothing more; what is collected and not begun goes back to the queue. Resolves when the loop has ended. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return (this.#ended ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
     this.#stopped.abort();
     this.feed.close();
     await this.#running;

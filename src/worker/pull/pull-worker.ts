@@ -30,7 +30,7 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   /** After the drain: results are in, or could not be delivered in its time. */
   async onApplicationShutdown(): Promise<void> {
     this.#phases?.unsubscribe();
-    await this.#stop();
+    void this.#stop();
     await this.parts.close();
   }
 
@@ -41,7 +41,7 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   }
 
   #start(): void {
-    this.parts.start();
+    void this.parts.start();
     this.log.info({ event: 'pull_started', queue: this.parts.queue.name }, `Pulling from ${this.parts.queue.name}`);
   }
 

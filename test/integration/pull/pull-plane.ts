@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Job, type JobsOptions, Queue, QueueEvents } from 'bullmq';
+import { type Job, type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { PlaneKeys } from '../../../src/contracts/plane/plane-keys.js';
 import {
@@ -34,7 +34,6 @@ export class PullPlane implements AsyncDisposable {
   readonly queue: Queue;
   readonly client: Redis;
   readonly blobs: FsBlobStore;
-  readonly #events: QueueEvents;
   readonly #connections: Redis[];
   readonly model: ModelSpec;
 
@@ -49,21 +48,18 @@ export class PullPlane implements AsyncDisposable {
       client.on('error', () => undefined);
       return client;
     };
-    this.#connections = [connect(), connect(), connect()];
-    const [client, writer, listener] = this.#connections as [Redis, Redis, Redis];
+    this.#connections = [connect(), connect()];
+    const [client, writer] = this.#connections as [Redis, Redis];
     this.client = client;
     const name = this.keys.queue(this.model.id);
     this.queue = new Queue(name, { connection: writer, prefix: PREFIX });
-    this.#events = new QueueEvents(name, { connection: listener, prefix: PREFIX });
     this.queue.on('error', () => undefined);
-    this.#events.on('error', () => undefined);
     this.blobs = new FsBlobStore(join(folder, 'blobs'));
   }
 
   static async start(options: PullPlaneOptions = {}): Promise<PullPlane> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-pull-'));
     const plane = new PullPlane(await RedisServer.start(), folder, options);
-    await plane.#events.waitUntilReady();
     return plane;
   }
 
@@ -101,13 +97,26 @@ export class PullPlane implements AsyncDisposable {
     return this.queue.add('request', data, { priority: 3, ...options });
   }
 
-  /** What the job ended with; a job that BullMQ itself failed rejects with its reason. */
-  async result(job: Job): Promise<PlaneResult> {
-    return (await job.waitUntilFinished(this.#events)) as PlaneResult;
+  /** What the job ended with; a job that BullMQ itself failed rejects with its reason. Asked for: events would not outlive a Redis. */
+  async result({ id }: Job): Promise<PlaneResult> {
+    const ended: Job[] = [];
+    await this.until(`job ${id} has ended`, async () => {
+      const found = (await this.queue.getJob(id!)) as Job | undefined;
+      if (found?.finishedOn !== undefined) ended.push(found);
+      return ended.length > 0;
+    });
+    const [job] = ended as [Job];
+    if (job.failedReason) throw new Error(job.failedReason);
+    return job.returnvalue as PlaneResult;
   }
 
   async results(jobs: readonly Job[]): Promise<PlaneResult[]> {
     return Promise.all(jobs.map(job => this.result(job)));
+  }
+
+  /** Redis key of the lock of a job. */
+  lockOf({ id }: Job): string {
+    return `${PREFIX}:${this.queue.name}:${id}:lock`;
   }
 
   async deadLetters(): Promise<DeadLetter[]> {
@@ -120,15 +129,14 @@ export class PullPlane implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-    for (const endMs = performance.now() + 40_000; performance.now() < endMs; await pause(20)) {
+    for (const endMs = performance.now() + 45_000; performance.now() < endMs; await pause(20)) {
       if (await holds()) return;
     }
-    throw new Error(`waited 40 s for: ${what}\n${this.workers.map(({ log }) => log.slice(-2000)).join('\n---\n')}`);
+    throw new Error(`waited 45 s for: ${what}\n${this.workers.map(({ log }) => log.slice(-2000)).join('\n---\n')}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.workers.map(worker => worker.kill()));
-    await this.#events.close().catch(() => undefined);
     await this.queue.close().catch(() => undefined);
     for (const client of this.#connections) client.disconnect();
     await this.redis[Symbol.asyncDispose]();

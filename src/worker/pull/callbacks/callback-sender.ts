@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
@@ -15,6 +16,8 @@ import { CALLBACK_QUEUE, callbackBody, callbackId, type CallbackNote } from './c
 /** How long a receiver has. */
 const ATTEMPT_MS = 15_000;
 const AT_ONCE = 8;
+/** BullMQ waits for answers of a Redis that may be away. */
+const CLOSE_MS = 500;
 
 /**
  * Sends callbacks beside the work and never in its way, at least once each: the receiver knows repeats by `webhook-id`. Any worker of the
@@ -50,7 +53,8 @@ export class CallbackSender {
 
   /** An attempt that is cut off is made again by whoever looks next. */
   async close(): Promise<void> {
-    await this.#worker?.close(true).catch(() => undefined);
+    const closing = this.#worker?.close(true).catch(() => undefined);
+    await Promise.race([closing, sleep(CLOSE_MS)]);
   }
 
   async #send(job: Job<CallbackNote>, token: string | undefined): Promise<void> {

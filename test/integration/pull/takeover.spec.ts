@@ -1,0 +1,104 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { type PlaneResult } from '../../../src/contracts/plane/plane-result.js';
+import { type StopNote } from '../../../src/contracts/plane/plane-messages.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { PullPlane } from './pull-plane.js';
+
+/** `hold` stays on the device for ever, `crash` takes the worker down, the rest is answered at once. */
+const model = syntheticModel({
+  steps: 1000,
+  baseMs: 1,
+  faults: [
+    { marker: 'hold', action: 'hang' },
+    { marker: 'crash', action: 'crash' },
+    { marker: 'slow', action: 'slow', ms: 4000 },
+  ],
+});
+
+const summary = (result: PlaneResult) =>
+  `${result.outcome} ${result.outcome === 'failed' ? result.error.code : ''}`.trim();
+
+jest.setTimeout(120_000);
+
+describe('when a worker dies', () => {
+  it('with SIGKILL another one answers what it had, with the attempts counted', async () => {
+    await using plane = await PullPlane.start({ model });
+    const first = await plane.worker();
+    const job = await plane.submit('slow');
+    await plane.until('the first worker has it', () => job.isActive());
+    await first.kill();
+    await plane.worker();
+    const result = await plane.result(job);
+    expect(summary(result)).toBe('completed');
+    expect(result.phases).toMatchObject({ workerId: 'worker-2' });
+    expect(result.phases.attempts).toBeGreaterThan(1);
+  });
+
+  it('a zombie that wakes up is fenced: its late answer is dropped, the other one counts', async () => {
+    await using plane = await PullPlane.start({ model });
+    const zombie = await plane.worker();
+    const job = await plane.submit('slow');
+    await plane.until('the zombie has it', () => job.isActive());
+    zombie.child.kill('SIGSTOP');
+    await plane.worker();
+    await plane.until('it is taken over', async () => ((await plane.queue.getJob(job.id!))?.stalledCounter ?? 0) > 0);
+    zombie.child.kill('SIGCONT');
+    expect((await plane.result(job)).phases.workerId).toBe('worker-2');
+    await plane.until('the zombie says that it was late', () => zombie.log.includes('late_answer_dropped'));
+  });
+
+  it('with a killer in its group everybody else is answered, and the killer fails alone after its second death', async () => {
+    await using plane = await PullPlane.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
+    const texts = ['one', 'two', 'crash', 'four'];
+    const jobs = await Promise.all(texts.map(text => plane.submit(text)));
+    // As a supervisor does.
+    let supervising = true;
+    const supervisor = (async () => {
+      while (supervising) await (await plane.worker({ workerId: 'worker-x' })).exited;
+    })().catch(() => undefined);
+    const results = await plane.results(jobs);
+    expect(results.map(summary)).toEqual(['completed', 'completed', 'failed worker_lost', 'completed']);
+    supervising = false;
+    for (const worker of plane.workers) worker.child.kill('SIGKILL');
+    await supervisor;
+  });
+});
+
+describe('a job that is stopped', () => {
+  const stop = async (plane: PullPlane, jobId: string): Promise<void> => {
+    const note: StopNote = { queue: plane.queue.name, jobId, reason: 'client' };
+    await plane.client.set(plane.keys.stop(plane.queue.name, jobId), JSON.stringify(note), 'PX', 60_000);
+    await plane.client.publish(plane.keys.stops, JSON.stringify(note));
+  };
+
+  it('on the device, lets go of it', async () => {
+    await using plane = await PullPlane.start({ model });
+    await plane.worker();
+    const job = await plane.submit('slow');
+    await plane.until('it is active', () => job.isActive());
+    await stop(plane, job.id!);
+    expect(summary(await plane.result(job))).toBe('cancelled');
+  });
+
+  it('before a worker took it, is not begun', async () => {
+    await using plane = await PullPlane.start({ model });
+    const job = await plane.submit('hold');
+    await stop(plane, job.id!);
+    await plane.worker();
+    expect(summary(await plane.result(job))).toBe('cancelled');
+  });
+});
+
+describe('on SIGTERM', () => {
+  it('a worker finishes what it has, gives back what it has not begun without an attempt, and goes', async () => {
+    await using plane = await PullPlane.start({ model, plane: { lockMs: 20_000 } });
+    const worker = await plane.worker({ shutdownGraceMs: 100 });
+    const job = await plane.submit('slow');
+    await plane.until('it is active', () => job.isActive());
+    worker.child.kill('SIGTERM');
+    expect(await worker.exited).toBe(0);
+    expect(await plane.announcement('worker-1')).toBeUndefined();
+    const found = await plane.queue.getJob(job.id!);
+    expect([await found!.getState(), found!.stalledCounter]).toEqual(['prioritized', 0]);
+  });
+});
