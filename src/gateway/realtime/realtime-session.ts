@@ -94,6 +94,16 @@ export class RealtimeSession {
     return given.length === own.length && timingSafeEqual(given, own);
   }
 
+  get input(): SessionInput {
+    return this.#input;
+  }
+
+  /** Begun by another gateway: recognition goes on, and a client is waited for. */
+  goOn(): void {
+    this.#input.goOn();
+    this.#timers.detached();
+  }
+
   /** The first connection. */
   begin(socket: RealtimeSocket, createdType: string): void {
     this.#attach(socket);
@@ -141,6 +151,7 @@ export class RealtimeSession {
     this.#send(warningEvent('session_ending', reason));
     this.#output.stop();
     await this.#input.flush(flushMs);
+    await this.options.outbox.settled();
     await this.end(code, reason, closeMs);
   }
 
@@ -154,7 +165,7 @@ export class RealtimeSession {
     this.#timers.stop();
     clearTimeout(this.#reading);
     this.#output.stop();
-    this.options.outbox.end();
+    this.options.outbox.end(code === CLOSE.goingAway);
     this.#socket?.close(code, reason, closeMs);
     this.options.onEnd();
     await this.#input.cancel();

@@ -5,6 +5,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
 import { ShutdownGrace } from '../scheduler/shutdown-grace.js';
+import { SessionJournals } from './journal/session-journals.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { type NewSession, SessionMaker } from './session-maker.js';
 
@@ -18,6 +19,7 @@ export class RealtimeSessions implements OnModuleDestroy {
     private readonly maker: SessionMaker,
     private readonly catalog: ModelCatalog,
     private readonly grace: ShutdownGrace,
+    private readonly journals: SessionJournals,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -31,9 +33,7 @@ export class RealtimeSessions implements OnModuleDestroy {
 
   create(wanted: NewSession): RealtimeSession {
     const limits = this.settings.realtime;
-    const session = this.maker.make(wanted, { limits, onEnd: id => this.#sessions.delete(id) });
-    this.#sessions.set(session.id, session);
-    return session;
+    return this.#make(wanted, limits);
   }
 
   /** @throws DomainError `session_not_found`, the same for a wrong id, a wrong secret and another tenant. */
@@ -41,6 +41,29 @@ export class RealtimeSessions implements OnModuleDestroy {
     const session = this.#sessions.get(id);
     if (session?.knows(secret) && session.owner.tenant === tenant) return session;
     throw new DomainError('session_not_found', 'No such session, it ended, or its secret is another.');
+  }
+
+  /** Here, or begun by another gateway that is gone or has to let go of it. @throws DomainError as `find` */
+  async findAnywhere(id: string, secret: string, owner: Principal): Promise<RealtimeSession> {
+    if (this.#sessions.has(id)) return this.find(id, secret, owner);
+    const session = await this.journals.adopt(id, secret, owner);
+    if (!session || this.#sessions.has(id)) return this.find(id, secret, owner);
+    const { config, dialect, expiresAtMs } = session.state;
+    const limits = { ...this.settings.realtime, maxSessionMs: expiresAtMs - Date.now() };
+    const wanted = { config, dialect, owner, adopted: { id, secret, session } };
+    const made = this.#make(wanted, limits);
+    made.goOn();
+    return made;
+  }
+
+  #make(wanted: NewSession, limits: Settings['realtime']): RealtimeSession {
+    const made = this.maker.make(wanted, {
+      limits,
+      onEnd: id => this.#sessions.delete(id),
+      openJournal: options => this.journals.open(options),
+    });
+    this.#sessions.set(made.id, made);
+    return made;
   }
 
   /** Sessions that hold a streaming slot, by canonical model id. */

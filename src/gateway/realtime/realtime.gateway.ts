@@ -59,7 +59,7 @@ export class RealtimeGateway implements OnModuleInit {
       return refuseUpgrade(socket, known);
     }
     if (socket.destroyed) return visitor.ticket?.leave();
-    this.#server.handleUpgrade(request, socket, head, webSocket => this.#accept(webSocket, request, visitor));
+    this.#server.handleUpgrade(request, socket, head, webSocket => void this.#accept(webSocket, request, visitor));
   }
 
   #demandOrigin({ headers }: IncomingMessage): void {
@@ -70,11 +70,11 @@ export class RealtimeGateway implements OnModuleInit {
       );
   }
 
-  #accept(webSocket: WebSocket, request: IncomingMessage, visitor: Visitor): void {
+  async #accept(webSocket: WebSocket, request: IncomingMessage, visitor: Visitor): Promise<void> {
     const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
     const socket = new RealtimeSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
     try {
-      this.door.enter(socket, request, visitor);
+      await this.door.enter(socket, request, visitor);
     } catch (error) {
       visitor.ticket?.leave();
       const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { RedisModule } from '../../platform/redis/redis.module.js';
 import { ApiModule } from '../api/api.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
@@ -8,6 +9,7 @@ import { ClientSecrets } from './client-secrets.js';
 import { ClientSecretsController } from './client-secrets.controller.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { realtimeMetricProviders } from './realtime.metrics.js';
+import { SessionJournals } from './journal/session-journals.js';
 import { RealtimeJournal } from './realtime-journal.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { SessionDoor } from './session-door.js';
@@ -18,13 +20,14 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
 @Module({
-  imports: [ApiModule, LimitsModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
+  imports: [ApiModule, LimitsModule, RedisModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
   controllers: [ClientSecretsController],
   providers: [
     RealtimeGateway,
     SessionDoor,
     RealtimeSessions,
     SessionMaker,
+    SessionJournals,
     WithdrawnKeys,
     RealtimeJournal,
     ClientSecrets,

@@ -10,6 +10,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
 import { LimitDesk, type Ticket } from '../limits/limit-desk.js';
 import { ClientSecrets } from './client-secrets.js';
+import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { type RealtimeSocket } from './realtime-socket.js';
 import { demandTranscribing } from './session/session-settings.js';
@@ -38,11 +39,11 @@ export class SessionDoor {
   }
 
   /** @throws DomainError about the query; the socket has no session then. */
-  enter(socket: RealtimeSocket, request: IncomingMessage, { principal, ticket }: Visitor): void {
+  async enter(socket: RealtimeSocket, request: IncomingMessage, { principal, ticket }: Visitor): Promise<void> {
     const query = queryOf(request);
     const id = query.get('session_id');
     if (id !== null) {
-      const session = this.sessions.find(id, query.get('session_secret') ?? '', principal);
+      const session = await this.#found(socket, id, query.get('session_secret') ?? '', principal);
       return session.resume(socket, { lastEventId: query.get('last_event_id') ?? '', owner: principal });
     }
     const dialect = dialectOf(request);
@@ -50,6 +51,19 @@ export class SessionDoor {
     const created =
       dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
     this.sessions.create({ config, dialect, owner: principal, ticket }).begin(socket, `${created}.created`);
+  }
+
+  /** What the client says meanwhile is not read yet. */
+  async #found(
+    socket: RealtimeSocket,
+    ...wanted: Parameters<RealtimeSessions['findAnywhere']>
+  ): Promise<RealtimeSession> {
+    socket.pause();
+    try {
+      return await this.sessions.findAnywhere(...wanted);
+    } finally {
+      socket.resume();
+    }
   }
 
   #config(query: URLSearchParams, { headers }: IncomingMessage): SessionConfig {

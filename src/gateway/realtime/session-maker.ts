@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { type Principal } from '../../platform/auth/principal.js';
@@ -10,6 +11,9 @@ import { type Ticket } from '../limits/limit-desk.js';
 import { WrittenForm } from '../text/written-form.js';
 import { type StreamHandle } from '../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type SessionJournals } from './journal/session-journals.js';
+import { type SessionJournal } from './journal/session-journal.js';
+import { type AdoptedSession, secretDigest } from './journal/session-state.js';
 import { RealtimeJournal } from './realtime-journal.js';
 import { RealtimeSession } from './realtime-session.js';
 import { Outbox } from './session/outbox.js';
@@ -25,13 +29,27 @@ export interface NewSession {
   readonly owner: Principal;
   /** Its place among those who may be in, where its owner has limits. */
   readonly ticket?: Ticket;
+  /** Of a session that another gateway began. */
+  readonly adopted?: { readonly id: string; readonly secret: string; readonly session: AdoptedSession };
 }
+
+/** Who keeps the sessions that are made. */
+export interface SessionKeeper {
+  readonly limits: Settings['realtime'];
+  onEnd(this: void, id: string): void;
+  readonly openJournal: OpenJournal;
+}
+
+type OpenJournal = (...options: Parameters<SessionJournals['open']>) => SessionJournal | undefined;
 
 interface InputParts {
   readonly outbox: Outbox;
   readonly items: TranscriptItems;
   readonly limits: Settings['realtime'];
   readonly ticket: Ticket | undefined;
+  readonly adopted: AdoptedSession | undefined;
+  /** Made after the session. */
+  readonly journal: () => SessionJournal | undefined;
 }
 
 /** Puts a session together: what it hears with, what it speaks with, and who is told. */
@@ -47,17 +65,20 @@ export class SessionMaker {
   ) {}
 
   make(
-    { config, dialect, owner, ticket }: NewSession,
-    { limits, onEnd }: { limits: Settings['realtime']; onEnd: (id: string) => void },
+    { config, dialect, owner, ticket, adopted }: NewSession,
+    { limits, onEnd, openJournal }: SessionKeeper,
   ): RealtimeSession {
-    const id = `sess_${randomBytes(12).toString('hex')}`;
+    const id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
+    const secret = adopted?.secret ?? randomBytes(24).toString('base64url');
+    const expiresAtMs = Date.now() + limits.maxSessionMs;
     const outbox = new Outbox(id, limits.maxBufferedBytes, dialect);
-    const items = new TranscriptItems(spoken => this.#written(spoken, session.config));
+    const items = new TranscriptItems(spoken => this.#written(spoken, session.config), adopted?.session.state.items);
     const { speaker } = this;
     const session: RealtimeSession = new RealtimeSession({
       ...{ id, owner, limits, config, outbox, catalog: this.catalog },
-      secret: randomBytes(24).toString('base64url'),
-      input: own => this.#input(own, { outbox, items, limits, ticket }),
+      secret,
+      input: own =>
+        this.#input(own, { outbox, items, limits, ticket, adopted: adopted?.session, journal: () => journal }),
       output: own => new SessionOutput({ speaker, outbox, items, tenant: owner.tenant, config: () => own.config }),
       onEnd: () => {
         ticket?.leave();
@@ -65,10 +86,21 @@ export class SessionMaker {
       },
       nowMs: () => this.clock.nowMs(),
     });
+    const journal = openJournal({
+      id,
+      state: () => ({
+        ...{ v: 1, tenant: owner.tenant, secretSha256: secretDigest(secret), expiresAtMs },
+        ...(owner.keyId !== undefined && { keyId: owner.keyId }),
+        ...{ config: session.config, dialect: outbox.spoken, sent: outbox.sent, items: items.state },
+        input: session.input.state,
+      }),
+      onTaken: () => void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
+    });
+    if (journal) keep(outbox, journal, adopted?.session);
     return session;
   }
 
-  #input(session: RealtimeSession, { outbox, items, limits, ticket }: InputParts): SessionInput {
+  #input(session: RealtimeSession, { outbox, items, limits, ticket, adopted, journal }: InputParts): SessionInput {
     const model = () => this.catalog.get(session.config.model).id;
     let streams = 0;
     return new SessionInput({
@@ -82,6 +114,8 @@ export class SessionMaker {
       onSpeech: () => session.interrupt(),
       onTooFast: pauseMs => session.slowDown(pauseMs),
       onFatal: (error, code) => session.fail(error, code),
+      onAudio: audio => journal()?.audio(audio),
+      ...(adopted && { restored: { state: adopted.state.input, audio: adopted.audio } }),
       nowMs: () => this.clock.nowMs(),
     });
   }
@@ -103,4 +137,9 @@ export class SessionMaker {
     const order = { wanted: itn, demanded: false, languages: language === '' ? languages : [language] };
     return this.writtenForm.ahead(order)?.(spoken) ?? spoken;
   }
+}
+
+function keep(outbox: Outbox, journal: SessionJournal, adopted: AdoptedSession | undefined): void {
+  if (adopted) journal.adopted(adopted.events, adopted.audio);
+  outbox.keepIn(journal, adopted && { sent: adopted.state.sent, events: adopted.events });
 }

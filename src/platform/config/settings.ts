@@ -119,6 +119,10 @@ export const SETTINGS_TABLE = {
   ),
   'realtime.ping_interval_ms': ms(10_000, 100, DAY_MS, 'WebSocket pings; a peer that missed one is gone.'),
   'realtime.resume_window_ms': ms(30_000, 0, 600_000, 'How long a session whose connection dropped can be resumed.'),
+  'realtime.shared_resume': flag(
+    true,
+    'With redis.url: keep sessions in Redis, so that another gateway can go on with those of one that died.',
+  ),
   'realtime.recovery_ms': ms(30_000, 0, 600_000, 'How long a session waits for a worker that replaces a dead one.'),
   'realtime.replay_ms': ms(60_000, 0, 600_000, 'Audio kept for a replacement worker, since the last segment.'),
   'realtime.max_ahead_ms': ms(

@@ -2,7 +2,8 @@ import { CLOSE } from '../../../contracts/realtime/close-code.js';
 import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type RealtimeSocket } from '../realtime-socket.js';
-import { EventRing } from './event-ring.js';
+import { type SessionJournal } from '../journal/session-journal.js';
+import { EventRing, type SentEvent } from './event-ring.js';
 
 /** Events kept for a client that comes back. */
 const KEPT_EVENTS = 2000;
@@ -15,6 +16,7 @@ export class Outbox {
   #sent = 0;
   #attached: (() => void)[] = [];
   #ended = false;
+  #journal: SessionJournal | undefined;
 
   constructor(
     sessionId: string,
@@ -33,14 +35,37 @@ export class Outbox {
     return this.dialect;
   }
 
+  /** Events numbered so far. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** From now on events go out once they are written there. @param before what another gateway said */
+  keepIn(journal: SessionJournal, before?: { readonly sent: number; readonly events: readonly string[] }): void {
+    this.#journal = journal;
+    if (!before) return;
+    this.#sent = before.sent;
+    for (const json of before.events) this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
+  }
+
   /** Sends, or keeps for later. A client that does not read is closed with 1013 instead of being buffered for. */
   send(event: ServerEvent): void {
     const spelled = inDialect(event, this.dialect);
     if (!spelled) return;
     const id = `${this.#prefix}_${++this.#sent}`;
     const json = JSON.stringify({ ...spelled, event_id: id });
-    this.#ring.add({ id, json });
-    this.#socket?.send(json);
+    if (this.#journal) this.#journal.event(json, () => this.#deliver({ id, json }));
+    else this.#deliver({ id, json });
+  }
+
+  /** Resolves when all of it has gone out. */
+  async settled(): Promise<void> {
+    await this.#journal?.settled();
+  }
+
+  #deliver(event: SentEvent): void {
+    this.#ring.add(event);
+    this.#socket?.send(event.json);
     if (this.#socket?.overfull) this.#socket.close(CLOSE.tryAgainLater, 'events are not being read');
   }
 
@@ -68,8 +93,10 @@ export class Outbox {
     }
   }
 
-  end(): void {
+  /** @param resumable another gateway may go on */
+  end(resumable: boolean): void {
     this.#ended = true;
+    this.#journal?.stop(resumable);
     for (const resolve of this.#attached.splice(0)) resolve();
   }
 }

@@ -7,9 +7,11 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { decodeG711 } from '../audio/g711.js';
+import { type InputState, type JournalAudio } from '../journal/session-state.js';
 import { type RealtimeFact } from '../realtime-journal.js';
 import { InputPace } from './input-pace.js';
 import { Transcriber } from './transcriber.js';
+import { restoredEntries, type RestoredTranscriber } from './transcriber-state.js';
 import { type TranscriptItems } from './transcript-items.js';
 import { UtteranceTimes } from './utterance-times.js';
 
@@ -30,6 +32,10 @@ export interface SessionInputOptions {
   /** The session cannot go on. */
   onFatal(error: DomainError, code: CloseCode): void;
   nowMs(): number;
+  /** Every piece of audio, as PCM at its place in the session. */
+  onAudio?(audio: JournalAudio): void;
+  /** Another gateway began it. */
+  readonly restored?: { readonly state: InputState; readonly audio: readonly JournalAudio[] };
 }
 
 /** What the client says: audio in its format → PCM → the recogniser; and what the recogniser hears → events. */
@@ -43,6 +49,22 @@ export class SessionInput {
 
   constructor(private readonly options: SessionInputOptions) {
     this.#pace = new InputPace(options.limits.maxAheadMs);
+    this.#uncommittedBytes = options.restored?.state.uncommittedBytes ?? 0;
+  }
+
+  /** Where it stands, for another gateway. */
+  get state(): InputState {
+    const transcriber = this.#transcriber?.state;
+    return { uncommittedBytes: this.#uncommittedBytes, ...(transcriber && { transcriber }) };
+  }
+
+  /** Goes on where another gateway stopped. */
+  goOn(): void {
+    const { state, audio = [] } = this.options.restored ?? {};
+    if (!state?.transcriber) return;
+    const { position } = state.transcriber;
+    this.#receivedBytes = this.options.config().format.encoding === 'pcm16' ? position : position / 2;
+    this.#transcriber = this.#begin({ ...state.transcriber, entries: restoredEntries(state.transcriber, audio) });
   }
 
   /** Audio has come in: the format is settled for the session. */
@@ -115,11 +137,13 @@ export class SessionInput {
     this.#uncommittedBytes = 0;
   }
 
-  #begin(): Transcriber {
+  #begin(restored?: RestoredTranscriber): Transcriber {
     const { limits } = this.options;
     const transcriber = new Transcriber({
       open: () => this.options.open(),
       bytesPerSecond: 2 * this.options.config().format.sampleRate,
+      ...(restored && { restored }),
+      onAudio: (pcm, start) => this.options.onAudio?.({ pcm, start }),
       replayS: limits.replayMs / 1000,
       recoveryMs: limits.recoveryMs,
       onEvent: event => this.#heard(event),

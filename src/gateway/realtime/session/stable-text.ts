@@ -14,7 +14,16 @@ const AGREEING = 3;
  */
 export class StableText {
   #guesses: (readonly string[])[] = [];
-  #said: readonly string[] = [];
+  #said: readonly string[];
+
+  /** @param said words that were told before, by another gateway */
+  constructor(said: readonly string[] = []) {
+    this.#said = said;
+  }
+
+  get said(): readonly string[] {
+    return this.#said;
+  }
 
   /** The text to send for this guess; empty when nothing new is stable. */
   partial(guess: string): string {

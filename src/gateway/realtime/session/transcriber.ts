@@ -3,6 +3,7 @@ import { type DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { LeftoverFinal } from './leftover-final.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
+import { type RestoredTranscriber, transcriberState, type TranscriberState } from './transcriber-state.js';
 
 export interface TranscriberOptions {
   /** Leases a place and begins a stream as the session is set now. @throws DomainError when there is none. */
@@ -20,6 +21,10 @@ export interface TranscriberOptions {
    * @returns the number of the next utterance
    */
   onFailed(error: DomainError, final: boolean): number;
+  /** Every piece of audio at its place, as it is accepted. */
+  onAudio?(pcm: Buffer, start: number): void;
+  /** Another gateway began it. */
+  readonly restored?: RestoredTranscriber;
 }
 
 type Order = Utterance | { readonly kind: 'reopen' | 'end' };
@@ -55,6 +60,16 @@ export class Transcriber {
 
   constructor(private readonly options: TranscriberOptions) {
     this.#heard = new ReplayBuffer(options.bytesPerSecond, options.replayS);
+    const { position = 0, finals = 0, entries = [] } = options.restored ?? {};
+    [this.#position, this.#finals] = [position, finals];
+    for (const entry of entries)
+      if (entry.kind === 'audio') this.#heard.audio(entry.pcm, entry.start);
+      else this.#heard.commit(entry.start);
+  }
+
+  /** Where it stands, for another gateway. */
+  get state(): TranscriberState {
+    return transcriberState([this.#heard.entries(), this.#orders], { position: this.#position, finals: this.#finals });
   }
 
   /** True while a place is leased. */
@@ -67,9 +82,10 @@ export class Transcriber {
     return this.#waitingBytes / this.options.bytesPerSecond;
   }
 
-  /** Opens the first stream. @throws DomainError when there is no place. */
+  /** Opens the first stream, or waits for one where another gateway stopped. @throws DomainError when there is no place. */
   start(): void {
-    this.#connect();
+    if (this.options.restored) void this.#recover(true);
+    else this.#connect();
   }
 
   /** @param frame cut anywhere: half a sample at its end waits for its other half */
@@ -79,8 +95,10 @@ export class Transcriber {
     this.#oddByte = bytes.subarray(pcm.length);
     if (pcm.length === 0) return;
     this.#waitingBytes += pcm.length;
-    this.#order({ kind: 'audio', pcm, start: this.#position });
+    const start = this.#position;
     this.#position += pcm.length;
+    this.#order({ kind: 'audio', pcm, start });
+    this.options.onAudio?.(pcm, start);
   }
 
   commit(): void {

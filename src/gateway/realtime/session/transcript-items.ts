@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { errorEvent, type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
 import { type DomainError } from '../../../core/shared/domain-error.js';
+import { type ItemsState } from './items-state.js';
 import { StableText } from './stable-text.js';
 
 const PREFIX = 'conversation.item.input_audio_transcription';
@@ -27,7 +28,26 @@ export class TranscriptItems {
   #lastItemId: string | null = null;
 
   /** @param written final text as it is said → as it is written; deltas stay as they are said, because they are never taken back */
-  constructor(private readonly written: (spoken: string) => string = spoken => spoken) {}
+  constructor(
+    private readonly written: (spoken: string) => string = spoken => spoken,
+    state?: ItemsState,
+  ) {
+    if (!state) return;
+    [this.#next, this.#finals, this.#segments, this.#lastItemId] = [
+      state.next,
+      state.finals,
+      state.segments,
+      state.lastItemId,
+    ];
+    for (const { utterance, said, ...item } of state.open)
+      this.#open.set(utterance, { ...item, text: new StableText(said) });
+  }
+
+  /** What another gateway needs to go on. */
+  get state(): ItemsState {
+    const open = [...this.#open].map(([utterance, { text, ...item }]) => ({ utterance, ...item, said: text.said }));
+    return { next: this.#next, finals: this.#finals, segments: this.#segments, lastItemId: this.#lastItemId, open };
+  }
 
   /** An utterance is being spoken, or was and is not answered yet. */
   get pending(): boolean {

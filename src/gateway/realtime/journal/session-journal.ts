@@ -1,0 +1,194 @@
+import { Logger } from '@nestjs/common';
+import { type JournalStore } from './journal-store.js';
+import { type JournalAudio, type SessionState } from './session-state.js';
+
+export interface SessionJournalOptions {
+  readonly id: string;
+  /** Names this gateway. */
+  readonly owner: string;
+  readonly store: JournalStore;
+  /** How long a session is kept of which nothing is heard. */
+  readonly ttlMs: number;
+  /** As it is now. */
+  state(): SessionState;
+  /** Another gateway has the session: this one must not say another word. */
+  onTaken(): void;
+}
+
+interface Waiting {
+  readonly json: string;
+  readonly deliver: () => void;
+}
+
+/** Audio that comes without events is written this often: so much a client may have to send again. */
+const AUDIO_EVERY_MS = 200;
+const KEPT_EVENTS = 2000;
+const KEPT_BYTES = 1_048_576;
+
+/**
+ * Keeps in Redis what another gateway needs to go on with a session. An event goes out when it is written, together with the state
+ * that follows from it: what a client has seen is never said again, and what it has not seen is never lost.
+ *
+ * When Redis does not answer the session goes on without a journal: it can then be resumed on its own gateway only.
+ */
+export class SessionJournal {
+  readonly #logger = new Logger(SessionJournal.name);
+  #events: Waiting[] = [];
+  #writing: readonly Waiting[] = [];
+  #audio: JournalAudio[] = [];
+  readonly #keptAudio: { readonly end: number }[] = [];
+  readonly #keptEvents: number[] = [];
+  #keptBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #busy: Promise<void> | undefined;
+  #state: 'new' | 'kept' | 'off' = 'new';
+
+  constructor(private readonly options: SessionJournalOptions) {}
+
+  /** What was found in Redis is there already. */
+  adopted(events: readonly string[], audio: readonly JournalAudio[]): void {
+    this.#state = 'kept';
+    for (const json of events) this.#keepEvent(json);
+    for (const { start, pcm } of audio) this.#keptAudio.push({ end: start + pcm.length });
+  }
+
+  /** @param deliver called in order, when the event is written */
+  event(json: string, deliver: () => void): void {
+    if (this.#state === 'off') return deliver();
+    this.#events.push({ json, deliver });
+    this.#soon(0);
+  }
+
+  audio(audio: JournalAudio): void {
+    if (this.#state === 'off') return;
+    this.#audio.push(audio);
+    this.#soon(AUDIO_EVERY_MS);
+  }
+
+  /** Resolves when all events so far have gone out. Never rejects. */
+  async settled(): Promise<void> {
+    while (this.#events.length > 0 || this.#busy) await (this.#busy ?? this.#flush());
+  }
+
+  /** The session ends here. @param keep another gateway may go on with it */
+  stop(keep: boolean): void {
+    const kept = this.#state === 'kept' || this.#busy !== undefined;
+    this.#off();
+    if (!keep && kept) void this.#forget();
+  }
+
+  #soon(ms: number): void {
+    if (this.#busy) return;
+    if (ms > 0) this.#timer ??= setTimeout(() => void this.#flush(), ms);
+    else if (this.#events.length === 1) setImmediate(() => void this.#flush());
+  }
+
+  #flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#state === 'off' || (this.#events.length === 0 && this.#audio.length === 0)) return Promise.resolve();
+    return (this.#busy ??= this.#write().finally(() => {
+      this.#busy = undefined;
+      if (this.#events.length > 0) void this.#flush();
+      else if (this.#audio.length > 0) this.#soon(AUDIO_EVERY_MS);
+    }));
+  }
+
+  /** The state is taken in the same turn as the events and the audio it belongs to. */
+  async #write(): Promise<void> {
+    const { id, owner, store, ttlMs } = this.options;
+    const state = this.options.state();
+    this.#writing = this.#events;
+    const audio = joined(this.#audio);
+    [this.#events, this.#audio] = [[], []];
+    const events = this.#writing.map(({ json }) => json);
+    for (const json of events) this.#keepEvent(json);
+    if (audio) this.#keptAudio.push({ end: audio.start + audio.pcm.length });
+    const drops = { dropEvents: this.#dropEvents(), dropAudio: this.#dropAudio(state) };
+    try {
+      const first = this.#state === 'new';
+      const outcome = await store.write(id, { owner, first, ttlMs, state, events, audio, ...drops });
+      if (this.#state === 'off') return;
+      if (outcome === 'taken') return this.#taken();
+      if (outcome === 'gone') throw new Error('the journal is gone');
+      this.#state = 'kept';
+      this.#deliver();
+    } catch (error) {
+      this.#giveUp(error as Error);
+    }
+  }
+
+  #deliver(): void {
+    const written = this.#writing;
+    this.#writing = [];
+    for (const { deliver } of written) deliver();
+  }
+
+  #taken(): void {
+    this.#state = 'off';
+    this.#writing = [];
+    this.#events = [];
+    this.options.onTaken();
+  }
+
+  /** A journal with a hole would make another gateway say things twice: it is taken away as soon as Redis is back. */
+  #giveUp({ message }: Error): void {
+    if (this.#state === 'off') return;
+    this.#logger.warn(
+      { session: this.options.id, reason: message },
+      'a live session can be resumed on this gateway only',
+    );
+    this.#off();
+    void this.#forget();
+  }
+
+  /** What waits goes out now, and what follows at once. */
+  #off(): void {
+    clearTimeout(this.#timer);
+    this.#state = 'off';
+    const waiting = [...this.#writing, ...this.#events];
+    [this.#writing, this.#events, this.#audio] = [[], [], []];
+    for (const { deliver } of waiting) deliver();
+  }
+
+  async #forget(): Promise<void> {
+    const { id, owner, store, ttlMs } = this.options;
+    for (const endMs = performance.now() + ttlMs; performance.now() < endMs;) {
+      try {
+        return await store.forget(id, owner);
+      } catch {
+        await new Promise(resolve => setTimeout(resolve, FORGET_AGAIN_MS).unref());
+      }
+    }
+  }
+
+  #keepEvent(json: string): void {
+    this.#keptEvents.push(json.length);
+    this.#keptBytes += json.length;
+  }
+
+  #dropEvents(): number {
+    let dropped = 0;
+    while (this.#keptEvents.length > KEPT_EVENTS || this.#keptBytes > KEPT_BYTES) {
+      this.#keptBytes -= this.#keptEvents.shift() ?? 0;
+      dropped += 1;
+    }
+    return dropped;
+  }
+
+  #dropAudio({ input }: SessionState): number {
+    const keepFrom = input.transcriber?.keepFrom ?? 0;
+    const first = this.#keptAudio.findIndex(({ end }) => end > keepFrom);
+    const dropped = first === -1 ? this.#keptAudio.length : first;
+    this.#keptAudio.splice(0, dropped);
+    return dropped;
+  }
+}
+
+const FORGET_AGAIN_MS = 1000;
+
+/** Pieces follow one another without a gap. */
+function joined(audio: readonly JournalAudio[]): JournalAudio | undefined {
+  const [first] = audio;
+  return first && { start: first.start, pcm: Buffer.concat(audio.map(({ pcm }) => pcm)) };
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../../contracts/realtime/session-view.js';
+import { type TranscriberState } from '../session/transcriber-state.js';
+import { type ItemsState } from '../session/items-state.js';
+
+/** What a session hears with; absent: no audio has come. */
+export interface InputState {
+  readonly uncommittedBytes: number;
+  readonly transcriber?: TranscriberState;
+}
+
+/** Everything of a session that another gateway needs besides its events and its audio. JSON, written as a whole. */
+export interface SessionState {
+  readonly v: 1;
+  readonly tenant: string;
+  readonly keyId?: string;
+  /** Of the secret: whoever reads Redis cannot resume by it. */
+  readonly secretSha256: string;
+  readonly config: SessionConfig;
+  readonly dialect: Dialect;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+  /** Events numbered so far. */
+  readonly sent: number;
+  readonly items: ItemsState;
+  readonly input: InputState;
+}
+
+/** Audio at its place in the session, in bytes of PCM. */
+export interface JournalAudio {
+  readonly start: number;
+  readonly pcm: Buffer;
+}
+
+/** What one gateway left, and another one goes on with. */
+export interface AdoptedSession {
+  readonly state: SessionState;
+  /** JSON, oldest first. */
+  readonly events: readonly string[];
+  readonly audio: readonly JournalAudio[];
+}
+
+export const secretDigest = (secret: string): string => createHash('sha256').update(secret).digest('hex');
