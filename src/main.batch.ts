@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { constants, getPriority, setPriority } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { Logger } from 'nestjs-pino';
 import { BatchProcessor } from './batch/batch-processor.js';
@@ -16,6 +17,7 @@ const metrics = new MetricsServer();
 
 async function bootstrap(): Promise<void> {
   const link = takeProcessorLink();
+  if (link) giveWay();
   const { settings, models } = loadConfig();
   const tracing = await startTracing('switchyard-batch');
   const { tracer } = tracing;
@@ -45,6 +47,12 @@ async function bootstrap(): Promise<void> {
   if (metricsPort > 0) await metrics.listen(metricsPort, metricsHost);
   await processor.start();
   await parent.send({ type: 'ready' });
+}
+
+/** Beside a gateway, whatever waits for an answer goes first: where cores are short, this process runs in what is left. */
+function giveWay(): void {
+  const { PRIORITY_BELOW_NORMAL: below } = constants.priority;
+  if (getPriority() < below) setPriority(below);
 }
 
 bootstrap().catch(async (error: unknown) => {

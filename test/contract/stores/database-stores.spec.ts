@@ -2,13 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { rowOfJob } from '../../../src/platform/database/batch-row.js';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
 import { KyselyKeptRequestStore } from '../../../src/platform/database/kysely-kept-request-store.js';
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
+import { jobsAndFiles } from '../../../src/platform/database/migrations/001-jobs-and-files.js';
 import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
+import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
 import { keptRequestStoreContract } from './kept-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
@@ -67,6 +72,18 @@ describe('SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-sqlite-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   storesOn(() => Rig.open(join(folder, 'made', 'switchyard.db')));
+
+  it('that knows the first migration only keeps its rows when it is brought up to date', async () => {
+    const database = connectDatabase(join(folder, 'old.db'));
+    const first = { getMigrations: () => Promise.resolve({ '001-jobs-and-files': jobsAndFiles }) };
+    await new Migrator({ db: database.db, provider: first }).migrateToLatest();
+    const job = batchJob();
+    const { traceparent: _later, ...row } = rowOfJob(job);
+    await (database.db as Kysely<{ batches: typeof row }>).insertInto('batches').values(row).execute();
+    await migrate(database.db);
+    expect(await new KyselyJobStore(database).find(TENANT, job.id)).toEqual(job);
+    await database.db.destroy();
+  });
 });
 
 describe('PostgreSQL', () => {

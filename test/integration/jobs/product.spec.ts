@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Product, isAlive } from '../../support/product.js';
@@ -65,9 +66,10 @@ describe('the built gateway with its batch processor', () => {
     await new SdkRoundTrip(product.url).run();
   }, 90_000);
 
-  it('starts another processor when one dies, and says so; requests are served all the while', async () => {
+  it('keeps a processor that gives way, starts another one when it dies, and says so; requests are served all the while', async () => {
     await using product = await Product.start(MODELS, EMBEDDED);
     const pid = await withProcessor(product);
+    expect(getPriority(pid)).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
     process.kill(pid, 'SIGKILL');
     await untilGone(pid);
     expect((await product.transcribe('meanwhile')).status).toBe(200);

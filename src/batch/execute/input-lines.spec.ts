@@ -1,0 +1,52 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PlanEntry } from '../../core/jobs/plan-entry.js';
+import { InputDamaged, InputLines } from './input-lines.js';
+
+const KIB = 1024;
+/** Short, longer than a window, empty, and just over the end of one. */
+const LENGTHS = [10, 500, 65 * KIB, 0, 63 * KIB, 3 * KIB, 200 * KIB, 7, 64 * KIB, 1];
+
+let folder: string;
+const path = (): string => join(folder, 'input.jsonl');
+const lines = LENGTHS.map((length, index) => String(index).repeat(length));
+const entries: PlanEntry[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'switchyard-lines-'));
+  let offset = 0;
+  for (const { length } of lines) {
+    entries.push({ offset, length, prefixHash: 0 });
+    offset += length + 1;
+  }
+  await writeFile(path(), `${lines.join('\n')}\n`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const readAll = async (input: InputLines, order: readonly number[]): Promise<string[]> =>
+  Promise.all(order.map(async index => (await input.read(entries[index]!)).toString()));
+
+describe('InputLines', () => {
+  it.each([
+    ['as they follow each other', LENGTHS.map((_, index) => index)],
+    ['backwards', LENGTHS.map((_, index) => LENGTHS.length - 1 - index)],
+    ['to and fro, some twice', [9, 0, 8, 1, 8, 4, 4, 6, 2, 0]],
+  ])('gives every line %s, at the same time and one by one', async (_, order) => {
+    const input = await InputLines.open(path());
+    const wanted = order.map(index => lines[index]);
+    expect(await readAll(input, order)).toEqual(wanted);
+    for (const index of order) expect((await input.read(entries[index]!)).toString()).toBe(lines[index]);
+    await input.close();
+  });
+
+  it('tells a file that was cut short, for short lines and long ones, and gives those before', async () => {
+    const input = await InputLines.open(path());
+    const { offset } = entries[4]!;
+    await truncate(path(), offset + 10);
+    for (const index of [4, 6, 9]) await expect(input.read(entries[index]!)).rejects.toThrow(InputDamaged);
+    expect((await input.read(entries[1]!)).toString()).toBe(lines[1]);
+    await input.close();
+  });
+});
