@@ -85,8 +85,14 @@ const PROBE_CALL = {
   tool_calls: [{ id: 'call_000001', type: 'function', function: { name: 'x', arguments: { [PROBE]: 1 } } }],
 };
 
+/** The last line says why; those before it show where in the template. */
 const reasonIn = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0]!.slice(0, 300);
+  (error instanceof Error ? error.message : String(error))
+    .trim()
+    .split('\n')
+    .at(-1)!
+    .replace(/^Error: (Jinja Exception: )?/, '')
+    .slice(0, 300);
 
 /** From the private use area: no vocabulary has them, and Jinja's filters leave them alone. */
 const MARK = '\uf8d0';

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
+import { llamaBackend, LlamaYard, soloTokens, textSequence } from '../../support/llama-yard.js';
+
+describe('equal beginnings on llama.cpp', () => {
+  let backend: LlamaBackend;
+  let opening: readonly number[];
+  beforeAll(async () => {
+    backend = await llamaBackend({ rows: 2, contextTokens: 512, stepTokens: 32 });
+    opening = await backend.encode({ type: 'text', text: 'The same beginning, again and again. '.repeat(5) });
+  });
+  afterAll(() => backend.close());
+
+  const ask = async (yard: LlamaYard, end: number, tenant: string): Promise<readonly number[]> => {
+    const sequence = textSequence([...opening, end], { tenant, maxTokens: 4 });
+    yard.submit(sequence);
+    await yard.drain();
+    return yard.tokensOf(sequence);
+  };
+
+  it('are computed once for a tenant, and again for another', async () => {
+    const yard = new LlamaYard(backend);
+    const runs = async (end: number, tenant: string): Promise<number> => {
+      const before = backend.decodeCalls;
+      await ask(yard, end, tenant);
+      return backend.decodeCalls - before;
+    };
+    const prefill = Math.ceil((opening.length + 1) / 32);
+    expect(await runs(300, 'a')).toBe(prefill + 3);
+    expect(await runs(301, 'a')).toBe(4);
+    expect(await runs(302, 'b')).toBe(prefill + 3);
+  });
+
+  it('are computed again in the runs of the plan when their slot was needed: the same text, counted as stranded', async () => {
+    const [solo] = await soloTokens(backend, [textSequence([...opening, 303], { maxTokens: 4 })]);
+    const yard = new LlamaYard(backend);
+    await ask(yard, 300, 'c');
+    // Two others take both slots; the ledger has blocks enough to believe that the beginning is there.
+    const others = ['d', 'e'].map(tenant => textSequence([1, 290, 291], { tenant, maxTokens: 4 }));
+    yard.submit(...others);
+    await yard.drain();
+    const before = backend.strandedTokens;
+    expect(await ask(yard, 303, 'c')).toEqual(solo);
+    expect(backend.strandedTokens - before).toBe(Math.floor(opening.length / 32) * 32);
+    expect(backend.kv.kept).toBeGreaterThan(opening.length);
+  });
+
+  it('refuse to go beyond the context, and shift nothing', async () => {
+    const long = textSequence(
+      Array.from({ length: 500 }, () => 300),
+      { maxTokens: 12 },
+    );
+    const yard = new LlamaYard(backend);
+    yard.submit(long);
+    await yard.drain();
+    expect(yard.tokensOf(long)).toHaveLength(12);
+    const beyond = {
+      request: long,
+      position: 500,
+      tokens: Array.from({ length: 13 }, () => 300),
+      sample: true,
+      blocks: [],
+    };
+    const outcome = await backend.run({ step: 1, leave: [], decode: [], prefill: [beyond] });
+    expect(outcome.type === 'done' && outcome.results.get(long)).toMatchObject({ type: 'failed' });
+  });
+});
