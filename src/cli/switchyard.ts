@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../platform/config/config-problem.js';
 import { HubError, type HubErrorKind } from '../platform/hub/hub-error.js';
 import { batchCommand } from './batch.js';
+import { chatCommand } from './chat.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { configCommand } from './config-print.js';
 import { doctorCommand } from './doctor.js';
@@ -18,6 +19,7 @@ Examples:
   switchyard models pull hf:acme/asr --as asr          bring the files of a model
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
+  switchyard chat "What does a switchyard do?"
   switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
 
 Environment:
@@ -35,13 +37,16 @@ function program(): Command {
     modelsCommand(),
     transcribeCommand(),
     speakCommand(),
+    chatCommand(),
     batchCommand(),
     doctorCommand(),
     configCommand(),
     keysCommand(),
   ];
   const root = new Command('switchyard')
-    .description('Speech models behind one OpenAI-compatible gateway: this command manages and tries them.')
+    .description(
+      'Speech and language models behind one OpenAI-compatible gateway: this command manages and tries them.',
+    )
     .addHelpText('after', HELP);
   for (const command of commands) root.addCommand(command);
   for (const command of all(root))

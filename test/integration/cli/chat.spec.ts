@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { syntheticLlm } from '../generation/generation-rig.js';
+import { CommandRun } from './command-run.js';
+
+describe('switchyard chat', () => {
+  let rig: GatewayRig;
+
+  beforeAll(async () => {
+    rig = await GatewayRig.start({ models: [syntheticLlm({ tokens: 4 })], launch: sourceLaunch });
+    await rig.ready('synthetic-llm');
+  });
+  afterAll(() => rig.close());
+
+  const run = (args: readonly string[], input = '') =>
+    new CommandRun(['chat', ...args, '--url', rig.url], {}, input).ended;
+
+  it('answers one question on stdout, from the first model that chats, and tells where the time went apart', async () => {
+    const { code, stdout, stderr } = await run(['all lines are clear', '--timings']);
+    expect([code, stdout]).toEqual([0, 'all lines are clear\n']);
+    expect(stderr).toMatch(/first token [\d.]+ ms, .*total [\d.]+ ms, 4 \+ 4 tokens/s);
+  });
+
+  it('takes the question from stdin, and as many tokens as are wanted', async () => {
+    expect(await run(['-', '--max-tokens', '2'], 'all lines are clear')).toMatchObject({
+      code: 0,
+      stdout: 'all lines\n',
+    });
+  });
+
+  it('is a conversation without a question: a line each, until /exit', async () => {
+    const { code, stdout } = await run([], 'one two three four\n/clear\nfive six seven eight\n/exit\nnever asked\n');
+    expect([code, stdout]).toEqual([0, 'one two three four\nfive six seven eight\n']);
+  });
+
+  it('goes on with the talk after a refusal, and ends one question with 1', async () => {
+    const refused = await run(['hi', '--temperature', '9']);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('[invalid_value]')]);
+    const talk = await run(['--temperature', '9'], 'hi\n/exit\n');
+    expect([talk.code, talk.stderr]).toEqual([0, expect.stringContaining('[invalid_value]')]);
+  });
+
+  it('teaches by --help', async () => {
+    const { code, stdout } = await run(['--help']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\/clear.*--system.*Ctrl-C/s)]);
+  });
+});
