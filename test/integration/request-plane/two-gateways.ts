@@ -1,0 +1,103 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { silentWav } from '../../support/http-request.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { stt } from '../../support/scheduler-harness.js';
+import { ScriptedPuller } from '../../support/scripted-puller.js';
+import { pause } from '../../support/waiting.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+/** Two gateway processes with one Redis and one folder of blobs; the test plays the one worker that pulls. */
+export class TwoGateways implements AsyncDisposable {
+  private constructor(
+    readonly redis: RedisServer,
+    readonly client: Redis,
+    readonly puller: ScriptedPuller,
+    readonly a: GatewayProcess,
+    readonly b: GatewayProcess,
+    private readonly folder: string,
+  ) {}
+
+  static async start(settings: SettingOverrides = {}): Promise<TwoGateways> {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-two-'));
+    const redis = await RedisServer.start();
+    const puller = await ScriptedPuller.start({ url: redis.url, model: 'alpha' });
+    const client = new Redis(redis.url, { maxRetriesPerRequest: null });
+    client.on('error', () => undefined);
+    const shared: SettingOverrides = {
+      ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': join(folder, 'data') },
+      ...{ 'requests.idempotency': 'off', ...settings },
+    };
+    const models = [{ ...stt('alpha'), addresses: [] }];
+    const a = await GatewayProcess.start(models, shared, { folder });
+    const b = await GatewayProcess.start(models, shared, { folder });
+    return new TwoGateways(redis, client, puller, a, b, folder);
+  }
+
+  /** One transcription, as any client sends it. Rejects when the connection breaks. */
+  async transcribe(gateway: GatewayProcess, id: string, priority = 'batch'): Promise<Answer> {
+    const form = new FormData();
+    form.set('model', 'alpha');
+    form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
+    const headers = { 'x-request-id': id, 'x-priority': priority };
+    return this.#answer(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body: form,
+      headers,
+    });
+  }
+
+  get(gateway: GatewayProcess, path: string): Promise<Answer> {
+    return this.#answer(`http://127.0.0.1:${gateway.port}${path}`, { method: 'GET' });
+  }
+
+  post(gateway: GatewayProcess, path: string): Promise<Answer> {
+    return this.#answer(`http://127.0.0.1:${gateway.port}${path}`, { method: 'POST' });
+  }
+
+  /** So many requests wait in Redis. */
+  async waiting(count: number): Promise<void> {
+    const key = 'switchyard:requests-alpha:prioritized';
+    await this.until(`${count} wait`, async () => (await this.client.zcard(key)) === count);
+  }
+
+  /** Uploads in the blob store. */
+  audioFiles(): Promise<string[]> {
+    return readdir(join(this.folder, 'data', 'blobs', 'plane', 'audio'));
+  }
+
+  async ready(gateway: GatewayProcess, status: number): Promise<void> {
+    await this.until(
+      `ready answers ${status}`,
+      async () => (await this.get(gateway, '/health/ready')).status === status,
+    );
+  }
+
+  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
+      if (await holds().catch(() => false)) return;
+    }
+    throw new Error(`waited 60 s for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.a[Symbol.asyncDispose](), this.b[Symbol.asyncDispose]()]);
+    await this.puller[Symbol.asyncDispose]();
+    this.client.disconnect();
+    await this.redis[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #answer(url: string, request: RequestInit): Promise<Answer> {
+    const reply = await fetch(url, request);
+    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Answer['body'] };
+  }
+}
