@@ -5,9 +5,12 @@ import { type KeyLimits } from '../../../src/platform/auth/key-limits.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { FixtureWorker } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
+
+type Settings = Partial<Record<SettingPath, SettingValue>>;
 
 let folder: KeysFolder;
 const rigs: GatewayRig[] = [];
@@ -24,9 +27,9 @@ const key = (tenant: string, limits?: KeyLimits): string =>
   addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) }).key;
 
 /** No worker: what is let in waits. Keys must be made before. */
-async function gateway(settings: Partial<Record<SettingPath, SettingValue>>): Promise<GatewayRig> {
+async function gateway(settings: Settings, model = sttModel()): Promise<GatewayRig> {
   const rig = await GatewayRig.start({
-    models: [sttModel()],
+    models: [model],
     settings: { 'auth.keys_file': folder.file, ...settings },
   });
   rigs.push(rig);
@@ -116,6 +119,34 @@ describe('limits.concurrent_requests', () => {
     expect(upgrade).toBe(429);
     await rig.post('/v1/requests/held/cancel', {}, { headers: bearer(acme) });
     expect((await held).status).toBe(499);
+    await until(async () => (await quick(rig, acme)).status === 404);
+  });
+});
+
+describe('limits.audio_seconds_per_minute', () => {
+  it('is charged with what was heard, and refuses once that is used up', async () => {
+    const acme = key('acme');
+    const worker = new FixtureWorker({ model: 'stt' });
+    const model = sttModel({ addresses: [`127.0.0.1:${await worker.start()}`] });
+    const rig = await gateway({ 'limits.audio_seconds_per_minute': 1 }, model);
+    await rig.ready('stt');
+    // Each transcript of the fixture is of one second: it leaves nothing for a minute.
+    const answer = await send(rig, acme);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-ratelimit-remaining-audio-seconds')).toBe('1');
+    expect(await errorOf(send(rig, acme))).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    worker.stop();
+  });
+});
+
+describe('a request that nobody waits for', () => {
+  it('has its place until it ends, not until its 202', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'limits.concurrent_requests': 1 });
+    const headers = { ...bearer(acme), prefer: 'respond-async', 'x-request-id': 'later' };
+    expect((await rig.post('/v1/audio/transcriptions', form(), { headers })).status).toBe(202);
+    expect(await errorOf(quick(rig, acme))).toMatchObject({ status: 429 });
+    await rig.post('/v1/requests/later/cancel', {}, { headers: bearer(acme) });
     await until(async () => (await quick(rig, acme)).status === 404);
   });
 });
