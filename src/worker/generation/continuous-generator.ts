@@ -15,6 +15,8 @@ export interface ContinuousOptions {
   readonly backend: TextBackend;
   /** Its name, as it is reported. */
   readonly engine: string;
+  /** Milliseconds that a step may take while somebody waits for the next token; absent: 50. */
+  readonly stepTargetMs?: number;
   /** What is not said follows from the backend and DESIGN "Continuous batching". */
   readonly scheduling?: Partial<SchedulingOptions>;
   /** Monotonic milliseconds. */
@@ -59,9 +61,9 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   async load(): Promise<void> {
-    const { backend, scheduling } = this.#options;
+    const { backend, scheduling, stepTargetMs = 50 } = this.#options;
     await backend.load();
-    this.#loop = new StepLoop(backend, { ...defaults(backend), ...scheduling }, this.#nowMs);
+    this.#loop = new StepLoop(backend, { ...defaults(backend, stepTargetMs), ...scheduling }, this.#nowMs);
     this.#loop.start();
   }
 
@@ -151,12 +153,12 @@ export class ContinuousGenerator implements TextGenerator {
   }
 }
 
-function defaults({ info, memory }: TextBackend): SchedulingOptions {
+function defaults({ info, memory }: TextBackend, targetMs: number): SchedulingOptions {
   const { rows, stepTokens, contextTokens } = info;
   return {
     ...{ maxRows: rows, maxContext: contextTokens, headroomTokens: memory.blockTokens },
     ...{ classWidthMs: 30_000, maxPreemptions: 2, maxOvertakes: 8, backoffMs: 50, pauseGraceMs: 2000 },
-    budget: { minTokens: rows, maxTokens: stepTokens, targetMs: 50 },
+    budget: { minTokens: rows, maxTokens: stepTokens, targetMs },
     ...{ outputWeight: 2, idleWaitMs: 50, loadWaitMs: 5 },
   };
 }

@@ -15,7 +15,7 @@ import {
   type TextSequence,
 } from '../../generation/text-backend.port.js';
 import { LlamaChild } from './llama-child.js';
-import { type LlamaOptions } from './llama-options.js';
+import { drawThreads, type LlamaOptions } from './llama-options.js';
 import {
   type ChildInfo,
   type ChildSettings,
@@ -254,17 +254,9 @@ export class LlamaBackend implements TextBackend {
   }
 }
 
-function settingsOf({
-  modelFile,
-  device,
-  gpuLayers,
-  contextTokens,
-  rows,
-  stepTokens,
-  threads,
-  exact,
-}: LlamaOptions): ChildSettings {
-  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, ...(exact && { exact }) };
+function settingsOf(options: LlamaOptions): ChildSettings {
+  const { modelFile, device, gpuLayers, contextTokens, rows, stepTokens, threads } = options;
+  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, drawThreads: drawThreads(options) };
   return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
 }
 

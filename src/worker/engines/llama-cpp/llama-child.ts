@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { foreignEnvironment } from '../../../platform/config/child-environment.js';
 import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
 import { threadEntry } from '../threads/thread-entry.js';
-import { type LlamaOptions } from './llama-options.js';
+import { drawThreads, type LlamaOptions } from './llama-options.js';
 import { LlamaProcess, LlamaProcessGone } from './llama-process.js';
 
 type Operations<O> = Record<keyof O, { readonly request: unknown; readonly reply: unknown }>;
@@ -20,8 +20,6 @@ export interface LlamaChildOptions<Info> {
 /** A process that ran for so long is sound: the next pause is the shortest again. */
 const SOUND_AFTER_MS = 30_000;
 const RESTART = { minMs: 100, maxMs: 10_000 };
-/** Threads for draws; each is a pass over the vocabulary. */
-const MOST_DRAW_THREADS = 16;
 
 /**
  * The native process of an engine, one after another. One that died is replaced by whoever needs it next; all who need it at
@@ -100,9 +98,9 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 }
 
-function environment({ deviceIndex, threads }: LlamaChildOptions<unknown>['options']): NodeJS.ProcessEnv {
+function environment({ deviceIndex, ...options }: LlamaChildOptions<unknown>['options']): NodeJS.ProcessEnv {
   return foreignEnvironment({
-    UV_THREADPOOL_SIZE: String(Math.min(MOST_DRAW_THREADS, Math.max(4, threads))),
+    UV_THREADPOOL_SIZE: String(drawThreads(options)),
     ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
   });
 }

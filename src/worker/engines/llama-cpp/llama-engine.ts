@@ -9,5 +9,10 @@ import { readLlamaOptions } from './llama-options.js';
 /** The engine of a model in a GGUF file: text, or vectors. Throws EngineOptionsError. */
 export function llamaEngine(spec: ModelSpec): WorkerEngine {
   if (spec.kind === 'embedding') return new LlamaEmbedder(readLlamaEmbeddingOptions(spec));
-  return new ContinuousGenerator({ backend: new LlamaBackend(readLlamaOptions(spec)), engine: 'llama-cpp' });
+  const options = readLlamaOptions(spec);
+  const { stepTargetMs } = options;
+  return new ContinuousGenerator({
+    ...{ backend: new LlamaBackend(options), engine: 'llama-cpp' },
+    ...(stepTargetMs !== undefined && { stepTargetMs }),
+  });
 }

@@ -17,6 +17,8 @@ export interface LlamaOptions {
   readonly rows: number;
   /** Most tokens of one native decode. */
   readonly stepTokens: number;
+  /** Milliseconds that a step may take while somebody waits for the next token; chunks of prompts are cut to fit. Absent: 50. */
+  readonly stepTargetMs?: number;
   /**
    * Attention and its memory in 32 bits: what differs with who else is in a run differs in the seventh digit, not in the fourth,
    * so a draw does practically never. Takes twice the memory, and is slower.
@@ -31,6 +33,9 @@ export interface LlamaOptions {
 /** Threads of a native run wait for each other by spinning: one too many on a busy machine costs more than it brings. */
 const halfOfTheCores = (): number => Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
 
+/** Threads of the child for draws, besides those of native runs: they never work at the same time. */
+export const drawThreads = ({ threads }: Pick<LlamaOptions, 'threads'>): number => Math.min(16, Math.max(4, threads));
+
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 
 /** Of a model of kind llm. Throws EngineOptionsError. */
@@ -41,16 +46,17 @@ export function readLlamaOptions(spec: ModelSpec): LlamaOptions {
   const stepTokens = options.integer('stepTokens', { min: 16, max: 8192, fallback: 512 });
   if (stepTokens < rows) options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
   const contextTokens = options.integer('contextTokens', { min: 64, max: 1_048_576, fallback: 4096 });
+  const stepTargetMs = options.number('stepTargetMs', { min: 1, max: 3_600_000, fallback: 50 });
   const exact = options.raw('exact') ?? false;
   if (typeof exact !== 'boolean') options.reject('exact', exact, 'true, false');
   options.done();
-  return { ...read, rows, stepTokens, contextTokens, ...(exact === true && { exact }) };
+  return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...(exact === true && { exact }) };
 }
 
 /** What a language model and an embedding model have in common. */
 export function readShared(
   options: EngineOptions,
-): Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens' | 'exact'> {
+): Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens' | 'exact' | 'stepTargetMs'> {
   const modelFile = options.text('modelFile', '');
   const device = readDevice(options);
   const layers = options.raw('gpuLayers');

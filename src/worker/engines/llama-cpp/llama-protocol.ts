@@ -16,6 +16,8 @@ export interface ChildSettings {
   /** Attention and its memory in 32 bits. */
   readonly exact?: boolean;
   readonly threads: number;
+  /** Draws that are made at the same time; each is a pass over the vocabulary. */
+  readonly drawThreads: number;
 }
 
 export type LlamaDevice = 'auto' | 'cpu' | 'cuda' | 'vulkan';

@@ -4,6 +4,7 @@ import { type ChildInfo, type ChildSettings, type LlamaOperations } from './llam
 import { type NativeModel, openContext, openModel } from './native/llama-library.js';
 import { PromptEncoder } from './native/prompt-encoder.js';
 import { Refusal } from './native/refusal.js';
+import { SamplerPool } from './native/sampler-pool.js';
 import { type ChildService, serveChild } from './native/serve-child.js';
 import { StepRunner } from './native/step-runner.js';
 import { vocabularyOf } from './native/token-text.js';
@@ -37,7 +38,8 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const grammar = grammarShelf(
     text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
   );
-  const runner = new StepRunner({ bindings, model: native, context, contextTokens, grammar });
+  const samplers = new SamplerPool(settings.drawThreads, () => new bindings.AddonSampler(native));
+  const runner = new StepRunner({ bindings, model: native, context, samplers, contextTokens, grammar });
   const architecture = metadata.general.architecture;
   const answers: Answers = {
     step: frame => runner.run(frame),

@@ -71,7 +71,11 @@ export interface OpenedModel {
 }
 
 /** @throws Error that says what to install, or what is wrong with the file. */
-export async function openModel({ modelFile, device, gpuLayers }: ChildSettings): Promise<OpenedModel> {
+export async function openModel({
+  modelFile,
+  device,
+  gpuLayers,
+}: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>): Promise<OpenedModel> {
   const library = await loadPackage();
   const llama = await openLibrary(library, device);
   const model = await llama.loadModel({ modelPath: modelFile, ...(gpuLayers !== undefined && { gpuLayers }) });

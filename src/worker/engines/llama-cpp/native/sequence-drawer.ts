@@ -1,37 +1,30 @@
 import { type DrawnProbabilities, type SequenceStart, type WireSampling } from '../llama-protocol.js';
-import { type NativeBindings, type NativeContext, type NativeModel, type NativeSampler } from './llama-library.js';
+import { type NativeBindings, type NativeContext, type NativeModel } from './llama-library.js';
+import { type PooledSampler, type SamplerPool } from './sampler-pool.js';
 
 /** Where tokens are drawn: the native context after a decode, and what its samplers are made of. */
 export interface DrawingPlace {
   readonly bindings: NativeBindings;
   readonly model: NativeModel;
   readonly context: NativeContext;
+  readonly samplers: SamplerPool;
   /** Tokens of one sequence: as far as penalties look back. */
   readonly contextTokens: number;
   /** Compiled; throws what is wrong with it. */
   readonly grammar: (text: string) => object;
 }
 
-/**
- * Draws the tokens of the sequence in one slot. Samplers are as large as the vocabulary, so a slot keeps them for the
- * sequences that follow each other in it.
- */
+/** Draws the tokens of the sequence in one slot. */
 export class SequenceDrawer {
   readonly #place: DrawingPlace;
-  readonly #sampler: NativeSampler;
-  /** For log-probabilities before temperature and cuts; made for the first who asks. */
-  #plain: NativeSampler | undefined;
-  #ranked: NativeSampler | undefined;
   #sampling: WireSampling | undefined;
   #grammarState: object | undefined;
   /** The answer so far, with room to grow. */
   #answer = new Uint32Array(64);
   #length = 0;
-  #lastSeed: number | undefined;
 
   constructor(place: DrawingPlace) {
     this.#place = place;
-    this.#sampler = new place.bindings.AddonSampler(place.model);
   }
 
   /** A sequence takes the slot, or comes back to it. @throws Error when its grammar cannot be read. */
@@ -49,8 +42,11 @@ export class SequenceDrawer {
 
   /** @param position of the token that is drawn; @param place of its logits in the batch */
   async draw(position: number, place: number): Promise<number> {
-    this.#configure(position);
-    const token = await this.#place.context.sampleToken(place, this.#sampler);
+    const { context, samplers } = this.#place;
+    const token = await samplers.use(sampler => {
+      this.#configure(sampler, position);
+      return context.sampleToken(place, sampler.native);
+    });
     if (token < 0) throw new Error('No token is possible here.');
     this.#keep(token);
     return token;
@@ -60,11 +56,8 @@ export class SequenceDrawer {
   async probabilities(token: number, place: number): Promise<DrawnProbabilities | undefined> {
     const wanted = this.#sampling?.logprobs;
     if (wanted === undefined) return undefined;
-    const { context } = this.#place;
-    this.#plain ??= this.#probe({ temperature: 0 });
-    const [most, , , pairs, weight] = await context.sampleToken(
-      ...([place, this.#plain, false, true, [[token], false, false, true, 0], true] as const),
-    );
+    // Before temperature and cuts, hence not by the sampler that drew.
+    const [most, , , pairs, weight] = await this.#look(place, { temperature: 0 }, [[token], false, false, true, 0]);
     const logits = new Map(pairsOf(pairs));
     // weight: sum of e^(logit - highest logit)
     const base = logits.get(most)! + Math.log(weight);
@@ -77,28 +70,30 @@ export class SequenceDrawer {
   }
 
   async #top(count: number, place: number): Promise<[number, number][]> {
-    this.#ranked ??= this.#probe({});
-    this.#ranked.applyConfig({ temperature: 1, topK: count, seed: 0 });
-    const [, , , pairs] = await this.#place.context.sampleToken(
-      ...([place, this.#ranked, false, false, [[], false, false, false, count], false] as const),
-    );
+    const config = { temperature: 1, topK: count };
+    const [, , , pairs] = await this.#look(place, config, [[], false, false, false, count]);
     return pairsOf(pairs).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   }
 
-  #probe(config: object): NativeSampler {
-    const sampler = new this.#place.bindings.AddonSampler(this.#place.model);
-    sampler.applyConfig({ ...config, seed: 0 });
-    return sampler;
+  /** Logits as they are, in the form that the library has for them. */
+  #look(place: number, config: object, logits: Logits): Promise<Looked> {
+    const { context, samplers } = this.#place;
+    return samplers.use(sampler => {
+      sampler.native.applyConfig({ ...config, seed: 0 });
+      sampler.lastSeed = 0;
+      return context.sampleToken(place, sampler.native, false, true, logits, true);
+    });
   }
 
-  #configure(position: number): void {
+  #configure(sampler: PooledSampler, position: number): void {
     const sampling = this.#sampling;
     if (sampling === undefined) throw new Error('No sequence is in this slot.');
-    const seed = seedAt(sampling.seed, position);
+    const seed = sampling.temperature <= 0 ? 0 : seedAt(sampling.seed, position);
     // A seed that is the last one's would go on with its generator instead of starting it again.
-    if (seed === this.#lastSeed) this.#sampler.applyConfig(this.#config(sampling, seed ^ 1));
-    this.#sampler.applyConfig(this.#config(sampling, seed));
-    this.#lastSeed = seed;
+    if (seed === sampler.lastSeed && sampling.temperature > 0)
+      sampler.native.applyConfig(this.#config(sampling, seed ^ 1));
+    sampler.native.applyConfig(this.#config(sampling, seed));
+    sampler.lastSeed = seed;
   }
 
   /** Fields that are not there are off: the library looks whether they are, not what they are. */
@@ -106,7 +101,7 @@ export class SequenceDrawer {
     const { temperature, topP, topK, minP, biasTokens, biasValues } = sampling;
     const greedy = temperature <= 0;
     return {
-      ...{ temperature, seed: greedy ? 0 : seed },
+      ...{ temperature, seed },
       ...(!greedy && topK > 0 && { topK }),
       ...(!greedy && topP < 1 && { topP }),
       ...(!greedy && minP > 0 && { minP }),
@@ -136,6 +131,9 @@ export class SequenceDrawer {
     this.#answer[this.#length++] = token;
   }
 }
+
+type Logits = readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number];
+type Looked = [token: number, probabilities: undefined, confidence: number, logits: number[], totalWeight: number];
 
 interface GrammarStatics {
   acceptGrammarEvaluationStateToken(state: object, token: number): void;

@@ -1,0 +1,88 @@
+import { distribution, type Distribution } from './percentiles.js';
+
+/** An OpenAI-compatible server. */
+export interface TextServer {
+  readonly url: string;
+  readonly model: string;
+}
+
+export interface TextCaller {
+  /** Characters of the prompt, each a token of the generated model. */
+  readonly promptLength: number;
+  readonly maxTokens: number;
+}
+
+export interface Spent {
+  readonly tokens: number;
+  readonly firstMs: number;
+  /** Milliseconds between two pieces of text. */
+  readonly gapsMs: readonly number[];
+}
+
+let asked = 0;
+
+/** Prompts that have nothing in common, not even their beginning: nothing is found in any cache. */
+const promptOf = (length: number): string => `${(asked += 1)}:`.padEnd(length, `${asked}abc `);
+
+/** One streamed completion. */
+export async function generate({ url, model }: TextServer, { promptLength, maxTokens }: TextCaller): Promise<Spent> {
+  const startMs = performance.now();
+  const response = await fetch(`${url}/v1/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ model, prompt: promptOf(promptLength), max_tokens: maxTokens, temperature: 1, seed: asked },
+      ...{ stream: true, stream_options: { include_usage: true } },
+    }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  const times: number[] = [];
+  let tokens = 0;
+  for await (const bytes of response.body!) {
+    times.push(performance.now());
+    const usage = /"completion_tokens":(\d+)/.exec(Buffer.from(bytes).toString());
+    if (usage) tokens = Number(usage[1]);
+  }
+  const gapsMs = times.slice(1, -1).map((time, at) => time - times[at]!);
+  return { tokens, firstMs: (times[0] ?? startMs) - startMs, gapsMs };
+}
+
+/** So many callers at a time, each asks again when it is answered, `requests` in all. @returns tokens per second */
+export async function throughput(
+  server: TextServer,
+  callers: number,
+  requests: number,
+  caller: TextCaller,
+): Promise<number> {
+  let left = requests;
+  let tokens = 0;
+  const startMs = performance.now();
+  const work = async (): Promise<void> => {
+    while (left-- > 0) tokens += (await generate(server, caller)).tokens;
+  };
+  await Promise.all(Array.from({ length: callers }, work));
+  return (tokens * 1000) / (performance.now() - startMs);
+}
+
+/** Callers with short prompts while others come with long ones. @returns what the former met */
+export async function mixed(
+  server: TextServer,
+  { short, long, rounds }: { readonly short: TextCaller; readonly long: TextCaller; readonly rounds: number },
+): Promise<{ readonly firstMs: Distribution; readonly gapMs: Distribution }> {
+  const spent: Spent[] = [];
+  let isOver = false;
+  const talk = async (): Promise<void> => {
+    for (let round = 0; round < rounds; round++) spent.push(await generate(server, short));
+  };
+  const read = async (): Promise<void> => {
+    while (!isOver) await generate(server, long);
+  };
+  const readers = [read(), read()];
+  await Promise.all([talk(), talk(), talk(), talk()]);
+  isOver = true;
+  await Promise.all(readers);
+  return {
+    firstMs: distribution(spent.map(({ firstMs }) => firstMs)),
+    gapMs: distribution(spent.flatMap(({ gapsMs }) => gapsMs)),
+  };
+}
