@@ -59,11 +59,11 @@ export class Product implements AsyncDisposable {
 
   /** Resolves when the admin listing shows what is wanted; a gate on state, not on time. */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + 25_000; performance.now() < endMs;) {
+    for (const endMs = performance.now() + 50_000; performance.now() < endMs;) {
       if (await holds()) return;
       await pause(20);
     }
-    throw new Error(`waited 25 s for: ${what}\n${await this.gateway.process.logTail()}`);
+    throw new Error(`waited 50 s for: ${what}\n${await this.gateway.process.logTail()}`);
   }
 
   untilRunning(count: number): Promise<void> {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   trip = new SdkRoundTrip(product.url);
   client = trip.client;
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await product[Symbol.asyncDispose]();
@@ -91,7 +91,7 @@ describe.each(['transcriptions', 'translations'] as const)('lines of /v1/audio/%
       'missing_required_parameter',
       'invalid_value',
     ]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('lines of /v1/audio/speech', () => {
@@ -111,5 +111,5 @@ describe('lines of /v1/audio/speech', () => {
     expect(Buffer.from(inLine.audio as string, 'base64').equals(alone)).toBe(true);
     expect(inLine.content_type).toBe('audio/wav');
     expect(results.get('mute')).toMatchObject({ response: { status_code: 400 } });
-  }, 60_000);
+  }, 120_000);
 });

@@ -44,7 +44,7 @@ describe('the built gateway with its batch processor', () => {
     const scrape = await product.gateway.scrape();
     expect(scrape.sum('batch_jobs')).toBe(2);
     expect(scrape.sum('scheduler_requests_total')).toBeGreaterThanOrEqual(6);
-  }, 60_000);
+  }, 120_000);
 
   it('serves it on PostgreSQL and S3', async () => {
     await using postgres = await PostgresServer.start();
@@ -64,7 +64,7 @@ describe('the built gateway with its batch processor', () => {
     });
     await withProcessor(product);
     await new SdkRoundTrip(product.url).run();
-  }, 90_000);
+  }, 180_000);
 
   it('keeps a processor that gives way, starts another one when it dies, and says so; requests are served all the while', async () => {
     await using product = await Product.start(MODELS, EMBEDDED);
@@ -77,7 +77,7 @@ describe('the built gateway with its batch processor', () => {
       const { state, pid: next, restarts } = await processorOf(product);
       return state === 'ready' && next !== pid && restarts === 1;
     });
-  }, 60_000);
+  }, 120_000);
 
   it('leaves no processor behind: neither after SIGTERM nor when it is killed itself', async () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -86,7 +86,7 @@ describe('the built gateway with its batch processor', () => {
       product.gateway.process.child.kill(signal);
       await untilGone(pid);
     }
-  }, 60_000);
+  }, 120_000);
 
   it('runs lines with keys asked for, in the name of the tenant; other tenants see nothing, and no key or token is kept', async () => {
     const keys = await KeysFolder.create();
@@ -118,5 +118,5 @@ describe('the built gateway with its batch processor', () => {
     } finally {
       await keys.remove();
     }
-  }, 60_000);
+  }, 120_000);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
     'blobs.s3_endpoint': endpoint!,
     'blobs.s3_path_style': true,
   });
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await rig.close();
@@ -54,7 +54,7 @@ describe('files and batches', () => {
     await postgres.launch();
     expect(await answerOf(get(`batches/${batch.id}`))).toMatchObject({ id: batch.id, status: 'validating' });
     await rig.batch();
-  }, 60_000);
+  }, 120_000);
 
   it('answer 503 with Retry-After while the bucket is away, and go on when it is back', async () => {
     const { id } = await rig.file('kept');
@@ -64,7 +64,7 @@ describe('files and batches', () => {
     await s3.launch();
     expect(await (await rig.content(id)).text()).toBe('kept');
     await rig.file('x');
-  }, 60_000);
+  }, 120_000);
 
   it('count what they ask of the bucket, the garbage collector apart, and what a caller breaks off not at all', async () => {
     const count = async (operation: string, status: string, component = 'apiserver') =>

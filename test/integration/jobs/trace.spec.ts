@@ -46,5 +46,5 @@ describe('one trace', () => {
     expect(api).toMatchObject({ traceId, parentSpanId: spanId });
     const work = spans.find(({ name }) => name === 'process-batch');
     expect(work).toMatchObject({ traceId, parentSpanId: api!.spanId });
-  }, 60_000);
+  }, 120_000);
 });
