@@ -80,6 +80,21 @@ describe('loadConfig', () => {
     });
   });
 
+  it('takes the variables of the micro-batching document, times in seconds', () => {
+    const environment = { MAX_BATCH_SIZE: '8', BATCH_TIMEOUT: '0.05', MAX_CONCURRENCY: '2', QUEUE_BRPOP_TIMEOUT: '3' };
+    expect(load(environment).settings.pull).toMatchObject({
+      ...{ maxBatchSize: 8, batchTimeoutMs: 50, maxConcurrency: 2, blockMs: 3000 },
+    });
+    expect(load({ BATCH_TIMEOUT: '1', SWITCHYARD_PULL_BATCH_TIMEOUT_MS: '7' }).settings.pull.batchTimeoutMs).toBe(7);
+    expect(() => load({ BATCH_TIMEOUT: 'soon' })).toThrow('BATCH_TIMEOUT');
+  });
+
+  it('has the defaults of the micro-batching document', () => {
+    expect(load({}).settings.pull).toMatchObject({
+      ...{ maxBatchSize: 6, batchTimeoutMs: 500, maxConcurrency: 1, blockMs: 5000 },
+    });
+  });
+
   it('reports problems of the file, the environment and the models file all at once', () => {
     write('switchyard.yaml', 'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n');
     write('models.yaml', 'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n');

@@ -50,8 +50,20 @@ describe('a worker started by hand', () => {
     [['--model', 'a', '--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together'],
     [['--model', 'a', '--tls-client-ca', 'c.pem'], '--tls-client-ca needs --tls-cert'],
     [['--modle', 'a'], '--modle'],
+    [['--model', 'a', '--source', 'both'], '--source must be pull or push'],
+    [['--model', 'a', '--source', 'pull'], 'redis.url must name one'],
   ])('with %j is told what is wrong', (args, message) => {
     expect(() => spec(...args)).toThrow(message);
+  });
+
+  it('pulls when it is told to, or when the queue is shared, and not when it is told to be pushed', () => {
+    environment = { ...environment, SWITCHYARD_REDIS_URL: 'redis://r' };
+    const pulled = { plane: { url: 'redis://r', prefix: 'switchyard' }, pull: { maxBatchSize: 6 } };
+    expect(spec('--model', 'a', '--source', 'pull')).toMatchObject(pulled);
+    expect(spec('--model', 'a')).not.toHaveProperty('pull');
+    environment = { ...environment, QUEUE_DRIVER: 'redis' };
+    expect(spec('--model', 'a')).toMatchObject(pulled);
+    expect(spec('--model', 'a', '--source', 'push')).not.toHaveProperty('pull');
   });
 
   it('is nothing when help is asked for', () => {

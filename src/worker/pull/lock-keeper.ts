@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
@@ -16,7 +17,8 @@ import { type TakenJob } from './taken-job.js';
 @Injectable()
 export class LockKeeper {
   readonly #lost = new Map<string, () => void>();
-  readonly #ready = Promise.withResolvers<void>();
+  readonly #begun = new EventEmitter();
+  #ready = false;
   #thread: Worker | undefined;
   #closed = false;
 
@@ -27,9 +29,9 @@ export class LockKeeper {
   ) {}
 
   /** Resolves when locks are renewed: a thread takes its time to start, and no job may be taken before. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     if (!this.#closed) this.#thread ??= this.#start();
-    return this.#ready.promise;
+    if (!this.#ready) await once(this.#begun, 'ready');
   }
 
   /** @param lost called once, when somebody else has the job */
@@ -57,6 +59,11 @@ export class LockKeeper {
     if (!this.#closed) (this.#thread ??= this.#start()).postMessage(message);
   }
 
+  #began(): void {
+    this.#ready = true;
+    this.#begun.emit('ready');
+  }
+
   #start(): Worker {
     const { url, lockMs } = planeOf(this.spec);
     const workerData: LockThreadData = {
@@ -65,7 +72,7 @@ export class LockKeeper {
     };
     const thread = new Worker(threadEntry('./lock.thread.js', import.meta.url), { name: 'locks', workerData });
     thread.on('message', (message: FromLockThread) => {
-      if (message.type === 'ready') this.#ready.resolve();
+      if (message.type === 'ready') this.#began();
       else for (const { id, token } of message.jobs) this.#lost.get(`${id} ${token}`)?.();
     });
     thread.on('error', error => {

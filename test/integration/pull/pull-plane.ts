@@ -73,7 +73,7 @@ export class PullPlane implements AsyncDisposable {
   spawn(change: WorkerChange = {}): WorkerProcess {
     const settings = settingsFrom({ 'batching.policy': 'none' });
     const plane: PlaneAccess = {
-      ...{ url: this.redis.url, prefix: PREFIX, lockMs: 1500, maxStalled: 1, resultTtlMs: 60_000, agingMs: 30_000 },
+      ...{ url: this.redis.url, prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000, agingMs: 30_000 },
       ...{ blobs: settings.blobs, data: { dir: this.folder } },
       ...this.options.plane,
     };
@@ -98,20 +98,21 @@ export class PullPlane implements AsyncDisposable {
   }
 
   /** What the job ended with; a job that BullMQ itself failed rejects with its reason. Asked for: events would not outlive a Redis. */
-  async result({ id }: Job): Promise<PlaneResult> {
+  async result({ id }: Job, limitMs?: number): Promise<PlaneResult> {
     const ended: Job[] = [];
-    await this.until(`job ${id} has ended`, async () => {
+    const hasEnded = async (): Promise<boolean> => {
       const found = (await this.queue.getJob(id!)) as Job | undefined;
       if (found?.finishedOn !== undefined) ended.push(found);
       return ended.length > 0;
-    });
+    };
+    await this.until(`job ${id} has ended`, hasEnded, limitMs);
     const [job] = ended as [Job];
     if (job.failedReason) throw new Error(job.failedReason);
     return job.returnvalue as PlaneResult;
   }
 
-  async results(jobs: readonly Job[]): Promise<PlaneResult[]> {
-    return Promise.all(jobs.map(job => this.result(job)));
+  async results(jobs: readonly Job[], limitMs?: number): Promise<PlaneResult[]> {
+    return Promise.all(jobs.map(job => this.result(job, limitMs)));
   }
 
   /** Redis key of the lock of a job. */
@@ -128,11 +129,13 @@ export class PullPlane implements AsyncDisposable {
     return readAnnouncement(await this.client.get(this.keys.worker(workerId)));
   }
 
-  async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-    for (const endMs = performance.now() + 45_000; performance.now() < endMs; await pause(20)) {
+  async until(what: string, holds: () => Promise<boolean> | boolean, limitMs = 45_000): Promise<void> {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       if (await holds()) return;
     }
-    throw new Error(`waited 45 s for: ${what}\n${this.workers.map(({ log }) => log.slice(-2000)).join('\n---\n')}`);
+    throw new Error(
+      `waited ${limitMs} ms for: ${what}\n${this.workers.map(({ log }) => log.slice(-2000)).join('\n---\n')}`,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
