@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../config/config-problem.js';
 import { keyDigest } from './api-key.js';
+import { KeyRing } from './key-ring.js';
 import { addApiKey, parseKeys, readKeysFile } from './keys-file.js';
 
 const HASH = keyDigest('sk-any');
@@ -53,6 +54,22 @@ describe('the keys file', () => {
       expect.stringMatching(/^3 keys\[1\]\.key no such field/),
     ]);
     expect(found.join()).not.toContain('sk-oops');
+  });
+
+  it('may give a key limits of its own, known ones in whole numbers', () => {
+    const limits = { requests_per_minute: 60, requests_per_day: 0 };
+    const { entry } = addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits });
+    expect(readKeysFile(path)).toEqual([entry]);
+    expect(new KeyRing(path).limitsOf(entry.id)).toEqual({ requestsPerMinute: 60, requestsPerDay: 0 });
+    for (const wrong of [
+      '{ requests_per_hour: 1 }',
+      '{ requests_per_minute: -1 }',
+      '{ requests_per_minute: 0.5 }',
+      '60',
+    ])
+      expect(problems(`keys: [{ id: a, tenant: t, scopes: [admin], sha256: ${HASH}, limits: ${wrong} }]`)).toEqual([
+        expect.stringMatching(/keys\[0\]\.limits must be pairs out of requests_per_day, requests_per_minute/),
+      ]);
   });
 
   it('is refused when an id is there twice, when it is empty, and when it is missing', () => {
