@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { command, inRoot, toolEnvironment } from './setup/command.mjs';
+import { command, inRoot } from './setup/command.mjs';
 import { done, doing, fail, runMain, say, warn } from './setup/report.mjs';
 
 /** Linters that npm does not bring with the project are put here: from PyPI, npm and the Go module proxy, at these versions. */
@@ -13,7 +13,8 @@ const GO_TOOLS = {
   promtool: 'github.com/prometheus/prometheus/cmd/promtool@v0.305.0',
 };
 const CHART = 'docker/helm/switchyard';
-const KUBERNETES = '1.31';
+/** The newest whose schemas kubectl-validate carries. */
+const KUBERNETES = '1.30';
 const SWITCHED_ON = ['gateway.autoscaling.enabled', 'gateway.ingress.enabled'];
 /** Kinds whose schemas come with their operators. */
 const CUSTOM = ['keda.enabled', 'monitoring.serviceMonitor', 'monitoring.rules', 'monitoring.dashboard'];
@@ -33,37 +34,32 @@ const CHECKS = [
   { what: 'Prometheus', tool: 'promtool', run: checkPrometheus },
 ];
 
-await runMain(async () => {
-  mkdirSync(BIN, { recursive: true });
-  const missing = new Map();
-  for (const name of ['hadolint', 'dclint', ...Object.keys(GO_TOOLS)]) {
-    const problem = await ensureTool(name);
-    if (problem) missing.set(name, problem);
-  }
-  let failed = 0;
-  for (const { what, tool: name, run } of CHECKS) {
-    if (missing.has(name)) continue;
-    const { code, output } = await run();
-    if (code === 0) done(what, name);
-    else fail(`${what}: ${name}\n${output.trim()}`);
-    failed += code === 0 ? 0 : 1;
-  }
-  for (const [name, why] of missing) warn(`not checked, for want of ${name}: ${why}`);
-  say(
-    `${CHECKS.length - failed} of ${CHECKS.length} checks without a complaint${missing.size > 0 ? ', some of them not run' : ''}`,
-  );
-  return failed > 0 ? 1 : 0;
-});
-
 /** @returns why it cannot be had, or undefined */
 async function ensureTool(name) {
   if (existsSync(join(BIN, name))) return undefined;
   doing(`installing ${name}`);
   if (name === 'hadolint') return installHadolint();
   if (name === 'dclint') return installDclint();
-  const { code, output } = await command('go', ['install', GO_TOOLS[name]], { env: toolEnvironment({ GOBIN: BIN }) });
-  if (code === 127) return 'Go is not installed (it builds this tool)';
-  return code === 0 ? undefined : lastLine(output);
+  return buildGoTool(name);
+}
+
+/** In a module of its own: `go install` refuses modules with replace directives. */
+async function buildGoTool(name) {
+  const [path, version] = GO_TOOLS[name].split('@');
+  const folder = join(TOOLS, 'go', name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const steps = [
+    ['mod', 'init', 'tool'],
+    ['get', `${path}@${version}`],
+    ['build', '-o', join(BIN, name), path],
+  ];
+  for (const step of steps) {
+    const { code, output } = await command('go', ['-C', folder, ...step]);
+    if (code === 127) return 'Go is not installed (it builds this tool)';
+    if (code !== 0) return lastLine(output);
+  }
+  return undefined;
 }
 
 async function installHadolint() {
@@ -111,8 +107,9 @@ async function validateChart() {
 }
 
 /** Syntax only: the file of rules lies where compose mounts it. */
-const checkPrometheus = () =>
-  tool('promtool', ['check', 'config', '--syntax-only', 'config/prometheus/prometheus.yaml']);
+function checkPrometheus() {
+  return tool('promtool', ['check', 'config', '--syntax-only', 'config/prometheus/prometheus.yaml']);
+}
 
 async function inFolder(work) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-chart-'));
@@ -124,3 +121,25 @@ async function inFolder(work) {
 }
 
 const lastLine = output => output.trim().split('\n').at(-1);
+
+await runMain(async () => {
+  mkdirSync(BIN, { recursive: true });
+  const missing = new Map();
+  for (const name of ['hadolint', 'dclint', ...Object.keys(GO_TOOLS)]) {
+    const problem = await ensureTool(name);
+    if (problem) missing.set(name, problem);
+  }
+  let failed = 0;
+  for (const { what, tool: name, run } of CHECKS) {
+    if (missing.has(name)) continue;
+    const { code, output } = await run();
+    if (code === 0) done(what, name);
+    else fail(`${what}: ${name}\n${output.trim()}`);
+    failed += code === 0 ? 0 : 1;
+  }
+  for (const [name, why] of missing) warn(`not checked, for want of ${name}: ${why}`);
+  say(
+    `${CHECKS.length - failed} of ${CHECKS.length} checks without a complaint${missing.size > 0 ? ', some of them not run' : ''}`,
+  );
+  return failed > 0 ? 1 : 0;
+});

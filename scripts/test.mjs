@@ -7,7 +7,7 @@ import { STEPS } from './test-steps.mjs';
 const HELP = `npm test [-- --only NAME,NAME] [--kills N]
 
 Sets up, then runs every check; the last line is "N passed, N failed".
---kills: how often chaos kills batch processors (50).
+--kills: how often chaos kills batch processors (50), and processes of a cluster (10).
 Steps: ${STEPS.map(({ name }) => name).join(', ')}`;
 
 await runMain(async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -55,6 +56,13 @@ const installed = hasRedis && existsSync('/usr/lib/postgresql');
       expect(accepted).toBeGreaterThan(0);
     }
   }, 120_000);
+
+  it('has its files and speech pulled from Redis, each model from its own queue', async () => {
+    const redis = new Redis(cluster.of('redis')[0]!.port, '127.0.0.1');
+    const done = await redis.keys('switchyard:requests-*:completed');
+    redis.disconnect();
+    expect(done).toHaveLength(2);
+  });
 
   it('runs a batch whose file, job, lines and results pass through different processes', async () => {
     const lines = ['Good morning.', 'Good evening.'].map((input, index) => ({
