@@ -42,6 +42,13 @@ describe('metricProvider', () => {
     expect(await scrape('scheduler_queue_depth')).toEqual([['c', 9]]);
   });
 
+  it('has no value of a source that does not answer; the scrape goes on', async () => {
+    const away = { inject: [], collect: () => Promise.reject(new Error('the database is away')) };
+    await Test.createTestingModule({ providers: [metricProvider('batch_jobs', away), Lanes, depthProvider] }).compile();
+    expect(await register.metrics()).toContain('scheduler_queue_depth{');
+    expect(await scrape('batch_jobs')).toEqual([]);
+  });
+
   it('makes counters and histograms with the labels and buckets of the table', async () => {
     @Module({ providers: [metricProvider('scheduler_requests_total'), metricProvider('scheduler_batch_size')] })
     class Metrics {}
