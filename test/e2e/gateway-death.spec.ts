@@ -57,7 +57,6 @@ suite('when a gateway is killed', () => {
     await kill(victim);
     const look = async () =>
       (await (await fetch(`${urlOf(survivor)}/v1/requests/outlives`)).json()) as { status: string; attempts: number };
-    expect(await look()).toMatchObject({ status: 'running' });
     while ((await look()).status !== 'completed') await pause(50);
     const content = await fetch(`${urlOf(survivor)}/v1/requests/outlives/content`);
     expect(content.status).toBe(200);

@@ -16,6 +16,9 @@ export const EXPOSED_HEADERS = [
   'retry-after',
   'retry-after-ms',
   'x-should-retry',
+  'location',
+  'preference-applied',
+  'idempotent-replayed',
   ...['requests', 'tokens', 'audio-seconds'].flatMap(what =>
     ['limit', 'remaining', 'reset'].map(part => `x-ratelimit-${part}-${what}`),
   ),

@@ -47,7 +47,7 @@ export class KeptAnswers {
     await this.blobs.remove(`${blob}/body`);
   }
 
-  /** Rows go first: a crash in between leaves bytes that nobody names, until they are swept. */
+  /** After the rows: a row never names bytes that are gone, and a crash in between leaves bytes that no row names (README, 13). */
   async forget(requests: readonly Pick<KeptRequest, 'blob'>[]): Promise<void> {
     for (const { blob } of requests) {
       await this.blobs.remove(`${blob}/body`);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const settings = {
     'auth.keys_file': folder.file,
     'data.dir': data,
-    'requests.lease_ms': 600,
+    'requests.lease_ms': 6000,
     'files.gc_interval_ms': 20,
   };
   one = await GatewayRig.start({ models, settings });
