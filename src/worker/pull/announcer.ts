@@ -10,6 +10,8 @@ import { PullConnections } from './pull-connections.js';
 /** Tells gateways that this worker is there and what it can do, every heartbeat; a dead one is forgotten after three. */
 @Injectable()
 export class Announcer {
+  /** Two gateways name their local workers alike. */
+  readonly #id: string;
   #beats: Subscription | undefined;
   #told = '';
 
@@ -18,7 +20,9 @@ export class Announcer {
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
     private readonly hand: InHand,
-  ) {}
+  ) {
+    this.#id = `${spec.workerId}.${hostname()}.${process.pid}`;
+  }
 
   start(): void {
     if (this.#beats) return;
@@ -33,7 +37,7 @@ export class Announcer {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys } = this.connections;
-    const { workerId: id } = this.spec;
+    const id = this.#id;
     const announcement = this.#announcement();
     const line = redis.pipeline();
     line.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
@@ -52,7 +56,7 @@ export class Announcer {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys } = this.connections;
-    const { workerId: id } = this.spec;
+    const id = this.#id;
     const line = redis.pipeline().del(keys.worker(id)).zrem(keys.workers, id).publish(keys.announced, id);
     await line.exec().catch(() => undefined);
   }
@@ -60,7 +64,7 @@ export class Announcer {
   #announcement(): WorkerAnnouncement {
     return {
       v: 1,
-      id: this.spec.workerId,
+      id: this.#id,
       model: this.spec.model.id,
       health: this.health.report(),
       slots: { total: this.hand.capacity, inUse: this.hand.size },

@@ -126,7 +126,9 @@ export class PullPlane implements AsyncDisposable {
   }
 
   async announcement(workerId: string): Promise<WorkerAnnouncement | undefined> {
-    return readAnnouncement(await this.client.get(this.keys.worker(workerId)));
+    const known = await this.client.zrange(this.keys.workers, 0, -1);
+    const id = known.find(name => name.startsWith(`${workerId}.`));
+    return id === undefined ? undefined : readAnnouncement(await this.client.get(this.keys.worker(id)));
   }
 
   async until(what: string, holds: () => Promise<boolean> | boolean, limitMs = 45_000): Promise<void> {

@@ -51,7 +51,7 @@ describe('a pull worker', () => {
   it('tells gateways of itself what Health tells, and how many slots it has', async () => {
     await plane.until('it is announced', async () => (await plane.announcement('worker-1')) !== undefined);
     expect(await plane.announcement('worker-1')).toMatchObject({
-      ...{ v: 1, id: 'worker-1', model: 'synthetic-stt', slots: { total: 12, inUse: 0 } },
+      ...{ v: 1, model: 'synthetic-stt', slots: { total: 12, inUse: 0 } },
       health: { state: 'ready', kind: 'stt', maxBatch: 6, maxConcurrent: 1 },
     });
   });
