@@ -32,22 +32,26 @@ export class FleetWorkers {
   /** A local worker that pulls is in the pool already. */
   workers(): WorkerView[] {
     const pooled = this.pool.workers();
-    const known = new Set(pooled.map(({ id }) => id));
-    return [...pooled, ...this.#announced().filter(({ id }) => !known.has(id))];
+    return [...pooled, ...this.#others(pooled)];
   }
 
   /** Requests are pulled: a worker that the pool could send them to is no help, one that pulls is. */
   #overlaid(view: ModelView): ModelView {
     if (!this.plane.enabled || !this.#pulled.has(view.id)) return view;
     if (!this.plane.usable) return { ...view, state: 'failed', reason: 'the queue in Redis is away or full' };
-    const known = new Set(view.workers.map(({ id }) => id));
-    const workers = [...view.workers, ...this.#announced(view.id).filter(({ id }) => !known.has(id))];
+    const workers = [...view.workers, ...this.#others(view.workers, view.id)];
     const state = this.plane.hasReady(view.id) ? 'loaded' : view.state === 'loaded' ? 'loading' : view.state;
     return { ...view, state, workers };
   }
 
-  #announced(model?: string): WorkerView[] {
-    return this.plane.workers(model).map(workerView);
+  /** Those that pull and are no process of this gateway: a local one announces its id with its host and pid behind. */
+  #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
+    const isOurs = ({ id, pid }: WorkerAnnouncement) =>
+      pooled.some(own => own.id === id || (own.pid === pid && id.startsWith(`${own.id}.`)));
+    return this.plane
+      .workers(model)
+      .filter(announced => !isOurs(announced))
+      .map(workerView);
   }
 }
 
