@@ -126,7 +126,7 @@ export class PullPlane implements AsyncDisposable {
   }
 
   async announcement(workerId: string): Promise<WorkerAnnouncement | undefined> {
-    const known = await this.client.zrange(this.keys.workers, 0, -1);
+    const known = await this.client.zrange(this.keys.workers, '0', '-1');
     const id = known.find(name => name.startsWith(`${workerId}.`));
     return id === undefined ? undefined : readAnnouncement(await this.client.get(this.keys.worker(id)));
   }
