@@ -21,6 +21,9 @@ export interface Spent {
 
 let asked = 0;
 
+/** The ends of the generated model (`</s>`, `<|im_end|>`): an answer is as long as it may be. */
+const NO_END = { '2': -100, '4': -100 };
+
 /** Prompts that have nothing in common, not even their beginning: nothing is found in any cache. */
 const promptOf = (length: number): string => `${(asked += 1)}:`.padEnd(length, `${asked}abc `);
 
@@ -31,18 +34,26 @@ export async function generate({ url, model }: TextServer, { promptLength, maxTo
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model, prompt: promptOf(promptLength), max_tokens: maxTokens, temperature: 1, seed: asked },
+      ...{
+        model,
+        prompt: promptOf(promptLength),
+        max_tokens: maxTokens,
+        temperature: 1,
+        seed: asked,
+        logit_bias: NO_END,
+      },
       ...{ stream: true, stream_options: { include_usage: true } },
     }),
   });
   if (!response.ok) throw new Error(await response.text());
   const times: number[] = [];
-  let tokens = 0;
+  let tail = '';
   for await (const bytes of response.body!) {
     times.push(performance.now());
-    const usage = /"completion_tokens":(\d+)/.exec(Buffer.from(bytes).toString());
-    if (usage) tokens = Number(usage[1]);
+    tail = (tail + Buffer.from(bytes).toString()).slice(-2000);
   }
+  const tokens = Number(/"completion_tokens":(\d+)/.exec(tail)?.[1] ?? 0);
+  if (tokens === 0) throw new Error(`The answer has no usage: ${tail}`);
   const gapsMs = times.slice(1, -1).map((time, at) => time - times[at]!);
   return { tokens, firstMs: (times[0] ?? startMs) - startMs, gapsMs };
 }
@@ -58,7 +69,10 @@ export async function throughput(
   let tokens = 0;
   const startMs = performance.now();
   const work = async (): Promise<void> => {
-    while (left-- > 0) tokens += (await generate(server, caller)).tokens;
+    while (left-- > 0) {
+      const spent = await generate(server, caller);
+      tokens += spent.tokens;
+    }
   };
   await Promise.all(Array.from({ length: callers }, work));
   return (tokens * 1000) / (performance.now() - startMs);
