@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command, inRoot } from './setup/command.mjs';
@@ -10,8 +10,8 @@ const BIN = join(TOOLS, 'bin');
 const GO_TOOLS = {
   helm: 'helm.sh/helm/v3/cmd/helm@v3.19.0',
   'kubectl-validate': 'sigs.k8s.io/kubectl-validate@v0.0.4',
-  promtool: 'github.com/prometheus/prometheus/cmd/promtool@v0.305.0',
 };
+const PROMQL = join(TOOLS, 'npm/node_modules/@prometheus-io/lezer-promql/dist/index.es.js');
 const CHART = 'docker/helm/switchyard';
 /** The newest whose schemas kubectl-validate carries. */
 const KUBERNETES = '1.30';
@@ -30,16 +30,16 @@ const CHECKS = [
   { what: 'chart, defaults', tool: 'helm', run: () => tool('helm', ['lint', '--strict', '--quiet', CHART]) },
   { what: 'chart, all on', tool: 'helm', run: () => tool('helm', ['template', 'r', CHART, ...withAll(CUSTOM)]) },
   { what: 'chart against Kubernetes', tool: 'kubectl-validate', run: validateChart },
-  { what: 'alerts', tool: 'promtool', run: () => tool('promtool', ['check', 'rules', `${CHART}/files/alerts.yaml`]) },
-  { what: 'Prometheus', tool: 'promtool', run: checkPrometheus },
+  { what: 'PromQL of alerts and dashboard', tool: 'lezer-promql', run: checkPromql },
 ];
 
 /** @returns why it cannot be had, or undefined */
 async function ensureTool(name) {
-  if (existsSync(join(BIN, name))) return undefined;
+  if (existsSync(name === 'lezer-promql' ? PROMQL : join(BIN, name))) return undefined;
   doing(`installing ${name}`);
   if (name === 'hadolint') return installHadolint();
   if (name === 'dclint') return installDclint();
+  if (name === 'lezer-promql') return installPromql();
   return buildGoTool(name);
 }
 
@@ -72,17 +72,17 @@ async function installHadolint() {
 }
 
 async function installDclint() {
-  const folder = join(TOOLS, 'npm');
-  const { code, output } = await command('npm', [
-    'install',
-    '--prefix',
-    folder,
-    '--no-audit',
-    '--no-fund',
-    'dclint@3.1.0',
-  ]);
-  if (code !== 0) return lastLine(output);
-  return link('dclint', join(folder, 'node_modules/.bin/dclint'));
+  const problem = await fromNpm(['dclint@3.1.0']);
+  return problem ?? link('dclint', join(TOOLS, 'npm/node_modules/.bin/dclint'));
+}
+
+const installPromql = () =>
+  fromNpm(['@prometheus-io/lezer-promql@0.305.0', '@lezer/lr@1', '@lezer/common@1', '@lezer/highlight@1']);
+
+async function fromNpm(packages) {
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
+  const { code, output } = await command('npm', ['install', '--prefix', join(TOOLS, 'npm'), ...quiet, ...packages]);
+  return code === 0 ? undefined : lastLine(output);
 }
 
 function link(name, target) {
@@ -106,9 +106,21 @@ async function validateChart() {
   });
 }
 
-/** Syntax only: the file of rules lies where compose mounts it. */
-function checkPrometheus() {
-  return tool('promtool', ['check', 'config', '--syntax-only', 'config/prometheus/prometheus.yaml']);
+/** By the grammar of Prometheus' own editor; that names and labels exist is proven by a spec. */
+async function checkPromql() {
+  const [{ parser }, { parse }] = await Promise.all([import(PROMQL), import('yaml')]);
+  const { groups } = parse(readFileSync(inRoot(CHART, 'files/alerts.yaml'), 'utf8'));
+  const { panels } = JSON.parse(readFileSync(inRoot(CHART, 'files/dashboard.json'), 'utf8'));
+  const expressions = [
+    ...groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
+    ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))),
+  ];
+  const bad = expressions.filter(expression => {
+    let wrong = false;
+    parser.parse(expression).iterate({ enter: ({ type }) => void (wrong ||= type.isError) });
+    return wrong;
+  });
+  return { code: bad.length > 0 ? 1 : 0, output: bad.join('\n') };
 }
 
 async function inFolder(work) {
@@ -125,7 +137,7 @@ const lastLine = output => output.trim().split('\n').at(-1);
 await runMain(async () => {
   mkdirSync(BIN, { recursive: true });
   const missing = new Map();
-  for (const name of ['hadolint', 'dclint', ...Object.keys(GO_TOOLS)]) {
+  for (const name of ['hadolint', 'dclint', 'lezer-promql', ...Object.keys(GO_TOOLS)]) {
     const problem = await ensureTool(name);
     if (problem) missing.set(name, problem);
   }
