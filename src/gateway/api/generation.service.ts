@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type CallTokenUsage } from '../../contracts/grpc/generation.codec.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
@@ -54,10 +55,10 @@ export class GenerationService {
 
   private async answerAsAWhole(call: GenerationCall): Promise<void> {
     const settled = await this.submit(call).settled;
-    const { answer, ttftMs } = wholeAnswer(settled);
+    const { answer, ttftMs, usage } = wholeAnswer(settled);
     if (ttftMs !== undefined) this.sessions.firstToken(call.fields.model, ttftMs);
     void call.reply
-      .headers(timingHeaders({ ...settled, ttftMs }))
+      .headers(timingHeaders({ ...settled, ttftMs, ...(usage && { usage }) }))
       .header('x-switchyard-model', call.fields.model)
       .type('application/json; charset=utf-8')
       .send(withJsonFields(answer, call.fields));
@@ -116,12 +117,13 @@ interface WholeAnswer {
   readonly answer: Buffer;
   /** From acceptance on; undefined where the engine does not tell. */
   readonly ttftMs: number | undefined;
+  readonly usage: CallTokenUsage | undefined;
 }
 
 function wholeAnswer({ settlement, phases }: SettledRequest): WholeAnswer {
   if (settlement.status !== 'completed') throw settlement.error;
   if (settlement.reply.kind !== 'generation') throw new Error('the worker answered a generation with something else');
-  const { answer, firstTokenMs, execution }: GenerationReply = settlement.reply;
-  if (firstTokenMs === undefined) return { answer, ttftMs: undefined };
-  return { answer, ttftMs: (phases.queueWaitMs ?? 0) + execution.readyWaitMs + firstTokenMs };
+  const { answer, firstTokenMs, execution, usage }: GenerationReply = settlement.reply;
+  if (firstTokenMs === undefined) return { answer, ttftMs: undefined, usage };
+  return { answer, ttftMs: (phases.queueWaitMs ?? 0) + execution.readyWaitMs + firstTokenMs, usage };
 }

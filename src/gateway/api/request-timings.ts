@@ -7,6 +7,8 @@ export interface RequestTimings {
   readonly execution?: CallExecution;
   /** Generated text: from acceptance to the first token. */
   readonly ttftMs?: number;
+  /** Of text that was not streamed. */
+  readonly usage?: { readonly promptTokens: number; readonly completionTokens: number };
 }
 
 /** Response headers that scripts in a browser may read. */
@@ -30,6 +32,8 @@ export const EXPOSED_HEADERS = [
   'x-switchyard-prep-ms',
   'x-switchyard-device-ms',
   'x-switchyard-ttft-ms',
+  'x-switchyard-prompt-tokens',
+  'x-switchyard-completion-tokens',
   'x-switchyard-batch-size',
   'x-switchyard-attempts',
 ].join(', ');
@@ -38,7 +42,7 @@ export const EXPOSED_HEADERS = [
  * `Server-Timing` and `x-switchyard-*`, milliseconds (DESIGN §4 "Latency"): the answer to "why did my request wait?".
  * `batch` is a part of `queue`; `prep` and `device` are parts of `grpc`. What was not reached is left out.
  */
-export function timingHeaders({ phases, attempts, execution, ttftMs }: RequestTimings): Record<string, string> {
+export function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
   const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
     ['queue', 'queue-ms', phases.queueWaitMs],
     ['batch', 'batch-wait-ms', phases.batchWaitMs],
@@ -57,6 +61,10 @@ export function timingHeaders({ phases, attempts, execution, ttftMs }: RequestTi
   }
   if (timings.length > 0) headers['server-timing'] = timings.join(', ');
   if (execution) headers['x-switchyard-batch-size'] = String(execution.batchSize);
+  if (usage) {
+    headers['x-switchyard-prompt-tokens'] = String(usage.promptTokens);
+    headers['x-switchyard-completion-tokens'] = String(usage.completionTokens);
+  }
   if (attempts !== undefined) headers['x-switchyard-attempts'] = String(attempts);
   return headers;
 }

@@ -121,6 +121,7 @@ describe('a stream from llama.cpp', () => {
     expect(response.headers.get('server-timing')).toMatch(/queue;dur=.*ttft;dur=/);
     const { usage } = (await response.json()) as { usage: { completion_tokens: number } };
     expect(usage.completion_tokens).toBe(8);
+    expect(response.headers.get('x-switchyard-completion-tokens')).toBe('8');
     const steps = async (): Promise<number> => {
       const each = await Promise.all(
         [0, 1].map(at => rig.metric(`llm_steps_total{model="llama",worker="llama-${at}"}`)),
