@@ -1,7 +1,7 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
 import { readFileSync } from 'node:fs';
-import { urlToHttpOptions } from 'node:url';
+import { type IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 
@@ -52,149 +52,156 @@ export type Answer =
   | { readonly kind: 'too_large'; readonly message: string };
 
 /** Errors before a byte of the request left: it cannot have been carried out. */
-const REFUSED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
-
-/** Up to this a body goes with its head in one write. */
-const ONE_WRITE_BYTES = 16_384;
+const REFUSED = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'],
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** One target and its pool of kept connections. */
 export class LineTarget {
-  readonly #agent: http.Agent;
-  readonly #send: typeof http.request;
-  /** Parsed addresses by path: there are few, and each line needs one. */
-  readonly #addresses = new Map<string, http.RequestOptions>();
+  readonly #pool: Pool;
+  /** What stands before the endpoint in the address. */
+  readonly #prefix: string;
 
   constructor(
     readonly spec: TargetSpec,
     private readonly maxResponseBytes: number,
   ) {
-    const pool = { keepAlive: true, maxFreeSockets: 1024 };
-    const secure = spec.url.startsWith('https:');
-    this.#agent = secure ? new https.Agent({ ...pool, ...tlsOptions(spec.tls) }) : new http.Agent(pool);
-    this.#send = secure ? https.request : http.request;
+    const { origin, pathname } = new URL(spec.url);
+    this.#prefix = pathname === '/' ? '' : pathname;
+    // Limits stand in the gates, and the only time-out is the target's own.
+    this.#pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0, connect: tlsOptions(spec.tls) });
   }
 
   close(): void {
-    this.#agent.destroy();
+    void this.#pool.destroy();
   }
 
   /** Never rejects but for an aborted `signal`, with its reason. */
   async exchange(request: LineRequest): Promise<Answer> {
-    // Before anything is opened: a request that nobody listens to would end the process with its error.
     request.signal.throwIfAborted();
-    const outgoing = this.#open(request);
+    const reply = new LineReply(this.maxResponseBytes);
+    const stop = (): void => reply.stop(new Error('stopped'));
     let timedOut = false;
-    const stop = (): void => void outgoing.destroy();
     const timer = setTimeout(() => {
       timedOut = true;
       stop();
     }, this.spec.requestTimeoutMs);
     request.signal.addEventListener('abort', stop, { once: true });
     try {
-      return await this.#answer(await responseTo(outgoing, request.body()), request.requestId);
+      this.#pool.dispatch(this.#options(request), reply);
+      return answerOf(await reply.whole, request.requestId, this.maxResponseBytes);
     } catch (error) {
-      stop();
       request.signal.throwIfAborted();
       if (timedOut)
         return transport('timeout', `No answer within ${this.spec.requestTimeoutMs} ms; it is not sent again.`);
-      const { code = '', message } = error as NodeJS.ErrnoException;
-      if (REFUSED.has(code)) return transport('refused', `The target cannot be reached (${code}).`);
-      return transport('lost', `The connection to the target broke (${code || message}).`);
+      return brokenBy(error as NodeJS.ErrnoException);
     } finally {
       clearTimeout(timer);
       request.signal.removeEventListener('abort', stop);
     }
   }
 
-  #open(request: LineRequest): http.ClientRequest {
-    const headers = this.#headers(request);
-    return this.#send({ ...this.#address(request.path), method: 'POST', agent: this.#agent, headers });
+  #options(request: LineRequest): Dispatcher.DispatchOptions {
+    const body = request.body();
+    return {
+      path: this.#prefix + request.path,
+      method: 'POST',
+      headers: this.#headers(request),
+      body: body instanceof Uint8Array ? body : Readable.from(body),
+    };
   }
 
-  #address(path: string): http.RequestOptions {
-    let address = this.#addresses.get(path);
-    if (!address) this.#addresses.set(path, (address = urlToHttpOptions(new URL(this.spec.url + path))));
-    return address;
-  }
-
-  #headers({ contentType, bytes, requestId, tenant }: LineRequest): http.OutgoingHttpHeaders {
+  #headers({ contentType, bytes, requestId, tenant }: LineRequest): Record<string, string> {
     const authorization = this.spec.authorization(tenant);
     return {
       'content-type': contentType,
-      'content-length': bytes,
+      'content-length': String(bytes),
       'x-request-id': requestId,
       'x-priority': 'batch',
       'user-agent': 'switchyard-batch',
       ...(authorization === undefined ? {} : { authorization }),
     };
   }
+}
 
-  async #answer(answer: http.IncomingMessage, sentId: string): Promise<Answer> {
-    const body = await bodyOf(answer, this.maxResponseBytes);
-    if (!body) return { kind: 'too_large', message: `The answer has more than ${this.maxResponseBytes} bytes.` };
-    const { headers, statusCode = 0 } = answer;
-    const waitMs = retryAfterMs(headers, Date.now());
-    const should = headers['x-should-retry'];
-    return {
-      kind: 'answer',
-      status: statusCode,
-      contentType: headers['content-type'] ?? '',
-      body,
-      requestId: String(headers['x-request-id'] ?? sentId),
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-      ...(should === 'true' || should === 'false' ? { shouldRetry: should === 'true' } : {}),
-    };
+interface WholeReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Absent: more than was allowed. */
+  readonly body?: Buffer;
+}
+
+/** Takes one reply in. The response may come before the body is through, and is taken then. */
+class LineReply implements Dispatcher.DispatchHandler {
+  readonly #chunks: Buffer[] = [];
+  readonly #whole = Promise.withResolvers<WholeReply>();
+  #controller: Dispatcher.DispatchController | undefined;
+  #stopped: Error | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #bytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  get whole(): Promise<WholeReply> {
+    return this.#whole.promise;
+  }
+
+  /** Also before a connection was there. */
+  stop(reason: Error): void {
+    this.#stopped = reason;
+    this.#controller?.abort(reason);
+    this.#whole.reject(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped) controller.abort(this.#stopped);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#bytes <= this.maxBytes) return;
+    this.#whole.resolve({ status: this.#status, headers: this.#headers });
+    controller.abort(new Error('too large'));
+  }
+
+  onResponseEnd(): void {
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#whole.resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#whole.reject(error);
   }
 }
 
-/** The response may come before the body is through, and is taken then. */
-function responseTo(
-  outgoing: http.ClientRequest,
-  body: Uint8Array | AsyncIterable<Uint8Array>,
-): Promise<http.IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    outgoing.on('response', resolve);
-    outgoing.on('error', reject);
-    void writeBody(outgoing, body).catch((error: Error) => outgoing.destroy(error));
-  });
+function answerOf({ status, headers, body }: WholeReply, sentId: string, maxBytes: number): Answer {
+  if (!body) return { kind: 'too_large', message: `The answer has more than ${maxBytes} bytes.` };
+  const waitMs = retryAfterMs(headers, Date.now());
+  const should = headers['x-should-retry'];
+  return {
+    kind: 'answer',
+    status,
+    contentType: headers['content-type'] ?? '',
+    body,
+    requestId: String(headers['x-request-id'] ?? sentId),
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+    ...(should === 'true' || should === 'false' ? { shouldRetry: should === 'true' } : {}),
+  };
 }
 
-/** By events: for a short answer an async iterator costs as much as all the rest. @returns undefined for more than `maxBytes` */
-function bodyOf(answer: http.IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    answer.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= maxBytes) return;
-      resolve(undefined);
-      answer.destroy();
-    });
-    answer.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    answer.on('error', reject);
-    answer.on('close', () => reject(new Error('closed before its end')));
-  });
+function brokenBy({ code = '', message }: NodeJS.ErrnoException): Answer {
+  if (REFUSED.has(code)) return transport('refused', `The target cannot be reached (${code}).`);
+  return transport('lost', `The connection to the target broke (${code || message}).`);
 }
-
-async function writeBody(outgoing: http.ClientRequest, body: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
-  // A text is joined to the head; Latin-1 is every byte as it is.
-  if (Buffer.isBuffer(body) && body.length <= ONE_WRITE_BYTES)
-    return void outgoing.end(body.toString('latin1'), 'latin1');
-  if (body instanceof Uint8Array) return void outgoing.end(body);
-  for await (const chunk of body) {
-    if (!outgoing.write(chunk)) await drained(outgoing);
-    if (outgoing.destroyed) return;
-  }
-  outgoing.end();
-}
-
-/** Also when the connection is gone: the error comes by another way. */
-const drained = (outgoing: http.ClientRequest): Promise<void> =>
-  new Promise(resolve => {
-    outgoing.once('drain', resolve);
-    outgoing.once('close', resolve);
-  });
 
 const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answer => ({
   kind: 'transport',
@@ -202,7 +209,7 @@ const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answ
   message,
 });
 
-const tlsOptions = (tls: TargetTls): https.AgentOptions => ({
+const tlsOptions = (tls: TargetTls): buildConnector.BuildOptions => ({
   rejectUnauthorized: !tls.insecureSkipVerify,
   ...(tls.caCertFile ? { ca: readFileSync(tls.caCertFile) } : {}),
   ...(tls.clientCertFile ? { cert: readFileSync(tls.clientCertFile) } : {}),
