@@ -22,7 +22,9 @@ class FakeGateway {
       else this.handle(request, response);
     });
     this.sockets = new WebSocketServer({ server: this.server });
-    this.sockets.on('connection', socket => socket.on('message', text => socket.send(`${this.name} ${(text as Buffer).toString()}`)));
+    this.sockets.on('connection', socket =>
+      socket.on('message', text => socket.send(`${this.name} ${(text as Buffer).toString()}`)),
+    );
   }
 
   async listen(port = 0): Promise<void> {
