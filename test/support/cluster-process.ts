@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +45,8 @@ export class ClusterProcess implements AsyncDisposable {
     args: readonly string[] = [],
   ): Promise<ClusterProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'switchyard-cluster-'));
+    // PostgreSQL's own account passes through it; else its data would go elsewhere and stay there.
+    chmodSync(folder, 0o755);
     const modelsFile = join(folder, 'its-models.yaml');
     writeFileSync(modelsFile, JSON.stringify({ models })); // JSON is YAML
     const port = await freePort();
