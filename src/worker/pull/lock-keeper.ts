@@ -10,16 +10,25 @@ import { planeOf } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
+interface Held {
+  readonly hold: ToLockThread;
+  readonly lost: () => void;
+}
+
+/** A thread that cannot start at all must not keep a core busy with trying. */
+const RESTART_MS = 1000;
+
 /**
  * Renews the locks of this worker's jobs on a thread of its own: an engine call that holds the event loop for minutes does not cost
  * the jobs. A stopped or dead process stops its threads as well, and loses them as it should.
  */
 @Injectable()
 export class LockKeeper {
-  readonly #lost = new Map<string, () => void>();
+  readonly #held = new Map<string, Held>();
   readonly #begun = new EventEmitter();
   #ready = false;
   #thread: Worker | undefined;
+  #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(
@@ -37,11 +46,12 @@ export class LockKeeper {
   /** @param lost called once, when somebody else has the job */
   hold({ id, token }: TakenJob, untilMs: number, lost: () => void): Disposable {
     const key = `${id} ${token}`;
-    this.#lost.set(key, lost);
-    this.#send({ type: 'hold', id, token, untilMs });
+    const hold: ToLockThread = { type: 'hold', id, token, untilMs };
+    this.#held.set(key, { hold, lost });
+    this.#send(hold);
     return {
       [Symbol.dispose]: () => {
-        this.#lost.delete(key);
+        this.#held.delete(key);
         this.#send({ type: 'release', id, token });
       },
     };
@@ -49,6 +59,7 @@ export class LockKeeper {
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#restart);
     const thread = this.#thread;
     this.#thread = undefined;
     thread?.postMessage({ type: 'close' } satisfies ToLockThread);
@@ -56,7 +67,8 @@ export class LockKeeper {
   }
 
   #send(message: ToLockThread): void {
-    if (!this.#closed) (this.#thread ??= this.#start()).postMessage(message);
+    // Between two threads nothing is lost: the next one is told all that is held.
+    this.#thread?.postMessage(message);
   }
 
   #began(): void {
@@ -70,19 +82,30 @@ export class LockKeeper {
       ...{ url, lockMs, queueKey: this.queue.key('').slice(0, -1) },
       options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
     };
-    const thread = new Worker(threadEntry('./lock.thread.js', import.meta.url), { name: 'locks', workerData });
+    const thread = this.spawn(workerData);
     thread.on('message', (message: FromLockThread) => {
       if (message.type === 'ready') this.#began();
-      else for (const { id, token } of message.jobs) this.#lost.get(`${id} ${token}`)?.();
+      else for (const { id, token } of message.jobs) this.#held.get(`${id} ${token}`)?.lost();
     });
-    thread.on('error', error => {
-      this.log.error(
-        { event: 'lock_thread_died', err: error },
-        'The thread that renews locks died; the next one starts',
-      );
-      this.#thread = undefined;
-    });
+    // Heard, so that it does not end the process; `exit` follows.
+    thread.on('error', error => this.log.error({ event: 'lock_thread_died', err: error }, LOCK_THREAD_DIED));
+    thread.on('exit', () => this.#startAgain());
     thread.unref();
+    for (const { hold } of this.#held.values()) thread.postMessage(hold);
     return thread;
   }
+
+  #startAgain(): void {
+    if (this.#closed) return;
+    this.#thread = undefined;
+    this.#ready = false;
+    this.#restart = setTimeout(() => (this.#thread = this.#start()), RESTART_MS);
+  }
+
+  /** For specs that end it. */
+  protected spawn(workerData: LockThreadData): Worker {
+    return new Worker(threadEntry('./lock.thread.js', import.meta.url), { name: 'locks', workerData });
+  }
 }
+
+const LOCK_THREAD_DIED = 'The thread that renews locks died; the next one starts and takes over what is held.';

@@ -1,0 +1,54 @@
+import { type Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
+import { LockKeeper } from '../../../src/worker/pull/lock-keeper.js';
+import { type LockThreadData } from '../../../src/worker/pull/lock-protocol.js';
+import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
+import { type TakenJob } from '../../../src/worker/pull/taken-job.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { until } from '../../support/waiting.js';
+
+class MortalKeeper extends LockKeeper {
+  readonly threads: Worker[] = [];
+
+  protected override spawn(workerData: LockThreadData): Worker {
+    this.threads.push(super.spawn(workerData));
+    return this.threads.at(-1)!;
+  }
+}
+
+describe('thread that renews locks', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let keeper: MortalKeeper;
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = new Redis(server.url);
+    const spec = { workerId: 'w', plane: { url: server.url, lockMs: 1500 } } as unknown as WorkerSpec;
+    const queue = { key: (id: string) => `p:q:${id}` } as RequestQueue;
+    keeper = new MortalKeeper(spec, pino({ level: 'silent' }), queue);
+  });
+  afterAll(async () => {
+    await keeper.close();
+    redis.disconnect();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const leftMs = () => redis.pttl('p:q:job:lock');
+
+  it('is started again when it dies, and goes on with what is held', async () => {
+    await keeper.start();
+    await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
+    using _held = keeper.hold({ id: 'job', token: 'token' } as TakenJob, Date.now() + 3_600_000, () => undefined);
+    expect(await until(async () => (await leftMs()) < 2000)).toBe(true);
+
+    await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
+    await keeper.threads[0]!.terminate();
+    await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
+    expect(await until(async () => (await leftMs()) < 2000)).toBe(true);
+    expect(keeper.threads).toHaveLength(2);
+    await keeper.start();
+  });
+});
