@@ -255,9 +255,9 @@ export class LlamaBackend implements TextBackend {
 }
 
 function settingsOf(options: LlamaOptions): ChildSettings {
-  const { modelFile, device, gpuLayers, contextTokens, rows, stepTokens, threads } = options;
-  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, drawThreads: drawThreads(options) };
-  return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
+  const { modelFile, device, gpuLayers, contextTokens, rows, stepTokens, threads, exact = false } = options;
+  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, exact };
+  return { ...shared, drawThreads: drawThreads(options), ...(gpuLayers !== undefined && { gpuLayers }) };
 }
 
 function drawnOf(vocabulary: Vocabulary, token: number, known: DrawnProbabilities | undefined): Drawn {

@@ -14,7 +14,7 @@ export interface ChildSettings {
   /** Tokens of one native batch. */
   readonly stepTokens: number;
   /** Attention and its memory in 32 bits. */
-  readonly exact?: boolean;
+  readonly exact: boolean;
   readonly threads: number;
   /** Draws that are made at the same time; each is a pass over the vocabulary. */
   readonly drawThreads: number;

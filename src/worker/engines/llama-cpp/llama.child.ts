@@ -28,7 +28,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const { bindings, native, model, device } = await openModel(settings);
   const { rows, contextTokens, stepTokens, threads, exact } = settings;
   const shape = { sequences: rows, contextTokens, batchTokens: stepTokens, threads };
-  const context = await openContext(model, { ...shape, ...(exact && { exact }) });
+  const context = await openContext(model, { ...shape, exact });
   const costs = await warmUp(context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;

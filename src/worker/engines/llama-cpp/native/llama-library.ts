@@ -98,7 +98,7 @@ export async function openContext(
     readonly contextTokens: number;
     readonly batchTokens: number;
     readonly threads: number;
-    readonly exact?: boolean;
+    readonly exact: boolean;
   },
 ): Promise<NativeContext> {
   const context = await model.createContext({
