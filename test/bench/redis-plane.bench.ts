@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atLeast, type BenchResult, progress } from './support/bench-result.js';
+import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { benchModel } from './support/bench-model.js';
 import { median, rounded } from './support/percentiles.js';
 import { type PlaneRig, startPlaneRig } from './support/plane-rig.js';
+import { twoDrivers } from './support/two-drivers.js';
 
 /** Full groups of 6 every 60 ms on one device: 100 jobs a second for each worker. */
 const COST = { groupMs: 60, itemMs: 0, prepMs: 0, maxBatch: 6 };
@@ -20,7 +21,8 @@ interface Row {
 
 /**
  * What do Redis and pulling cost? A backlog worked off by 1, 2 and 4 pull workers, against what their devices allow; and the same
- * backlog by BullMQ's own `Worker` loop, whose processor only sleeps as long as the device would for as many at a time.
+ * backlog by BullMQ's own `Worker` loop, whose processor only sleeps as long as the device would for as many at a time. And one request through
+ * either driver.
  */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
@@ -32,10 +34,13 @@ export async function run(): Promise<BenchResult> {
     }
     await using rig = await startPlaneRig(benchModel(COST), folder, 0);
     const bare = await bareLoop(rig);
+    const drivers = await twoDrivers(folder);
+    progress(`  one request: ${JSON.stringify(drivers)}`);
     const goals = WORKERS.map(workers =>
       atLeast(`${workers} pull workers, fraction of the limit`, pulled[`workers${workers}`]!.ofLimit, 0.9),
     );
-    return { results: { ...COST, limitPerS: LIMIT_PER_S, pulled, bullmqWorkerLoop: bare }, goals };
+    goals.push(atMost('in-flight cancel at another gateway p95, ms', drivers.cancelElsewhereMs.p95, 50));
+    return { results: { ...COST, limitPerS: LIMIT_PER_S, pulled, bullmqWorkerLoop: bare, drivers }, goals };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

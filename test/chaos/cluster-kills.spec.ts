@@ -14,6 +14,8 @@ const KILLS = Number(process.env.CHAOS_KILLS ?? 10);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const CALLERS = 8;
 const LINES = 200;
+/** A group of the result log (src/batch/execute/result-log.ts). */
+const LINES_PER_CHECKPOINT = 64;
 const KINDS = ['worker', 'gateway', 'processor', 'redis', 'postgres'] as const;
 
 /** Short enough that who died is replaced within the time of a test. */
@@ -33,7 +35,7 @@ const installed = hasRedis && existsSync('/usr/lib/postgresql');
 
 (installed ? describe : describe.skip)(`a cluster struck at random moments (seed ${SEED})`, () => {
   it(
-    `by kill -9 of any process, ${KILLS} times under load: 0 lost, 0 answered wrongly, 0 computed twice into a result, 0 stuck`,
+    `by kill -9 of any process, ${KILLS} times under load: 0 lost, 0 answered wrongly, 0 answered twice, 0 stuck`,
     async () => {
       const models = [syntheticModel({ baseMs: 20, perItemMs: 5, maxBatch: 8 })];
       await using cluster = await ClusterProcess.start(models, IMPATIENT);
@@ -49,7 +51,10 @@ const installed = hasRedis && existsSync('/usr/lib/postgresql');
       expect(load.answers.map(({ id }) => id).sort()).toEqual([...load.ids].sort());
       await batch.expectEachLineOnce();
       await expectNothingLeft(cluster);
-      expect(await completedTwice(cluster)).toEqual([]);
+      const again = await completedAgain(cluster);
+      expect(again.filter(id => !isLine(id))).toEqual([]);
+      // What a dead processor had not yet made durable is sent again (D-14); its first answer had nobody to hear it.
+      expect(again.filter(isLine).length).toBeLessThanOrEqual(LINES_PER_CHECKPOINT * Math.ceil(KILLS / KINDS.length));
     },
     180_000 + KILLS * 30_000,
   );
@@ -134,8 +139,10 @@ async function expectNothingLeft(cluster: ClusterProcess): Promise<void> {
   });
 }
 
-/** Jobs that ended with a result more than once, by the journal that BullMQ keeps of its queue. */
-async function completedTwice(cluster: ClusterProcess): Promise<string[]> {
+const isLine = (jobId: string): boolean => jobId.includes('.batch_');
+
+/** Jobs that ended with a result once more, by the journal that BullMQ keeps of its queue. */
+async function completedAgain(cluster: ClusterProcess): Promise<string[]> {
   const redis = new Redis(cluster.of('redis')[0]!.port, '127.0.0.1');
   try {
     const [stream = ''] = (await redis.keys('switchyard:requests-synthetic:events')) ?? [];

@@ -71,7 +71,10 @@ export const ERROR_REGISTRY = {
   batch_not_cancellable: invalid(400, 'The batch has ended, or is writing its results.'),
   batch_not_finished: invalid(400, 'Only a batch that has ended can be deleted or tried again.'),
   nothing_to_retry: invalid(400, 'The batch has no failed lines to try again.'),
-  webhook_refused: invalid(400, 'The webhook may not lead there (its form, or its host or port), or the server has no secret to sign it with.'),
+  webhook_refused: invalid(
+    400,
+    'The webhook may not lead there (its form, or its host or port), or the server has no secret to sign it with.',
+  ),
   invalid_api_key: invalid(401, 'No API key, or one that is unknown, withdrawn or expired.'),
   missing_scope: invalid(403, 'The API key is valid but may not do this.'),
   origin_not_allowed: invalid(

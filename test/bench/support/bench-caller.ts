@@ -9,9 +9,10 @@ export class BenchCaller {
   #answered: Promise<HttpReply> | undefined;
   #requestId = '';
 
-  constructor(port: number) {
+  /** @param controlPort of the gateway that is asked to cancel */
+  constructor(port: number, controlPort = port) {
     this.#work = new HttpConnection(port);
-    this.#control = new HttpConnection(port);
+    this.#control = new HttpConnection(controlPort);
   }
 
   transcribe(requestId: string, priority: 'realtime' | 'batch'): Promise<HttpReply> {
