@@ -7,6 +7,7 @@ import {
   SERVING,
 } from '../../../src/contracts/grpc/health.codec.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { pause } from '../../support/waiting.js';
 import { PullPlane } from './pull-plane.js';
 
 const model = syntheticModel({ steps: 100, baseMs: 20 });
@@ -62,6 +63,22 @@ describe('a pull worker', () => {
     await plane.client.config('SET', 'maxmemory', '0');
     const result = await plane.result(job);
     expect(result).toMatchObject({ outcome: 'completed', phases: { attempts: 1 } });
+  });
+
+  it('survives a failover: its Redis takes no writes and unblocks who waits, until one that takes them is there', async () => {
+    await using plane = await PullPlane.start({ model: syntheticModel({ steps: 100, baseMs: 500 }) });
+    await plane.worker();
+    expect((await plane.result(await plane.submit('before'))).outcome).toBe('completed');
+    const job = await plane.submit('while it works');
+    await plane.until('it is active', () => job.isActive());
+    // A replica of nobody that can be reached: what the old master is once the new one was elected.
+    await plane.client.call('REPLICAOF', '127.0.0.1', '1');
+    expect(await plane.submit('refused').catch((error: Error) => error.message)).toContain('READONLY');
+    // Long enough that the answer is usually computed, and refused, in between.
+    await pause(1000);
+    await plane.client.call('REPLICAOF', 'NO', 'ONE');
+    expect(await plane.result(job)).toMatchObject({ outcome: 'completed' });
+    expect((await plane.result(await plane.submit('after'))).outcome).toBe('completed');
   });
 
   it('survives a Redis that has forgotten its scripts', async () => {
