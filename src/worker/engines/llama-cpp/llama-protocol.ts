@@ -1,4 +1,4 @@
-import { type Prompt } from '../../generation/text-backend.port.js';
+import { type Prompt, type Sampling } from '../../generation/text-backend.port.js';
 
 /** What the child process loads, on its command line. */
 export interface ChildSettings {
@@ -78,20 +78,11 @@ export interface SequenceStart {
   readonly answer: Uint32Array;
 }
 
-/** `Sampling` as it crosses to the child; the grammar is GBNF text. */
-export interface WireSampling {
-  readonly temperature: number;
-  readonly topP: number;
-  readonly topK: number;
-  readonly minP: number;
-  readonly frequencyPenalty: number;
-  readonly presencePenalty: number;
-  readonly repeatPenalty: number;
-  readonly seed: number;
+/** `Sampling` as it crosses to the child: biases as arrays, the grammar as GBNF text. */
+export interface WireSampling extends Omit<Sampling, 'logitBias' | 'grammar'> {
   readonly biasTokens?: Uint32Array;
   readonly biasValues?: Float32Array;
   readonly grammar?: string;
-  readonly logprobs?: number;
 }
 
 export interface DrawnProbabilities {
