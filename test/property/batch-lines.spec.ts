@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FairShare } from '../../src/core/jobs/fair-share.js';
-import { valueSpan } from '../../src/core/jobs/line-span.js';
+import { valueSpan, valueSpans } from '../../src/core/jobs/line-span.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -29,6 +29,22 @@ describe('A body inside a batch line', () => {
   ])('keeps %s', (_, line, body) => {
     const span = valueSpan(bytes(line), 'body')!;
     expect(line.slice(span.start, span.end)).toBe(body);
+  });
+
+  it('ends where it ends, wherever in a string an escape stands', () => {
+    for (let length = 0; length < 140; length++) {
+      for (const text of ['\\', '"', '\\"', '"\\', '\\\\"']) {
+        const body = JSON.stringify({ [`k${'x'.repeat(length)}${text}`]: `${'x'.repeat(length)}${text}` });
+        const line = bytes(`{"a":${body},"body":${body},"b":${body}}`);
+        const { start, end } = valueSpan(line, 'body')!;
+        expect(new TextDecoder().decode(line.subarray(start, end))).toBe(body);
+      }
+    }
+  });
+
+  it('is found together with others in one pass, absent keys left out', () => {
+    const { a, body, none } = valueSpans(bytes('{"body":{"a":2},"a":1}'), ['a', 'body', 'none']);
+    expect([a, body, none]).toEqual([{ start: 20, end: 21 }, { start: 8, end: 15 }, undefined]);
   });
 
   it('is undefined when only something deeper has that name', () => {

@@ -1,4 +1,4 @@
-import { valueSpan } from '../../core/jobs/line-span.js';
+import { valueSpans } from '../../core/jobs/line-span.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type AudioUpload } from './audio-upload.js';
 import { InputDamaged } from './input-lines.js';
@@ -13,12 +13,9 @@ export interface LineParts {
 
 /** @param line one that ingestion found good. @throws InputDamaged */
 export function lineParts(line: Buffer): LineParts {
-  const part = (key: string): Buffer => {
-    const span = valueSpan(line, key);
-    if (!span) throw new InputDamaged(`The input line has no ${key}.`);
-    return line.subarray(span.start, span.end);
-  };
-  return { customIdJson: part('custom_id').toString(), body: part('body') };
+  const { custom_id: id, body } = valueSpans(line, ['custom_id', 'body']);
+  if (!id || !body) throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
+  return { customIdJson: line.toString('utf8', id.start, id.end), body: line.subarray(body.start, body.end) };
 }
 
 /** What is sent, and what the answer's treatment needs to know. */
