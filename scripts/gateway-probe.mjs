@@ -1,17 +1,7 @@
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const PROBE_EVERY_MS = 200;
 const PROBE_LIMIT_MS = 2000;
-
-/** What keeps this process from listening there: an error code such as EADDRINUSE, or undefined. */
-export function listenProblem(host, port) {
-  return new Promise(resolve => {
-    const server = createServer();
-    server.once('error', error => resolve(error.code));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
-  });
-}
 
 /**
  * Probes `/health` until every model is ready, the limit is over or the gateway stops. `/health/ready` would be too early:

@@ -19,7 +19,8 @@ export class GatewayProcess {
     this.#child = spawn(node, [inRoot('dist/main.gateway.js')], {
       cwd: ROOT,
       env,
-      stdio: ['ignore', 'inherit', 'inherit'],
+      // The channel is never used: it closes when this process dies, also by SIGKILL, and then the gateway drains.
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
     });
     this.exitCode = new Promise(resolve => {

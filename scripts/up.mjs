@@ -6,7 +6,8 @@ import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
 import { serveCluster } from './up-cluster.mjs';
-import { listenProblem, waitUntilReady } from './gateway-probe.mjs';
+import { waitUntilReady } from './gateway-probe.mjs';
+import { stopWithNpm } from './setup/npm-parent.mjs';
 
 const HELP = `npm run up [-- OPTIONS]
 
@@ -35,6 +36,7 @@ await runMain(async () => {
   await ensureBuild();
   const settings = await effectiveSettings(options);
   await refuseTakenPort(settings);
+  stopWithNpm();
   const limitMs = missing.length > 0 ? READY_LIMIT_WITHOUT_ENGINE_MS : READY_LIMIT_MS;
   if (!options.cluster) return serve(settings, limitMs);
   const lacking = await ensureClusterPackages(options);
@@ -98,11 +100,10 @@ async function effectiveSettings({ environment }) {
 
 async function refuseTakenPort({ host, port }) {
   if (port === 0) throw new SetupError('--port 0 would take a port that nobody knows; name one');
-  const problem = await listenProblem(host, port);
-  if (problem === 'EADDRINUSE') {
-    throw new SetupError(`Port ${port} on ${host} is in use. Stop what uses it, or: npm run up -- --port ${port + 1}`);
-  }
-  if (problem) throw new SetupError(`Cannot listen on ${host}, port ${port}: ${problem}`);
+  // Compiled by now: the gateway's own check, so that both say the same.
+  const { explainListenProblem } = await import(inRoot('dist/platform/process/listen-check.js'));
+  const problem = await explainListenProblem({ host, port }, other => `npm run up -- --port ${other}`);
+  if (problem) throw new SetupError(problem);
 }
 
 async function serve(settings, limitMs) {

@@ -8,6 +8,7 @@ import { ParentLink } from './batch/lease/parent-link.js';
 import { ConfigError } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
+import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { MetricsServer } from './platform/metrics/metrics-server.js';
 import { ownMetricsText } from './platform/metrics/metrics-text.js';
 import { startTracing } from './platform/tracing/tracing.js';
@@ -16,6 +17,7 @@ const parent = new ParentLink(process);
 const metrics = new MetricsServer();
 
 async function bootstrap(): Promise<void> {
+  if (!shallRun(PROCESSOR_USAGE)) return;
   const link = takeProcessorLink();
   if (link) giveWay();
   const { settings, models } = loadConfig();
@@ -55,9 +57,14 @@ function giveWay(): void {
   if (getPriority() < below) setPriority(below);
 }
 
+function messageOf(error: unknown): string {
+  if (error instanceof UsageError) return error.text;
+  return error instanceof ConfigError ? error.message : String((error as Error).stack);
+}
+
 bootstrap().catch(async (error: unknown) => {
-  const message = error instanceof ConfigError ? error.message : String((error as Error).stack);
+  const message = messageOf(error);
   await parent.send({ type: 'failed', message });
   process.stderr.write(`${message}\n`);
-  process.exit(1);
+  process.exit(error instanceof UsageError ? WRONG_USAGE : 1);
 });

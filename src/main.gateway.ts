@@ -3,15 +3,40 @@ import { Logger } from '@nestjs/common';
 import { createGateway } from './gateway/bootstrap.js';
 import { ConfigError } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
+import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
+import { environmentName } from './platform/config/settings.js';
+import { explainListenProblem } from './platform/process/listen-check.js';
+import { onParentLost } from './platform/process/parent-loss.js';
 import { engineObjections } from './worker/engines/engine-objections.js';
 
-try {
+async function bootstrap(): Promise<void> {
   const { settings, models } = loadConfig({ askEngine: engineObjections });
+  const { host, port } = settings.server;
+  // Asked before any worker is started for nothing.
+  const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
+  if (taken !== undefined) return fail(taken);
   const app = await createGateway({ settings, models });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-  await app.listen(settings.server.port, settings.server.host);
+  // Callers are still connected when `npm run up` was killed: their requests are worth finishing.
+  onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    // Workers are running by now, and would keep this process.
+    await app.close();
+    throw error;
+  }
   new Logger('gateway').log(`listening on ${await app.getUrl()}`);
+}
+
+function fail(text: string, code = 1): void {
+  process.stderr.write(`${text}\n`);
+  process.exitCode = code;
+}
+
+try {
+  if (shallRun(GATEWAY_USAGE)) await bootstrap();
 } catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : String((error as Error).stack)}\n`);
-  process.exitCode = 1;
+  if (error instanceof UsageError) fail(error.text, WRONG_USAGE);
+  else fail(error instanceof ConfigError ? error.message : String((error as Error).stack));
 }

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
+import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { WORKER_USAGE, workerSpecOf } from './platform/config/worker-arguments.js';
 import { createEngine } from './worker/engines/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
@@ -48,6 +49,10 @@ async function bootstrap(): Promise<void> {
 
 /** The message carries what to install or where to look; the exit code lets the supervisor back off. */
 bootstrap().catch(async (error: unknown) => {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.text}\n`);
+    process.exit(WRONG_USAGE);
+  }
   const message = error instanceof Error ? error.message : String(error);
   await supervisor.report({ type: 'failed', message });
   process.stderr.write(`worker failed to start: ${message}\n`);

@@ -19,7 +19,8 @@ export class Member {
   restarts = 0;
 
   /**
-   * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal, graceMs}
+   * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal, graceMs, tied}; `tied`: it gets an IPC
+   * channel, whose end tells it that this process is gone, also by SIGKILL
    * @param onChange called when its pid changes
    */
   constructor(spec, onChange) {
@@ -33,10 +34,11 @@ export class Member {
   }
 
   start() {
-    const { file, args, env, cwd, uid, gid, log } = this.spec;
+    const { file, args, env, cwd, uid, gid, log, tied } = this.spec;
     const output = openSync(log, 'a');
     this.#startedAtMs = Date.now();
-    const child = spawn(file, args, { cwd, env, uid, gid, stdio: ['ignore', output, output], detached: true });
+    const stdio = ['ignore', output, output, ...(tied ? ['ipc'] : [])];
+    const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
     closeSync(output);
     this.#child = child;
     child.once('error', error => appendFileSync(log, `cannot be started: ${error.message}\n`));

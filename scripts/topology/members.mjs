@@ -13,7 +13,7 @@ const KILL_AFTER_GRACE_MS = 10_000;
 export function switchyardMembers(plan) {
   const settings = sharedSettings(plan);
   const member = (name, kind, script, extra) => ({
-    ...{ name, kind, file: nodeBinary(), cwd: ROOT, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS },
+    ...{ name, kind, file: nodeBinary(), cwd: ROOT, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS, tied: true },
     ...extra,
     args: [inRoot('dist', script), ...(extra.args ?? [])],
     env: { ...plan.env, ...settings, ...extra.env },

@@ -9,25 +9,19 @@ import { SetupError } from '../setup/report.mjs';
 const REDIS = '/usr/bin/redis-server';
 const POSTGRES = '/usr/lib/postgresql';
 
+/** Of util-linux, on every Debian. */
+const SETPRIV = '/usr/bin/setpriv';
+
 /** A Redis that forgets nothing it has answered: every write is on disk before its answer. */
 export function redisServer({ folder, port }) {
   if (!existsSync(REDIS)) throw new SetupError('Redis is not installed: apt-get install redis-server');
   const data = join(folder, 'redis');
   mkdirSync(data, { recursive: true });
+  const listen = ['--port', String(port), '--bind', '127.0.0.1'];
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
   return {
-    ...{ name: 'redis', kind: 'redis', file: REDIS, cwd: data, port },
-    args: [
-      '--port',
-      String(port),
-      '--bind',
-      '127.0.0.1',
-      '--dir',
-      data,
-      '--maxmemory-policy',
-      'noeviction',
-      ...durable,
-    ],
+    ...{ name: 'redis', kind: 'redis', cwd: data, port },
+    ...endingWithUs('TERM', REDIS, [...listen, '--dir', data, '--maxmemory-policy', 'noeviction', ...durable]),
   };
 }
 
@@ -41,12 +35,19 @@ export function postgresServer({ folder, port }) {
   }
   const listen = ['-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=200'];
   return {
-    ...{ name: 'postgres', kind: 'postgres', file: postgresBinary('postgres'), cwd: data, port, ...account },
-    args: ['-D', data, ...listen],
+    ...{ name: 'postgres', kind: 'postgres', cwd: data, port, ...account },
+    ...endingWithUs('INT', postgresBinary('postgres'), ['-D', data, ...listen]),
     // Fast shutdown: sessions end, what was answered is kept.
     stopSignal: 'SIGINT',
   };
 }
+
+/**
+ * A command that is sent `signal` by the kernel when this process dies, however that happens. Servers cannot watch an IPC channel as
+ * our own programs do, and would otherwise hold their ports and folders for ever.
+ */
+const endingWithUs = (signal, file, args) =>
+  existsSync(SETPRIV) ? { file: SETPRIV, args: ['--pdeathsig', signal, '--', file, ...args] } : { file, args };
 
 export const postgresUrl = port => `postgres://switchyard@127.0.0.1:${port}/postgres`;
 

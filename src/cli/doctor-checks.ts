@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
-import { createServer, connect } from 'node:net';
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { byteText, freeBytes } from '../platform/hub/disk-space.js';
 import { ModelShelf } from '../platform/hub/model-shelf.js';
+import { listenProblem } from '../platform/process/listen-check.js';
+import { portHolder } from '../platform/process/port-holder.js';
 import { EMBEDDED_LIBRARIES } from './engine-libraries.js';
 import { checkModels } from './models-check.js';
 
@@ -78,16 +80,14 @@ export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Dia
 
 /** Free, or taken by a Switchyard that runs: both are well. */
 export async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
-  const problem = await new Promise<string | undefined>(settle => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => settle(error.code));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => settle(undefined)));
-  });
+  const problem = await listenProblem({ host, port });
   const what = `port ${port}`;
   if (problem === undefined) return ok(what, `free on ${host}`);
   if (problem === 'EADDRINUSE' && (await isSwitchyard(host, port))) return ok(what, `a gateway runs on ${host}`);
-  const fix = `stop what uses it, or set SWITCHYARD_SERVER_PORT=${port + 1}`;
-  return { what, state: 'fail', detail: `cannot listen on ${host}: ${problem}`, fix };
+  const holder = problem === 'EADDRINUSE' ? portHolder(port) : undefined;
+  const by = holder ? `, held by process ${holder.pid} (${holder.command})` : '';
+  const fix = `${holder ? `kill ${holder.pid}` : 'stop what uses it'}, or set SWITCHYARD_SERVER_PORT=${port + 1}`;
+  return { what, state: 'fail', detail: `cannot listen on ${host}: ${problem}${by}`, fix };
 }
 
 async function isSwitchyard(host: string, port: number): Promise<boolean> {

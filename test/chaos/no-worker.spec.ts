@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createServer } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { freePort } from '../support/free-port.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
 import { NodeProcess } from '../support/node-process.js';
 import { Product } from '../support/product.js';
@@ -60,14 +60,4 @@ function startWorker(port: number, folder: string, round: number): NodeProcess {
     logLevel: 'warn',
   });
   return new NodeProcess({ name: `worker-${round}`, script: resolve('dist/main.worker.js'), env, folder });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

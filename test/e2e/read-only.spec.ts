@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '../support/free-port.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { leftover } from '../support/leftovers.js';
 import { pause } from '../support/waiting.js';
@@ -135,13 +135,4 @@ async function upload(url: string, purpose: string, text: string): Promise<strin
 async function post(url: string, path: string, body: object): Promise<Batch> {
   const headers = { 'content-type': 'application/json' };
   return (await (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as Batch;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

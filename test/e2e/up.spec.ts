@@ -1,17 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/free-port.js';
 import { isAlive } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { UpProcess } from '../support/up-process.js';
 
 /** `npm run up` as a person meets it: its words, its exit codes, Ctrl-C. */
 describe('npm run up', () => {
   let folder: string;
-  let ups: Up[];
+  let ups: UpProcess[];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'up-'));
@@ -23,8 +24,8 @@ describe('npm run up', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(args: readonly string[], settings: Record<string, string> = {}): Up {
-    const up = new Up(args, {
+  function start(args: readonly string[], settings: Record<string, string> = {}): UpProcess {
+    const up = new UpProcess(args, {
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
       ...settings,
@@ -52,13 +53,14 @@ describe('npm run up', () => {
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
   });
 
-  it('names the port that is in use and how to choose another', async () => {
+  it('names the port that is in use, who has it, and how to choose another', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;
     const up = start(['--no-install', '--port', String(port)]);
     expect(await up.exitCode()).toBe(1);
-    expect(up.output).toContain(`Port ${port} on 127.0.0.1 is in use`);
+    expect(up.output).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
+    expect(up.output).toContain(`Stop it with: kill ${process.pid}`);
     expect(up.output).toContain(`npm run up -- --port ${port + 1}`);
     holder.close();
   });
@@ -80,46 +82,3 @@ describe('npm run up', () => {
     expect(wrong.output).toContain("Unknown option '--prot'");
   });
 });
-
-/** One run of scripts/up.mjs. */
-class Up {
-  readonly child: ChildProcess;
-  output = '';
-
-  constructor(args: readonly string[], settings: Record<string, string>) {
-    this.child = spawn(process.execPath, ['scripts/up.mjs', ...args], {
-      env: { ...process.env, NODE_OPTIONS: '', ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const keep = (chunk: Buffer) => (this.output += chunk.toString());
-    this.child.stdout?.on('data', keep);
-    this.child.stderr?.on('data', keep);
-  }
-
-  /** Resolves once `text` was written; rejects when the process ends without it. */
-  async says(text: string): Promise<void> {
-    while (!this.output.includes(text)) {
-      if (this.child.exitCode !== null) throw new Error(`ended without saying "${text}":\n${this.output}`);
-      await Promise.race([once(this.child.stderr!, 'data'), once(this.child, 'exit')]);
-    }
-  }
-
-  async exitCode(): Promise<number | null> {
-    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'close');
-    return this.child.exitCode;
-  }
-
-  async end(): Promise<void> {
-    this.child.kill('SIGTERM');
-    await this.exitCode();
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { environmentName } from '../../src/platform/config/settings.js';
+import { freePort } from './free-port.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { leftover } from './leftovers.js';
 import { MetricsScrape } from './metrics-scrape.js';
@@ -109,6 +109,13 @@ export class ClusterProcess implements AsyncDisposable {
     throw new Error(`waited ${limitMs / 1000} s for: ${what}\n${this.output}\n${this.#logTails()}`);
   }
 
+  /** kill -9 of the command itself, whose members must notice. */
+  async killLauncher(): Promise<void> {
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+  }
+
   /** Ctrl-C. @returns its exit code */
   async stop(): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
@@ -128,14 +135,4 @@ export class ClusterProcess implements AsyncDisposable {
       .map(({ name }) => `--- ${name}\n${readFileSync(join(this.folder, 'logs', `${name}.log`), 'utf8').slice(-1500)}`)
       .join('\n');
   }
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

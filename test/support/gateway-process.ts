@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
+import { freePort } from './free-port.js';
 import { HttpConnection, type HttpReply } from './http-connection.js';
 import { plainRequest } from './http-request.js';
 import { MetricsScrape } from './metrics-scrape.js';
@@ -86,14 +86,4 @@ export class GatewayProcess implements AsyncDisposable {
     }
     throw new Error(`the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`);
   }
-}
-
-/** A port that was free a moment ago; the gateway reports no port of its own. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
-  const address = server.address();
-  await new Promise(closed => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

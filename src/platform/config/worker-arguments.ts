@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from './load-config.js';
 import { modelOn, type ModelSpec } from './model-spec.js';
+import { UsageError } from './program-arguments.js';
 import { type Settings } from './settings.js';
 import {
   fetchRules,
@@ -44,18 +45,28 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 
 /**
  * What this worker process is to be: what its supervisor says, or what was written on the command line. Undefined: help was
- * asked for. @throws Error, ConfigError saying what is missing.
+ * asked for. @throws UsageError, ConfigError saying what is missing.
  */
 export function workerSpecOf(args: readonly string[], environment = process.env): WorkerSpec | undefined {
   if (environment[WORKER_SPEC_VARIABLE] !== undefined) return readWorkerSpec(environment);
-  const { values } = parseArgs({ args: [...args], options: OPTIONS });
+  const values = parsed(args);
   return values.help ? undefined : specOf(values, environment);
 }
+
+function parsed(args: readonly string[]): Values {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+}
+
+const wrong = (message: string): UsageError => new UsageError(message, WORKER_USAGE);
 
 function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
   const { settings, models } = loadConfig({ environment });
   const model = models.find(({ id }) => id === values.model);
-  if (!model) throw new Error(`--model must be one of ${models.map(({ id }) => id).join(', ')}\n\n${WORKER_USAGE}`);
+  if (!model) throw wrong(`--model must be one of ${models.map(({ id }) => id).join(', ')}`);
   const { host, port } = listenAddress(values.listen);
   const place = {
     workerId: values.id ?? `${model.id}@${values.listen}`,
@@ -68,23 +79,23 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
 }
 
 function sourceOf(source: string | undefined, settings: Settings, model: ModelSpec) {
-  if (source !== undefined && source !== 'pull' && source !== 'push') throw new Error('--source must be pull or push');
+  if (source !== undefined && source !== 'pull' && source !== 'push') throw wrong('--source must be pull or push');
   if (source === 'push') return {};
   if (source === undefined) return pulledWork(model, settings);
-  if (model.kind === 'llm') throw new Error(`--source pull: ${model.id} generates text, which is always pushed`);
+  if (model.kind === 'llm') throw wrong(`--source pull: ${model.id} generates text, which is always pushed`);
   return pulledWork(model, { ...settings, queue: { ...settings.queue, driver: 'redis' } });
 }
 
 function listenAddress(listen: string): { host: string; port: number } {
   const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(listen) ?? [];
-  if (host === undefined || Number(port) > 65_535) throw new Error(`--listen must be HOST:PORT, not ${listen}`);
+  if (host === undefined || Number(port) > 65_535) throw wrong(`--listen must be HOST:PORT, not ${listen}`);
   return { host, port: Number(port) };
 }
 
 function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
   const { 'tls-cert': certFile, 'tls-key': keyFile, 'tls-client-ca': clientCaFile, 'token-file': tokenFile } = values;
-  if ((certFile === undefined) !== (keyFile === undefined)) throw new Error('--tls-cert and --tls-key go together');
-  if (clientCaFile !== undefined && certFile === undefined) throw new Error('--tls-client-ca needs --tls-cert');
+  if ((certFile === undefined) !== (keyFile === undefined)) throw wrong('--tls-cert and --tls-key go together');
+  if (clientCaFile !== undefined && certFile === undefined) throw wrong('--tls-client-ca needs --tls-cert');
   return {
     ...(certFile !== undefined &&
       keyFile !== undefined && { tls: { certFile, keyFile, ...(clientCaFile && { clientCaFile }) } }),

@@ -1,3 +1,5 @@
+import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
+
 /** What a worker tells the process that started it, over Node's IPC channel. */
 export type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number }
@@ -5,10 +7,8 @@ export type WorkerMessage =
   | { readonly type: 'failed'; readonly message: string };
 
 /** The part of `process` that is used here. */
-export interface IpcProcess {
-  readonly connected?: boolean;
+export interface IpcProcess extends ParentedProcess {
   send?(message: unknown, callback: (error: Error | null) => void): boolean;
-  once(event: 'disconnect', listener: () => void): unknown;
 }
 
 /** The tie to the supervising gateway. A worker that was started by hand has none, and says nothing. */
@@ -31,6 +31,6 @@ export class SupervisorLink {
 
   /** Calls `lost` when the supervisor is gone: no worker outlives its gateway. */
   onLost(lost: () => void): void {
-    if (this.supervised) this.#process.once('disconnect', lost);
+    onParentLost(this.#process, lost);
   }
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { freePort } from '../../support/free-port.js';
 import { pause } from '../../support/waiting.js';
 
 export interface ServerShape {
@@ -38,14 +38,4 @@ export class LlamaServer implements AsyncDisposable {
     this.child.kill('SIGTERM');
     await ended;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { readonly port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -1,7 +1,5 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { freePort } from '../../support/free-port.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { audioForm } from './audio-forms.js';
 import { errorOf, GatewayRig, type RigOptions, until } from './gateway-rig.js';
@@ -125,13 +123,4 @@ async function runningAt(rig: GatewayRig, attempt: number): Promise<number> {
     ),
   );
   return views.filter(({ state, attempts }) => state === 'running' && attempts === attempt).length;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

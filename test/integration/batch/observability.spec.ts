@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { freePort } from '../../support/free-port.js';
 import { BatchYard, chatLine } from '../../support/batch-yard.js';
 import { MetricsScrape } from '../../support/metrics-scrape.js';
 import { TargetServer } from '../../support/target-server.js';
@@ -12,14 +11,6 @@ interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string; intValue?: number } }[];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise(closed => server.close(closed));
-  return port;
 }
 
 describe('a processor', () => {

@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util';
+
+/** A command line that cannot be followed; `usage` says what can. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    readonly usage: string,
+  ) {
+    super(message);
+    this.name = 'UsageError';
+  }
+
+  get text(): string {
+    return `${this.message}\n\n${this.usage}`;
+  }
+}
+
+/** Exit code of a program that was called wrongly, as of the `switchyard` command. */
+export const WRONG_USAGE = 2;
+
+const SETTINGS_HELP = `It takes no options: settings come from config/switchyard.yaml and from the environment, where server.port is
+SWITCHYARD_SERVER_PORT.
+
+  npm run config:print   every setting, its value and where it came from
+  SWITCHYARD_CONFIG      names another settings file
+  NODE_OPTIONS           flags of Node
+  --help                 this text
+
+SIGTERM or Ctrl-C drains and stops.`;
+
+export const GATEWAY_USAGE = `node dist/main.gateway.js
+
+Runs the gateway: the HTTP API, the local workers of config/models.yaml and, unless batch.embedded is false, one batch
+processor. npm run up does the same after installing and building what is missing.
+${SETTINGS_HELP}`;
+
+export const PROCESSOR_USAGE = `node dist/main.batch.js
+
+Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or data.dir
+for processes of one machine. Lines go to batch.gateway_url.
+${SETTINGS_HELP}`;
+
+/** Whether a program without options shall run: `--help` prints its usage instead. @throws UsageError for any other word */
+export function shallRun(usage: string, args: readonly string[] = process.argv.slice(2)): boolean {
+  const { help } = parsed(usage, args);
+  if (help) process.stdout.write(`${usage}\n`);
+  return !help;
+}
+
+function parsed(usage: string, args: readonly string[]): { help?: boolean } {
+  try {
+    return parseArgs({ args: [...args], options: { help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message, usage);
+  }
+}

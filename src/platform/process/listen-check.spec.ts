@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { explainListenProblem, listenProblem } from './listen-check.js';
+import { portHolder } from './port-holder.js';
+
+const another = (port: number): string => `take ${port}`;
+
+describe('a port that is taken', () => {
+  let server: Server;
+  let port: number;
+
+  beforeEach(async () => {
+    server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  });
+  afterEach(() => void server.close());
+
+  it('is told with its holder, how to stop it, and how to choose another', async () => {
+    const told = await explainListenProblem({ host: '127.0.0.1', port }, another);
+    expect(told).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
+    expect(told).toContain(`(in ${process.cwd()})`);
+    expect(told).toContain(`Stop it with: kill ${process.pid}`);
+    expect(told).toContain(`Or take another port: take ${port + 1}`);
+  });
+
+  it('is free, and has no holder, once the holder has closed it', async () => {
+    server.close();
+    await once(server, 'close');
+    expect(await explainListenProblem({ host: '127.0.0.1', port }, another)).toBeUndefined();
+    expect(portHolder(port)).toBeUndefined();
+  });
+});
+
+describe('listenProblem', () => {
+  it('names the code of an address that this machine does not have', async () => {
+    expect(await listenProblem({ host: '192.0.2.1', port: 8000 })).toBe('EADDRNOTAVAIL');
+    expect(await explainListenProblem({ host: '192.0.2.1', port: 8000 }, another)).toBe(
+      'Cannot listen on 192.0.2.1, port 8000: EADDRNOTAVAIL',
+    );
+  });
+});
