@@ -13,15 +13,26 @@ import { type TextBackend } from './text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
 
+interface News {
+  readonly sequence: LiveSequence;
+  /** Absent: a token counts. */
+  readonly end?: GenerationEnd;
+}
+
 /**
- * Decide, act, learn, for ever: plans of the scheduler go to the backend, one at a time, and what it draws goes to the sequences.
- * Whoever submits, cancels or resumes wakes it at once; else it looks again when the scheduler says so.
+ * Decide, act, learn, for ever: plans of the scheduler go to the backend, one at a time, and what it draws goes to the sequences
+ * once the next step is under way, so that a device does not wait while answers are written. Whoever submits, cancels or resumes
+ * wakes it at once; else it looks again when the scheduler says so.
  */
 export class StepLoop {
   readonly #logger = new Logger(StepLoop.name);
   readonly #scheduler: GenerationScheduler<LiveSequence>;
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
+  /** For the sequences, in order. */
+  readonly #news: News[] = [];
+  /** News wait while the scheduler learns, until the next step is under way; those that come while others are told, behind them. */
+  #isHeld = false;
   #wake: () => void = () => undefined;
   /** While the backend cannot be opened, all who are here end with this. */
   #outage: Error | undefined;
@@ -40,8 +51,8 @@ export class StepLoop {
     this.#scheduler = new GenerationScheduler<LiveSequence>({
       ...scheduling,
       memory: backend.memory,
-      emitted: sequence => sequence.emitted(),
-      ended: (sequence, end) => this.#ended(sequence, end),
+      emitted: sequence => this.#hear({ sequence }),
+      ended: (sequence, end) => this.#hear({ sequence, end }),
     });
   }
 
@@ -108,8 +119,10 @@ export class StepLoop {
       const nowMs = this.nowMs();
       const plan = this.#scheduler.plan(nowMs);
       if (plan) await this.#step(plan);
+      else if (this.#news.length > 0) this.#spread();
       else await this.#sleep(this.#scheduler.nextWakeMs(nowMs) - nowMs);
     }
+    this.#spread();
   }
 
   #sleep(ms: number): Promise<void> {
@@ -125,10 +138,20 @@ export class StepLoop {
   async #step(plan: GenerationPlan<LiveSequence>): Promise<void> {
     this.#count(plan);
     try {
-      const outcome = await this.backend.run(plan);
-      this.#scheduler.complete(this.#read(outcome as StepOutcome<LiveSequence>), this.nowMs());
+      const running = this.backend.run(plan);
+      this.#spread();
+      this.#learn((await running) as StepOutcome<LiveSequence>);
     } catch (error) {
       await this.#recover(error as Error);
+    }
+  }
+
+  #learn(outcome: StepOutcome<LiveSequence>): void {
+    this.#isHeld = true;
+    try {
+      this.#scheduler.complete(this.#read(outcome), this.nowMs());
+    } finally {
+      this.#isHeld = false;
     }
   }
 
@@ -188,8 +211,19 @@ export class StepLoop {
     }
   }
 
-  #ended(sequence: LiveSequence, end: GenerationEnd): void {
-    this.#live.delete(sequence);
-    sequence.ended(this.#outage ? { type: 'failed', error: this.#outage } : end);
+  #hear(news: News): void {
+    if (news.end) this.#live.delete(news.sequence);
+    this.#news.push(news);
+    if (!this.#isHeld) this.#spread();
+  }
+
+  #spread(): void {
+    this.#isHeld = true;
+    for (let news = this.#news.shift(); news; news = this.#news.shift()) {
+      const { sequence, end } = news;
+      if (end) sequence.ended(this.#outage ? { type: 'failed', error: this.#outage } : end);
+      else sequence.emitted();
+    }
+    this.#isHeld = false;
   }
 }

@@ -26,7 +26,7 @@ import {
   type StepReply,
 } from './llama-protocol.js';
 import { SequenceBook } from './sequence-book.js';
-import { SlotTable } from './slot-table.js';
+import { type SlotOperation, SlotTable } from './slot-table.js';
 import { frameOf, type PlacedItem, runsOf } from './step-frame.js';
 import { Vocabulary } from './vocabulary.js';
 import { grammarTextOf } from './wire-sampling.js';
@@ -165,7 +165,11 @@ export class LlamaBackend implements TextBackend {
     });
     if (sound.length === 0) return { type: 'done', results };
     const placed = sound.map(item => this.#place(item));
-    const reply = await this.#compute(placed);
+    // As they were placed: a copy reads what a later cut takes away.
+    const operations = placed.flatMap(({ placement }) => placement.operations);
+    // llama.cpp takes sequences through the model together as long as their numbers follow one another.
+    placed.sort((a, b) => a.placement.slot - b.placement.slot);
+    const reply = await this.#compute(placed, operations);
     if (reply.failure !== undefined) return this.#failed(placed, reply.failure);
     placed.forEach((one, index) => results.set(one.item.request, this.#learn(one, reply, index)));
     return { type: 'done', results };
@@ -195,9 +199,8 @@ export class LlamaBackend implements TextBackend {
   }
 
   /** One native run, or the last of several when slots lacked more than fits into one. */
-  async #compute(placed: readonly PlacedItem[]): Promise<StepReply> {
+  async #compute(placed: readonly PlacedItem[], operations: readonly SlotOperation[]): Promise<StepReply> {
     const runs = runsOf(placed, this.#options.stepTokens);
-    let operations = placed.flatMap(({ placement }) => placement.operations);
     let begins = placed
       .filter(({ item }) => item.sample && this.#silent.delete(item.request))
       .map(one => this.#start(one));

@@ -68,6 +68,18 @@ describe('SlotTable', () => {
     expect(slots.kept).toBe(5);
   });
 
+  it('closes the gap between two that are held before it takes one that was not used for longer', () => {
+    const slots = table({ slots: 4 });
+    ['a', 'b', 'c'].forEach((name, at) => seated(slots, name, numbers(5, at * 100)));
+    slots.release('b');
+    seated(slots, 'd', numbers(3, 500));
+    expect(slots.place('d', wanted(numbers(3, 500))).slot).toBe(1);
+    slots.release('d');
+    slots.release('a');
+    // Both are beside what is held; only the first has something to lose.
+    expect(slots.place('e', wanted(numbers(3, 900))).slot).toBe(3);
+  });
+
   it('cuts off what a failed step wrote, and tells that the sequence begins anew', () => {
     const slots = table();
     seated(slots, 'a', numbers(5));

@@ -115,14 +115,24 @@ export class SlotTable<K> {
     return own > 0 ? slot : undefined;
   }
 
-  /** The free slot that costs least: nothing to copy, little to compute, and nobody will miss what it held. */
+  /**
+   * The free slot that costs least: nothing to copy, little to compute, no gap between those that are held (each gap is one more
+   * pass through the model in every step), and nobody will miss what it held.
+   */
   #cheapest(wanted: Continued): Slot<K> {
     const free = this.#slots.filter(({ holder }) => holder === undefined);
     const own = new Map(free.map(slot => [slot, this.#usable(slot, wanted)]));
     const lost = (slot: Slot<K>): number => (slot.tokens.length > 0 ? slot.usedAt : -1);
-    const [best] = free.sort((a, b) => own.get(b)! - own.get(a)! || lost(a) - lost(b));
+    const [best] = free.sort(
+      (a, b) => own.get(b)! - own.get(a)! || this.#heldBeside(b) - this.#heldBeside(a) || lost(a) - lost(b),
+    );
     if (best === undefined) throw new Error('More sequences than slots.');
     return best;
+  }
+
+  #heldBeside({ index }: Slot<K>): number {
+    const isHeld = (at: number): number => (this.#slots[at]?.holder === undefined ? 0 : 1);
+    return isHeld(index - 1) + isHeld(index + 1);
   }
 
   #longest(wanted: Continued): { slot: Slot<K>; usable: number } | undefined {
