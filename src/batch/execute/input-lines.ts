@@ -15,7 +15,8 @@ const WINDOW_BYTES = 65_536;
 interface Window {
   readonly from: number;
   readonly to: number;
-  readonly bytes: Promise<Buffer>;
+  /** A promise until they are read. */
+  bytes: Buffer | Promise<Buffer>;
 }
 
 /** Positional reads of the input file: many lines at the same time, in any order; besides one window of it none is kept. */
@@ -28,12 +29,13 @@ export class InputLines {
     return new InputLines(await open(path, 'r'));
   }
 
-  /** @throws InputDamaged */
-  async read({ offset, length }: PlanEntry): Promise<Buffer> {
-    const { from, bytes } = this.#covering(offset, offset + length);
-    const line = (await bytes).subarray(offset - from, offset - from + length);
-    if (line.length === length) return line;
-    throw new InputDamaged(`The input file ends before byte ${offset + length}.`);
+  /** At once when it was read ahead. @throws InputDamaged */
+  read({ offset, length }: PlanEntry): Buffer | Promise<Buffer> {
+    const window = this.#covering(offset, offset + length);
+    const at = offset - window.from;
+    return Buffer.isBuffer(window.bytes)
+      ? lineIn(window.bytes, at, length)
+      : window.bytes.then(bytes => lineIn(bytes, at, length));
   }
 
   close(): Promise<void> {
@@ -46,9 +48,13 @@ export class InputLines {
     if (known && known.from <= from && to <= known.to) return known;
     if (to - from >= WINDOW_BYTES) return { from, to, bytes: this.#bytes(from, to) };
     const upTo = from + WINDOW_BYTES;
-    const window = { from, to: upTo, bytes: this.#bytes(from, upTo) };
-    // What could not be read is asked for again.
-    window.bytes.catch(() => (this.#window = undefined));
+    const reading = this.#bytes(from, upTo);
+    const window: Window = { from, to: upTo, bytes: reading };
+    reading.then(
+      bytes => (window.bytes = bytes),
+      // What could not be read is asked for again.
+      () => (this.#window = undefined),
+    );
     return (this.#window = window);
   }
 
@@ -63,4 +69,10 @@ export class InputLines {
     }
     return bytes.subarray(0, got);
   }
+}
+
+function lineIn(bytes: Buffer, at: number, length: number): Buffer {
+  const line = bytes.subarray(at, at + length);
+  if (line.length === length) return line;
+  throw new InputDamaged(`The input file ends ${length - line.length} bytes before the end of a line.`);
 }

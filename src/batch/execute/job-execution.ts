@@ -27,7 +27,9 @@ export interface ExecutionParts {
 
 /** All lines of one job through the dispatcher, until they are done or the job stops. */
 export class JobExecution implements SendingJob {
-  readonly #inFlight = new Set<AbortController>();
+  #inFlight = 0;
+  /** Of all lines in flight at once. */
+  readonly #giveUp = new AbortController();
   /** Lines are sent when any other line ends; their traces belong to this job. */
   readonly #inJob = AsyncLocalStorage.snapshot();
   #changed: () => void = () => undefined;
@@ -75,24 +77,24 @@ export class JobExecution implements SendingJob {
 
   async #attempt(lane: LineLane, ticket: LineTicket): Promise<void> {
     const { log, stop, sender, input, job } = this.parts;
-    const controller = new AbortController();
-    this.#inFlight.add(controller);
+    const { signal } = this.#giveUp;
+    this.#inFlight += 1;
     try {
-      const outcome = await sender.attempt({ job, lane, ticket, input, signal: controller.signal });
+      const outcome = await sender.attempt({ job, lane, ticket, input, signal });
       if (outcome.kind === 'result') log.append({ index: ticket.index, ...outcome.result });
       else if (stop.reason === undefined)
         lane.rest({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
     } catch (error) {
       // An aborted line gets its code with those that were never sent. Anything else is no fault of the line.
-      if (!controller.signal.aborted) this.parts.onTrouble(error as Error);
+      if (!signal.aborted) this.parts.onTrouble(error as Error);
     } finally {
-      this.#inFlight.delete(controller);
+      this.#inFlight -= 1;
       this.#changed();
     }
   }
 
   get #isThrough(): boolean {
-    return this.#inFlight.size === 0 && this.lanes.every(lane => lane.isEmpty);
+    return this.#inFlight === 0 && this.lanes.every(lane => lane.isEmpty);
   }
 
   async #until(condition: () => boolean): Promise<void> {
@@ -101,11 +103,11 @@ export class JobExecution implements SendingJob {
 
   async #settleInFlight(): Promise<void> {
     const patience = new AbortController();
-    const idle = this.#until(() => this.#inFlight.size === 0 || this.parts.stop.reason === 'lost');
+    const idle = this.#until(() => this.#inFlight === 0 || this.parts.stop.reason === 'lost');
     const grace = sleep(this.parts.graceMs(), undefined, { signal: patience.signal }).catch(() => undefined);
     await Promise.race([idle, grace]);
     patience.abort();
-    for (const controller of this.#inFlight) controller.abort();
-    await this.#until(() => this.#inFlight.size === 0);
+    this.#giveUp.abort();
+    await this.#until(() => this.#inFlight === 0);
   }
 }

@@ -20,6 +20,8 @@ interface Resting {
 export class LineLane {
   readonly key: string;
   #next = 0;
+  /** The line at `#next`, once it was asked for. */
+  #fresh: LineTicket | undefined;
   #resting: Resting[] = [];
 
   constructor(
@@ -47,8 +49,7 @@ export class LineLane {
   peek(nowMs: number): LineTicket | undefined {
     const first = this.#resting[0];
     if (first && first.dueMs <= nowMs) return first.ticket;
-    if (this.#next >= this.lines.plan.length) return undefined;
-    return { index: this.lines.first + this.#next, entry: this.lines.plan.at(this.#next), tried: NOT_TRIED };
+    return (this.#fresh ??= this.#planned());
   }
 
   take(nowMs: number): LineTicket | undefined {
@@ -57,6 +58,7 @@ export class LineLane {
     if (this.#resting[0]?.ticket === ticket) this.#resting.shift();
     else {
       this.#next += 1;
+      this.#fresh = undefined;
       this.#skipDone();
     }
     return ticket;
@@ -74,6 +76,12 @@ export class LineLane {
     if (restMs === undefined) return undefined;
     const dueMs = Math.max(restMs, this.gate.closedUntilMs);
     return dueMs > nowMs ? dueMs : undefined;
+  }
+
+  #planned(): LineTicket | undefined {
+    const { first, plan } = this.lines;
+    if (this.#next >= plan.length) return undefined;
+    return { index: first + this.#next, entry: plan.at(this.#next), tried: NOT_TRIED };
   }
 
   #skipDone(): void {

@@ -1,6 +1,6 @@
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { isSpeech, type LineParts } from './line-request.js';
-import { type Answer } from './line-target.js';
+import { type Answer } from './line-answer.js';
 import { isGood } from './line-verdict.js';
 import { answerLine, errorLine } from './output-line.js';
 import { type ResultRecord } from './result-record.js';
@@ -20,7 +20,7 @@ export interface Settling {
 export async function resultOf(answer: Answer, settling: Settling): Promise<LineResult> {
   const { customIdJson } = settling.parts;
   if (answer.kind !== 'answer') return unanswered(customIdJson, codeOf(answer), answer.message);
-  const body = await bodyOf(answer, settling);
+  const body = isAudio(answer, settling) ? await audioBody(answer, settling) : textBody(answer);
   const { status, requestId } = answer;
   const line = answerLine({ customIdJson, status, requestId, bodyJson: body.json });
   const usage = usageOf(body.value);
@@ -49,15 +49,20 @@ interface Body {
   readonly value?: unknown;
 }
 
-/** JSON goes on as it came; text formats such as subtitles become a JSON string; audio of speech goes its own way. */
-async function bodyOf(answer: Extract<Answer, { kind: 'answer' }>, settling: Settling): Promise<Body> {
+type Answered = Extract<Answer, { kind: 'answer' }>;
+
+const isAudio = (answer: Answered, { job }: Settling): boolean =>
+  isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
+
+async function audioBody({ body: bytes, contentType }: Answered, settling: Settling): Promise<Body> {
   const { job, speech, wantsBase64, parts } = settling;
-  if (isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType)) {
-    const name = (JSON.parse(parts.customIdJson) as string).replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 100);
-    const { body: bytes, contentType } = answer;
-    return { json: await speech.bodyJson(job, { bytes, contentType, base64: wantsBase64, name }) };
-  }
-  const text = answer.body.toString();
+  const name = (JSON.parse(parts.customIdJson) as string).replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 100);
+  return { json: await speech.bodyJson(job, { bytes, contentType, base64: wantsBase64, name }) };
+}
+
+/** JSON goes on as it came; text formats such as subtitles become a JSON string. */
+function textBody({ body }: Answered): Body {
+  const text = body.toString();
   if (text === '') return { json: 'null' };
   try {
     return { json: text, value: JSON.parse(text) as unknown };

@@ -1,53 +1,100 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Answer } from './line-answer.js';
 import { LineTarget } from './line-target.js';
 
 describe('LineTarget', () => {
   let server: Server;
-  let target: LineTarget;
-  let requests = 0;
+  const targets: LineTarget[] = [];
+  /** Requests that wait for their answer, by id. */
+  const held = new Map<string, ServerResponse>();
   beforeEach(async () => {
-    requests = 0;
-    server = createServer(() => (requests += 1)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    held.clear();
+    server = createServer(({ headers }, response) => void held.set(String(headers['x-request-id']), response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  afterEach(() => {
+    for (const target of targets.splice(0)) target.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  function open(requestTimeoutMs = 60_000): LineTarget {
     const spec = {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      requestTimeoutMs: 5000,
+      requestTimeoutMs,
       retries: { attempts: 1, busyAttempts: 1, initialMs: 1, maxMs: 1 },
       tls: { insecureSkipVerify: false },
       takesFileUrl: true,
       authorization: () => undefined,
     };
-    target = new LineTarget(spec, 1000);
-  });
-  afterEach(() => {
-    target.close();
-    server.closeAllConnections();
-    server.close();
-  });
+    targets.push(new LineTarget(spec, 1000));
+    return targets.at(-1)!;
+  }
 
-  const send = (signal: AbortSignal) =>
+  const send = (target: LineTarget, requestId: string, signal = new AbortController().signal): Promise<Answer> =>
     target.exchange({
-      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId: 'r', tenant: 't' },
+      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId, tenant: 't' },
       body: () => Buffer.from('{}'),
       signal,
     });
 
+  async function untilHeld(...ids: string[]): Promise<void> {
+    while (!ids.every(id => held.has(id))) await once(server, 'request');
+  }
+
   // Its error had no listener yet, and ended the processor: a lease was lost while a line was being read.
   it('sends nothing for a line that was given up before', async () => {
-    await expect(send(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
+    await expect(send(open(), 'a', AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
     await turn();
-    expect(requests).toBe(0);
+    expect(held.size).toBe(0);
   });
 
-  it('lets go of a line that is given up in flight', async () => {
-    const controller = new AbortController();
-    const sent = send(controller.signal);
-    await once(server, 'request');
-    controller.abort(new Error('given up'));
-    await expect(sent).rejects.toThrow('given up');
+  it('lets go of all lines of a job at once, and of none of another', async () => {
+    const target = open();
+    const [given, kept] = [new AbortController(), new AbortController()];
+    const sent = ['a', 'b', 'c', 'd', 'e'].map((id, at) => send(target, id, (at % 2 ? kept : given).signal));
+    await untilHeld('a', 'b', 'c', 'd', 'e');
+    held.get('a')!.end('{}');
+    await sent[0];
+    given.abort(new Error('given up'));
+    for (const at of [2, 4]) await expect(sent[at]).rejects.toThrow('given up');
+    for (const id of ['b', 'd']) held.get(id)!.end('{}');
+    for (const at of [1, 3]) expect(await sent[at]).toMatchObject({ kind: 'answer', status: 200 });
+  });
+
+  it('gives each line its whole time, whatever comes of others meanwhile', async () => {
+    const target = open(100);
+    const timedOut = { kind: 'transport', cause: 'timeout', message: 'No answer within 100 ms; it is not sent again.' };
+    const late = send(target, 'late');
+    const answered = send(target, 'answered');
+    await untilHeld('answered');
+    held.get('answered')!.end('{}');
+    expect(await answered).toMatchObject({ kind: 'answer', requestId: 'answered' });
+    const startMs = performance.now();
+    const later = send(target, 'later');
+    expect(await late).toEqual(timedOut);
+    expect(await later).toEqual(timedOut);
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(99);
+    expect(await send(target, 'after a rest')).toEqual(timedOut);
+  });
+
+  it('tells apart what is too large, what broke and what cannot be reached', async () => {
+    const target = open();
+    const large = send(target, 'large');
+    await untilHeld('large');
+    held.get('large')!.end('x'.repeat(1001));
+    expect(await large).toEqual({ kind: 'too_large', message: 'The answer has more than 1000 bytes.' });
+    const broken = send(target, 'broken');
+    await untilHeld('broken');
+    held.get('broken')!.destroy();
+    expect(await broken).toMatchObject({ kind: 'transport', cause: 'lost' });
+    const unconnected = open();
+    server.closeAllConnections();
+    await new Promise(closed => server.close(closed));
+    expect(await send(unconnected, 'refused')).toMatchObject({ kind: 'transport', cause: 'refused' });
   });
 });

@@ -5,7 +5,7 @@ import {
   retryAfter,
   type RetryLimits,
 } from '../../core/jobs/retry-policy.js';
-import { type Answer } from './line-target.js';
+import { type Answer } from './line-answer.js';
 
 /** What becomes of a line after one attempt. */
 export type Verdict =

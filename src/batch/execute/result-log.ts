@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAll } from '../ingest/draft-file.js';
@@ -5,24 +6,43 @@ import { JobProgress } from './job-progress.js';
 import { encodeRecord, type ResultKind, type ResultRecord } from './result-record.js';
 import { ResultSegments } from './result-segments.js';
 
-/** A group is written and synced when it is this large, or this old (BATCH decision: a checkpoint interval). */
+/** A group is written when it is this large, or this old (BATCH decision: a checkpoint interval). */
 const GROUP_RECORDS = 64;
 const GROUP_BYTES = 4 * 1_048_576;
 const GROUP_MS = 50;
 /** More than this waiting for the disk: no further line is sent for this job. */
 const BEHIND_BYTES = 16 * 1_048_576;
 
-interface Waiting {
-  readonly record: Omit<ResultRecord, 'line'>;
-  readonly bytes: Buffer;
-  readonly sinceMs: number;
-}
+const { O_WRONLY, O_CREAT, O_APPEND, O_DSYNC } = constants;
+/** What a write returns from is on the disk: one call for each group, where writing and syncing are two. */
+const APPEND_SYNCED = O_WRONLY | O_CREAT | O_APPEND | O_DSYNC;
 
 export interface ResultLogEvents {
   /** Results became durable. */
-  onDurable(records: readonly Omit<ResultRecord, 'line'>[]): void;
+  onDurable(): void;
   /** The disk refused; nothing is taken from here on, and what was durable stays. */
   onFailure(error: Error): void;
+}
+
+/** Results that become durable together. Their text is encoded at once: nothing of an answer lives until the disk is done. */
+class Group {
+  readonly heads: Omit<ResultRecord, 'line'>[] = [];
+  /** Monotonic instant of its oldest result. */
+  readonly sinceMs = performance.now();
+  readonly chunks: Buffer[] = [];
+  bytes = 0;
+
+  add(record: ResultRecord): void {
+    const { line: _line, ...head } = record;
+    const chunk = encodeRecord(record);
+    this.heads.push(head);
+    this.chunks.push(chunk);
+    this.bytes += chunk.length;
+  }
+
+  get isFull(): boolean {
+    return this.chunks.length >= GROUP_RECORDS || this.bytes >= GROUP_BYTES;
+  }
 }
 
 /**
@@ -32,10 +52,9 @@ export interface ResultLogEvents {
 export class ResultLog {
   #file: FileHandle | undefined;
   #written = 0;
-  #waiting: Waiting[] = [];
   /** Being written. */
-  #group: readonly Waiting[] = [];
-  #waitingBytes = 0;
+  #group: Group | undefined;
+  #next: Group | undefined;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
@@ -63,12 +82,12 @@ export class ResultLog {
   }
 
   get isBehind(): boolean {
-    return this.#waitingBytes > BEHIND_BYTES;
+    return (this.#group?.bytes ?? 0) + (this.#next?.bytes ?? 0) > BEHIND_BYTES;
   }
 
   /** Monotonic instant of the oldest result that is not durable yet; undefined: all are. */
   get waitingSinceMs(): number | undefined {
-    return this.#group[0]?.sinceMs ?? this.#waiting[0]?.sinceMs;
+    return (this.#group ?? this.#next)?.sinceMs;
   }
 
   /** Durable bytes of the current segment. */
@@ -79,17 +98,15 @@ export class ResultLog {
   /** Returns at once; `onDurable` or `onFailure` tells the rest. */
   append(record: ResultRecord): void {
     if (this.#failure) return;
-    const bytes = encodeRecord(record);
-    const { line: _line, ...head } = record;
-    this.#waiting.push({ record: head, bytes, sinceMs: performance.now() });
-    this.#waitingBytes += bytes.length;
-    if (this.#waiting.length >= GROUP_RECORDS || this.#waitingBytes >= GROUP_BYTES) this.#startWriting();
+    const group = (this.#next ??= new Group());
+    group.add(record);
+    if (group.isFull) this.#startWriting();
     else this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
   }
 
   /** Resolves when everything appended so far is durable. @throws the disk's error */
   async flush(): Promise<void> {
-    while (!this.#failure && (this.#waiting.length > 0 || this.#writing)) {
+    while (!this.#failure && (this.#next || this.#writing)) {
       this.#startWriting();
       await this.#writing;
     }
@@ -115,38 +132,33 @@ export class ResultLog {
   #startWriting(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#writing || this.#waiting.length === 0) return;
+    if (this.#writing || !this.#next) return;
     this.#writing = this.#writeGroups()
       .catch((error: unknown) => this.#fail(error as Error))
       .finally(() => (this.#writing = undefined));
   }
 
   async #writeGroups(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#failure) {
-      const group = (this.#group = this.#waiting);
-      this.#waiting = [];
-      await this.#write(group.map(({ bytes }) => bytes));
-      this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0);
-      this.#group = [];
-      for (const { record } of group) this.progress.record(record);
-      this.#events.onDurable(group.map(({ record }) => record));
-      if (this.#waiting.length < GROUP_RECORDS) break;
-    }
-    if (this.#waiting.length > 0 && !this.#failure) this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
+    do {
+      const group = (this.#group = this.#next!);
+      this.#next = undefined;
+      await this.#write(group.chunks);
+      this.#group = undefined;
+      for (const head of group.heads) this.progress.record(head);
+      this.#events.onDurable();
+    } while (this.#next?.isFull && !this.#failure);
+    if (this.#next && !this.#failure) this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
   }
 
   async #write(chunks: readonly Buffer[]): Promise<void> {
-    this.#file ??= await open(join(this.segments.folder, this.segments.current), 'a', 0o600);
-    const bytes = await writeAll(this.#file, chunks);
-    await this.#file.datasync();
-    this.#written += bytes;
+    this.#file ??= await open(join(this.segments.folder, this.segments.current), APPEND_SYNCED, 0o600);
+    this.#written += await writeAll(this.#file, chunks);
   }
 
   #fail(error: Error): void {
     this.#failure = error;
-    this.#waiting = [];
-    this.#group = [];
-    this.#waitingBytes = 0;
+    this.#group = undefined;
+    this.#next = undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#events.onFailure(error);

@@ -1,0 +1,132 @@
+import { type IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher } from 'undici';
+import { type Answer, answerOf, brokenBy, timedOutAfter, tooLarge } from './line-answer.js';
+
+export interface ReplyOptions {
+  /** The id that was sent. */
+  readonly requestId: string;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  /** Of the job: the line is given up. */
+  readonly signal: AbortSignal;
+}
+
+/** Takes one reply in. The response may come before the body is through, and is taken then. */
+export class LineReply implements Dispatcher.DispatchHandler {
+  /** Monotonic instant of its time-out. */
+  readonly dueMs: number;
+  /** Among the open replies of its target. */
+  place = -1;
+  readonly #answer = Promise.withResolvers<Answer>();
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #stopped: Error | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #bytes = 0;
+
+  constructor(private readonly options: ReplyOptions) {
+    this.dueMs = performance.now() + options.timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.options.signal;
+  }
+
+  /** Rejects only when it is given up, with the signal's reason. */
+  get answer(): Promise<Answer> {
+    return this.#answer.promise;
+  }
+
+  timeOut(): void {
+    this.#answer.resolve(timedOutAfter(this.options.timeoutMs));
+    this.#stop();
+  }
+
+  giveUp(): void {
+    this.#answer.reject(this.signal.reason as Error);
+    this.#stop();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped) controller.abort(this.#stopped);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#bytes <= this.options.maxBytes) return;
+    this.#answer.resolve(tooLarge(this.options.maxBytes));
+    this.#stop();
+  }
+
+  onResponseEnd(): void {
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#answer.resolve(answerOf({ status: this.#status, headers: this.#headers, body }, this.options.requestId));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#answer.resolve(brokenBy(error));
+  }
+
+  /** Whatever still comes is of no interest. Also before a connection was there. */
+  #stop(): void {
+    this.#stopped = new Error('stopped');
+    this.#controller?.abort(this.#stopped);
+  }
+}
+
+/**
+ * The replies that one target owes: one timer serves them all, and one listener all lines of a job. An array that is
+ * filled from behind, not a Set: V8 would keep each of a Set's outgrown tables, with what was in it, until a full collection.
+ */
+export class OpenReplies {
+  readonly #open: LineReply[] = [];
+  readonly #heard = new WeakSet<AbortSignal>();
+  #timer: NodeJS.Timeout | undefined;
+
+  add(reply: LineReply): void {
+    reply.place = this.#open.push(reply) - 1;
+    if (!this.#timer) this.#wakeAt(reply.dueMs);
+    const { signal } = reply;
+    if (this.#heard.has(signal)) return;
+    this.#heard.add(signal);
+    signal.addEventListener('abort', () => this.#giveUp(signal), { once: true });
+  }
+
+  delete(reply: LineReply): void {
+    const last = this.#open.pop()!;
+    if (last === reply) return;
+    this.#open[reply.place] = last;
+    last.place = reply.place;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #giveUp(signal: AbortSignal): void {
+    for (const reply of this.#open) if (reply.signal === signal) reply.giveUp();
+  }
+
+  #wakeAt(dueMs: number): void {
+    this.#timer = setTimeout(() => this.#timeOut(), Math.max(1, Math.ceil(dueMs - performance.now()))).unref();
+  }
+
+  #timeOut(): void {
+    this.#timer = undefined;
+    const nowMs = performance.now();
+    let soonestMs = Infinity;
+    for (const reply of this.#open) {
+      if (reply.dueMs <= nowMs) reply.timeOut();
+      else soonestMs = Math.min(soonestMs, reply.dueMs);
+    }
+    if (soonestMs < Infinity) this.#wakeAt(soonestMs);
+  }
+}
