@@ -10,7 +10,7 @@ import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-o
 import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './api/docs/swagger.js';
 import { fastifyOptions } from './api/fastify-options.js';
-import { registerHttpHooks } from './api/http-hooks.js';
+import { registerHttpHooks, registerUnroutedHook } from './api/http-hooks.js';
 import { IntakeGate } from './api/intake-gate.js';
 import { keepJsonBytes } from './api/raw-body.js';
 import { InnerRequests } from './async/inner-requests.js';
@@ -59,6 +59,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
     publicMetrics: settings.auth.publicMetrics,
     failures: new FailedAttempts(settings.auth.failuresPerMinute),
   });
+  registerUnroutedHook(fastify);
   const inner = app.get(InnerRequests);
   registerLimitHooks(fastify, { desk: app.get(LimitDesk), isCounted: ({ headers }) => inner.isInner(headers) });
   registerKeptHooks(fastify, { desk: app.get(KeptDesk), inner, ...idempotency(settings) });

@@ -48,7 +48,7 @@ export const OneOf = (values: readonly string[], options: ValidationOptions = {}
   IsIn([...values], { ...options, message: `must be one of ${values.join(', ')}` });
 
 export const LengthUpTo = (max: number): PropertyDecorator =>
-  MaxLength(max, { message: `must be at most ${max} characters long` });
+  MaxLength(max, { message: `must be text of at most ${max} characters` });
 
 export const LanguageTag = (): PropertyDecorator =>
   Matches(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'must be a BCP-47 tag such as en or pt-BR' });

@@ -1,16 +1,14 @@
-import { type ValidationError, ValidationPipe } from '@nestjs/common';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { type ClassConstructor } from 'class-transformer';
+import { fieldsOf } from '../api/json-body.js';
+import { parseStrictDto } from '../api/dto-validation.js';
 
 /** Admin input is strict: a misspelt filter that was ignored would cancel more than was meant. */
-export const adminInput = (): ValidationPipe =>
-  new ValidationPipe({
-    transform: true,
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    exceptionFactory: errors => invalid(errors[0]),
-  });
-
-function invalid(error: ValidationError | undefined): DomainError {
-  const rule = Object.values(error?.constraints ?? {})[0] ?? 'The input is not valid';
-  return new DomainError('invalid_value', `${rule}.`, { param: error?.property });
+@Injectable()
+export class AdminInputPipe implements PipeTransform {
+  /** Bodies and queries become their DTOs; a body may be left out. Parts of the path pass. */
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if (type === 'param' || metatype === undefined) return value;
+    return parseStrictDto(metatype as ClassConstructor<object>, fieldsOf(value ?? {}));
+  }
 }

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { Equals, IsIn, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { Equals, IsOptional, IsString } from 'class-validator';
+import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { KeptFieldsDto } from '../async/kept-request.dto.js';
@@ -15,39 +15,38 @@ const STATES = [...LIVE_STATES, 'completed', 'failed', 'cancelled'] as const;
 class RequestChoiceDto {
   @ApiPropertyOptional({ description: 'Canonical model id.', example: 'pocketsphinx-en' })
   @IsOptional()
-  @IsString()
+  @IsString({ message: 'must be the id of a model' })
   model?: string;
 
   @ApiPropertyOptional({ enum: PRIORITIES })
   @IsOptional()
-  @IsIn(PRIORITIES)
+  @OneOf(PRIORITIES)
   priority?: PriorityLabel;
 }
 
 export class ListRequestsDto extends RequestChoiceDto {
   @ApiPropertyOptional({ enum: STATES, description: 'Absent: queued and running. Ended ones are kept for a while.' })
   @IsOptional()
-  @IsIn(STATES)
+  @OneOf(STATES)
   state?: RequestViewState;
 
   @ApiPropertyOptional({ default: 100, minimum: 1, maximum: 1000 })
   @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1000)
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(1, 1000)
   limit = 100;
 }
 
 export class CancelRequestsDto extends RequestChoiceDto {
   @ApiPropertyOptional({ enum: LIVE_STATES })
   @IsOptional()
-  @IsIn(LIVE_STATES)
+  @OneOf(LIVE_STATES)
   state?: 'queued' | 'running';
 
   @ApiPropertyOptional({ description: 'Say true to cancel everything; needed when no filter is given.' })
   @IsOptional()
-  @Equals(true)
+  @Equals(true, { message: 'must be true' })
   all?: true;
 }
 

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { adminInput } from './admin-input.pipe.js';
+import { AdminInputPipe } from './admin-input.pipe.js';
 import {
   CancelledRequestsDto,
   CancelRequestsDto,
@@ -17,7 +17,7 @@ import {
 /** Every request: where it is, why it waits, and out with it. */
 @ApiTags('admin')
 @Controller('admin/v1/requests')
-@UsePipes(adminInput())
+@UsePipes(AdminInputPipe)
 export class AdminRequestsController {
   constructor(private readonly scheduler: SchedulerService) {}
 

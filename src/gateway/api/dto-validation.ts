@@ -4,15 +4,34 @@ import { DomainError } from '../../core/shared/domain-error.js';
 
 const SHOWN_CHARACTERS = 80;
 
+/** What makes a mistake of an unknown field: where it would be ignored at the caller's peril. */
+const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
+
 /**
  * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown ones are left alone.
  * @throws DomainError `missing_required_parameter` or `invalid_value` for the first bad field, naming it, what was given
  *   and what is allowed.
  */
 export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Readonly<Record<string, unknown>>): T {
+  return validDto(type, fields, {});
+}
+
+/** The same, and unknown fields are `invalid_value`. */
+export function parseStrictDto<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Readonly<Record<string, unknown>>,
+): T {
+  return validDto(type, fields, STRICT);
+}
+
+function validDto<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Readonly<Record<string, unknown>>,
+  strictness: Partial<typeof STRICT>,
+): T {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
   const dto = plainToInstance(type, given, { exposeDefaultValues: true });
-  const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false });
+  const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false, ...strictness });
   if (first) throw invalidField(first);
   return dto;
 }
@@ -21,6 +40,9 @@ function invalidField({ property, value, constraints, children = [] }: Validatio
   const name = path + property;
   const [inner] = children;
   if (inner) return invalidField(inner, `${name}.`);
+  if (constraints?.whitelistValidation !== undefined) {
+    return new DomainError('invalid_value', `\`${name}\` is not known here.`, { param: name });
+  }
   const rule = Object.values(constraints ?? {})[0] ?? 'is not valid';
   const missing = value === undefined || value === '';
   const message = missing ? `\`${name}\` is required: it ${rule}.` : `\`${name}\` ${rule}; got ${shown(value)}.`;

@@ -34,7 +34,8 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
   }
 }
 
-function unroutable({ method, url }: RequestLine): DomainError {
+/** No route takes it: the path is unknown, or takes other methods. */
+export function unroutable({ method, url }: RequestLine): DomainError {
   const path = url.split('?', 1)[0] ?? url;
   const allowed = allowedMethods(path);
   // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.

@@ -1,5 +1,7 @@
-import { type IncomingHttpHeaders, type Server } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { type FastifyInstance } from 'fastify';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { unroutable } from './http-error.js';
 import { type IntakeGate } from './intake-gate.js';
 import { REQUEST_ID_HEADER, refuseUnusableRequestId } from './request-id.js';
 import { EXPOSED_HEADERS } from './request-timings.js';
@@ -10,6 +12,7 @@ export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): v
     void reply.headers({ [REQUEST_ID_HEADER]: request.id, 'access-control-expose-headers': EXPOSED_HEADERS });
     forgetTypeOfNothing(request.headers);
     try {
+      refuseMissingHost(request.raw);
       refuseUnusableRequestId(request.headers);
       gate.pass(request.url.split('?', 1)[0] ?? '');
       done();
@@ -25,6 +28,23 @@ export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): v
     cutAfter(fastify.server, LAST_WORDS_MS);
     done();
   });
+}
+
+/**
+ * Ends what no route takes before its body is read, whatever that is: else a wrong URL would be told as bad JSON or as an unknown
+ * Content-Type. Comes after the guard, which tells strangers nothing about routes.
+ */
+export function registerUnroutedHook(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) done(unroutable(request));
+    else done();
+  });
+}
+
+/** @throws DomainError `invalid_value`: HTTP/1.1 demands the header (RFC 9112, 3.2) */
+function refuseMissingHost({ httpVersion, headers }: IncomingMessage): void {
+  if (httpVersion !== '1.1' || headers.host !== undefined) return;
+  throw new DomainError('invalid_value', 'HTTP/1.1 requests need the header `Host`.', { param: 'Host' });
 }
 
 /** OpenAI's Python SDK says `application/json` of a POST without a body, such as a cancel; the parser would refuse it. */

@@ -1,4 +1,5 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { DomainError } from '../../core/shared/domain-error.js';
 
 const BODIES = new WeakMap<FastifyRequest, Buffer>();
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -14,8 +15,20 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
     const bytes = body as Buffer;
     const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
-    void parse(request, bytes.toString('utf8'), done);
+    const text = bytes.toString('utf8');
+    void parse(request, text, (error, parsed) => done(error && unreadable(text, error), parsed));
   });
+}
+
+/** Fastify says only that it is wrong; where, a caller can use. What parses all the same has a key that it does not take. */
+function unreadable(text: string, cause: Error): DomainError {
+  let reason = 'a field named `__proto__`, or `prototype` of a `constructor`, is not taken';
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    reason = (error as Error).message;
+  }
+  return new DomainError('invalid_json', `The JSON body cannot be parsed: ${reason}.`, { cause });
 }
 
 /** The bytes of a request's JSON body; empty when it has none. */

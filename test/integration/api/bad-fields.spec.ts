@@ -122,7 +122,7 @@ describe('a field of speech that cannot be honoured is refused', () => {
   it('says how long a long input was instead of repeating it', async () => {
     const body = { model: 'tts', voice: 'alloy', input: 'a'.repeat(5000) };
     const { message } = await errorOf(await rig.post('/v1/audio/speech', body));
-    expect(message).toMatch(/^`input` must be at most 4096 characters long; got "a+… \(5000 characters\)\.$/);
+    expect(message).toMatch(/^`input` must be text of at most 4096 characters; got "a+… \(5000 characters\)\.$/);
   });
 
   it('lists the voices when one is unknown', async () => {

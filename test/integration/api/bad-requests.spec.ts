@@ -17,6 +17,15 @@ describe('JSON that is none', () => {
     expect(await errorOf(await speak(body))).toMatchObject({ status: 400, code: 'invalid_json' });
   });
 
+  it.each([
+    ['{"model": "tts", "input": }', "Unexpected token '}'"],
+    ['{"model": "tts",', 'at position 16 (line 1 column 17)'],
+    [' ', 'Unexpected end of JSON input'],
+    ['{"__proto__": {"a": 1}}', '`__proto__`'],
+  ])('%j is told with the place or the reason', async (body, reason) => {
+    expect((await errorOf(await speak(body))).message).toContain(reason);
+  });
+
   it.each(['[]', '"tts"', 'null', '7'])('%s, which is no object, is invalid_json', async body => {
     expect(await errorOf(await speak(body))).toMatchObject({ status: 400, code: 'invalid_json' });
   });
@@ -39,6 +48,17 @@ describe('a route that is none', () => {
     '%s is unknown_url',
     async path => {
       expect(await errorOf(await fetch(rig.url + path))).toMatchObject({ status: 404, code: 'unknown_url' });
+    },
+  );
+
+  it.each(['text/plain', 'application/json', 'multipart/form-data'])(
+    'is told as such before a body of %s is looked at',
+    async type => {
+      const post = { method: 'POST', headers: { 'content-type': type }, body: '{broken' };
+      expect(await errorOf(await fetch(`${rig.url}/v1/nothing`, post))).toMatchObject({ status: 404, code: 'unknown_url' }); // prettier-ignore
+      expect(await errorOf(await fetch(`${rig.url}/v1/models`, post))).toMatchObject({
+        ...{ status: 405, code: 'method_not_allowed' },
+      });
     },
   );
 
@@ -65,6 +85,14 @@ describe('a method that a route does not take', () => {
     expect(error).toMatchObject({ status: 405, code: 'method_not_allowed' });
     expect(error.headers.get('allow')).toBe(allow);
   });
+});
+
+it('a request of HTTP/1.1 without Host is invalid_value, in the envelope', async () => {
+  const raw = await RawHttp.open(rig.port);
+  raw.send('GET /v1/models HTTP/1.1', '', '');
+  const { status, body } = await raw.answer();
+  expect([status, JSON.parse(body)]).toMatchObject([400, { error: { code: 'invalid_value', param: 'Host' } }]);
+  raw.socket.destroy();
 });
 
 describe('bytes that are no HTTP', () => {

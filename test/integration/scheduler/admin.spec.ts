@@ -74,6 +74,16 @@ describe('admin', () => {
       expect((await listed('?state=completed')).ids).toEqual([]);
     });
 
+    it('says what is allowed, as every other route does', async () => {
+      const message = async (query: string) => {
+        const { body } = await yard.http('GET', `/admin/v1/requests${query}`);
+        return (body as { error: { message: string } }).error.message;
+      };
+      expect(await message('?limit=0')).toBe('`limit` must be a number from 1 to 1000; got 0.');
+      expect(await message('?priority=2')).toBe('`priority` must be one of realtime, batch; got "2".');
+      expect(await message('?modell=alpha')).toBe('`modell` is not known here.');
+    });
+
     it.each(['?state=asleep', '?limit=0', '?priority=2', '?modell=alpha'])('refuses %s with 400', async query => {
       const { status, body } = await yard.http('GET', `/admin/v1/requests${query}`);
       expect(status).toBe(400);
