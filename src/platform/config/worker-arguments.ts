@@ -26,7 +26,8 @@ The model's engine and options come from config/models.yaml here, limits from co
   --tls-cert FILE       certificate chain (PEM): the worker speaks TLS
   --tls-key FILE        its key
   --tls-client-ca FILE  take only clients whose certificate one of these signed
-  --token-file FILE     take only calls with this bearer token`;
+  --token-file FILE     take only calls with this bearer token
+  --help                this text`;
 
 const OPTIONS = {
   model: { type: 'string' },
