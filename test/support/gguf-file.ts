@@ -48,8 +48,9 @@ export const sizeOf = ({ shape }: Pick<GgufTensor, 'shape'>): number =>
 
 function headerOf(fields: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
   const entries = Object.entries(fields);
-  const parts = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
-  for (const [name, value] of entries) parts.push(text(name), ...valueOf(value));
+  const begin = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
+  // Not pushed one by one: a large vocabulary has more parts than a call may have arguments.
+  const parts = begin.concat(...entries.map(([name, value]) => [text(name), ...valueOf(value)]));
   let offset = 0;
   for (const tensor of tensors) {
     parts.push(text(tensor.name), u32(tensor.shape.length), ...tensor.shape.map(u64), u32(F32), u64(offset));

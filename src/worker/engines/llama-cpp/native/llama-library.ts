@@ -19,10 +19,10 @@ export interface NativeContext {
     place: number,
     sampler: NativeSampler,
     probabilities: false,
-    confidence: boolean,
+    confidence: false,
     logits: readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number],
     totalWeight: boolean,
-  ): Promise<[token: number, probabilities: undefined, confidence: number, logits: number[], totalWeight: number]>;
+  ): Promise<[token: number, probabilities: undefined, confidence: undefined, logits: number[], totalWeight: number]>;
   /** Positions from `start` to before `end`; -1: to the last one. */
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
   disposeSequence(sequence: number): void;

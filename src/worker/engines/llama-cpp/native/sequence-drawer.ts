@@ -75,13 +75,13 @@ export class SequenceDrawer {
     return pairsOf(pairs).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   }
 
-  /** Logits as they are, in the form that the library has for them. */
+  /** Logits as they are, in the form that the library has for them; its "confidence" would cost a sort of the whole vocabulary. */
   #look(place: number, config: object, logits: Logits): Promise<Looked> {
     const { context, samplers } = this.#place;
     return samplers.use(sampler => {
       sampler.native.applyConfig({ ...config, seed: 0 });
       sampler.lastSeed = 0;
-      return context.sampleToken(place, sampler.native, false, true, logits, true);
+      return context.sampleToken(place, sampler.native, false, false, logits, true);
     });
   }
 
@@ -133,7 +133,7 @@ export class SequenceDrawer {
 }
 
 type Logits = readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number];
-type Looked = [token: number, probabilities: undefined, confidence: number, logits: number[], totalWeight: number];
+type Looked = [token: number, probabilities: undefined, confidence: undefined, logits: number[], totalWeight: number];
 
 interface GrammarStatics {
   acceptGrammarEvaluationStateToken(state: object, token: number): void;
