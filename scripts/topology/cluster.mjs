@@ -91,7 +91,7 @@ export class Cluster {
     const count = 2 + gateways + models.length * workers + processors;
     const [redis, postgres, ...rest] = await freePorts(count);
     const folder = this.#folder;
-    const make = switchyardMembers({ folder, ports: { redis, postgres, proxy }, env, graceMs });
+    const make = await switchyardMembers({ folder, ports: { redis, postgres, proxy }, env, graceMs });
     const times = (number, of) => Array.from({ length: number }, (_, index) => of(index + 1, rest.shift()));
     const crews = models.map(({ id }) => times(workers, (number, port) => make.worker(id, number, port)));
     this.#writeModels(models, crews);

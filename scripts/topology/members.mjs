@@ -10,12 +10,14 @@ const KILL_AFTER_GRACE_MS = 10_000;
  * The processes of Switchyard in a cluster, each with the settings that make it one of many (README "Growing").
  * @param plan {folder, ports: {redis, postgres, proxy}, env, graceMs}
  */
-export function switchyardMembers(plan) {
+export async function switchyardMembers(plan) {
   const settings = sharedSettings(plan);
+  // Compiled by now: the flags that a gateway starts its own processor with.
+  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/platform/process/processor-flags.js'));
   const member = (name, kind, script, extra) => ({
     ...{ name, kind, file: nodeBinary(), cwd: ROOT, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS, tied: true },
     ...extra,
-    args: [inRoot('dist', script), ...(extra.args ?? [])],
+    args: [...(extra.nodeFlags ?? []), inRoot('dist', script), ...(extra.args ?? [])],
     env: { ...plan.env, ...settings, ...extra.env },
   });
   return {
@@ -32,6 +34,7 @@ export function switchyardMembers(plan) {
     processor: (number, port) =>
       member(`processor-${number}`, 'processor', 'main.batch.js', {
         port,
+        nodeFlags: PROCESSOR_NODE_FLAGS,
         env: { SWITCHYARD_BATCH_METRICS_PORT: String(port) },
       }),
   };

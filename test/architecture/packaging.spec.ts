@@ -8,6 +8,7 @@ import { environmentName, SETTING_PATHS } from '../../src/platform/config/settin
 import { WORKER_USAGE } from '../../src/platform/config/worker-arguments.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
+import { PROCESSOR_NODE_FLAGS } from '../../src/platform/process/processor-flags.js';
 import {
   dockerStages,
   environmentNames,
@@ -43,6 +44,11 @@ describe('docker/Dockerfile', () => {
     const start = all.filter(line => /^(CMD|ENTRYPOINT) .*dist/.test(line)).at(-1) ?? '';
     const main = /dist\/(main\.\w+)\.js/.exec(start)?.[1];
     expect([main, existsSync(`src/${main}.ts`)]).toEqual([expect.any(String), true]);
+  });
+
+  it('starts batch with the flags that a gateway gives its processor', () => {
+    const start = inherited(stages, 'batch').findLast(line => line.startsWith('CMD ')) ?? '';
+    expect(JSON.parse(start.slice('CMD '.length))).toEqual(['node', ...PROCESSOR_NODE_FLAGS, 'dist/main.batch.js']);
   });
 
   it('copies what is in the repository', () => {

@@ -14,7 +14,8 @@ import { processCpuMs } from './support/process-cpu.js';
 import { siblingModule } from './support/sibling-module.js';
 
 const ROUNDS = 5;
-const LINES = 10_000;
+/** So many that what a job costs once (opening its log, its rows) is a hundredth. */
+const LINES = 30_000;
 const CALLERS = [10, 64];
 /** A device of 50 ms per group, busy half of the time with the interactive requests alone. */
 const GROUP_MS = 50;
@@ -23,13 +24,28 @@ const INTERACTIVE_ROUNDS = 3;
 const AUDIO_LINES = 20_000;
 const MODEL = 'bench';
 
+interface Rate {
+  readonly linesPerS: number;
+  /** CPU of the process, per line. */
+  readonly cpuMs: number;
+}
+
+/** Of one round: the processor, and the loops over `node:http` and over the processor's own library. */
+interface Round {
+  readonly batch: Rate;
+  readonly bare: Rate;
+  readonly undici: Rate;
+}
+
 interface Throughput {
   readonly linesPerS: number;
   readonly barePerS: number;
   readonly fraction: number;
-  /** CPU of the processor and of the bare loop, per line. */
+  readonly undiciPerS: number;
+  readonly ofUndici: number;
   readonly lineCpuMs: number;
   readonly bareCpuMs: number;
+  readonly undiciCpuMs: number;
 }
 
 /** How near does the processor come to a bare HTTP loop, and does an interactive user notice it? */
@@ -69,25 +85,36 @@ async function throughput(callers: number): Promise<Throughput> {
   await using bare = peer('bare-client', folder);
   await bare.message('ready');
   const processor = yard.start();
-  const rounds: Throughput[] = [];
+  const rounds: Round[] = [];
   // The first is the warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
-    const { linesPerS, cpuMs: lineCpuMs } = await batchRate(yard, processor);
-    const { barePerS, cpuMs: bareCpuMs } = await bareRate(bare, { port, callers, count: LINES, body: body('x') });
-    if (round > 0) rounds.push({ linesPerS, barePerS, fraction: linesPerS / barePerS, lineCpuMs, bareCpuMs });
+    const job = { port, callers, count: LINES, body: body('x') };
+    const rates = {
+      batch: await batchRate(yard, processor),
+      bare: await bareRate(bare, { ...job, client: 'node:http' }),
+      undici: await bareRate(bare, { ...job, client: 'undici' }),
+    };
+    if (round > 0) rounds.push(rates);
   }
   await rm(folder, { recursive: true, force: true });
-  const middle = (pick: (row: Throughput) => number): number => rounded(median(rounds.map(pick)));
+  return summary(rounds);
+}
+
+function summary(rounds: readonly Round[]): Throughput {
+  const middle = (pick: (round: Round) => number): number => rounded(median(rounds.map(pick)));
   return {
-    linesPerS: middle(row => row.linesPerS),
-    barePerS: middle(row => row.barePerS),
-    fraction: middle(row => row.fraction),
-    lineCpuMs: middle(row => row.lineCpuMs),
-    bareCpuMs: middle(row => row.bareCpuMs),
+    linesPerS: middle(({ batch }) => batch.linesPerS),
+    barePerS: middle(({ bare }) => bare.linesPerS),
+    fraction: middle(({ batch, bare }) => batch.linesPerS / bare.linesPerS),
+    undiciPerS: middle(({ undici }) => undici.linesPerS),
+    ofUndici: middle(({ batch, undici }) => batch.linesPerS / undici.linesPerS),
+    lineCpuMs: middle(({ batch }) => batch.cpuMs),
+    bareCpuMs: middle(({ bare }) => bare.cpuMs),
+    undiciCpuMs: middle(({ undici }) => undici.cpuMs),
   };
 }
 
-async function batchRate(yard: BatchYard, { child }: NodeProcess): Promise<{ linesPerS: number; cpuMs: number }> {
+async function batchRate(yard: BatchYard, { child }: NodeProcess): Promise<Rate> {
   const lines = Array.from({ length: LINES }, (_, index) => line(`line-${index}`, '/v1/chat/completions', body('x')));
   const beforeMs = processCpuMs(child.pid);
   const { id } = await yard.submit(lines);
@@ -97,12 +124,12 @@ async function batchRate(yard: BatchYard, { child }: NodeProcess): Promise<{ lin
   return { linesPerS: (LINES / tookMs) * 1000, cpuMs: (processCpuMs(child.pid) - beforeMs) / LINES };
 }
 
-async function bareRate(bare: NodeProcess, job: BareJob): Promise<{ barePerS: number; cpuMs: number }> {
+async function bareRate(bare: NodeProcess, job: BareJob): Promise<Rate> {
   const beforeMs = processCpuMs(bare.child.pid);
   const done = bare.message<{ type: 'done'; tookMs: number }>('done');
   bare.child.send(job);
   const { tookMs } = await done;
-  return { barePerS: (job.count / tookMs) * 1000, cpuMs: (processCpuMs(bare.child.pid) - beforeMs) / job.count };
+  return { linesPerS: (job.count / tookMs) * 1000, cpuMs: (processCpuMs(bare.child.pid) - beforeMs) / job.count };
 }
 
 interface Interactive {

@@ -140,14 +140,23 @@ export class ResultLog {
 
   async #writeGroups(): Promise<void> {
     do {
-      const group = (this.#group = this.#next!);
-      this.#next = undefined;
+      const group = (this.#group = this.#takeNext());
       await this.#write(group.chunks);
       this.#group = undefined;
       for (const head of group.heads) this.progress.record(head);
       this.#events.onDurable();
-    } while (this.#next?.isFull && !this.#failure);
+    } while (this.#isNextFull && !this.#failure);
     if (this.#next && !this.#failure) this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
+  }
+
+  get #isNextFull(): boolean {
+    return this.#next?.isFull ?? false;
+  }
+
+  #takeNext(): Group {
+    const group = this.#next!;
+    this.#next = undefined;
+    return group;
   }
 
   async #write(chunks: readonly Buffer[]): Promise<void> {

@@ -41,7 +41,7 @@ export class FairShare {
     const ready = (lane: ShareLane): boolean => canGo(lane.key);
     const tenant = this.#tenants.next(
       () => 1,
-      ({ lanes }) => lanes.entries.some(ready),
+      ({ lanes }) => lanes.some(ready),
     );
     return tenant?.lanes.next(({ weight }) => weight, ready)?.key;
   }
@@ -59,6 +59,10 @@ class Ring<T> {
 
   get entries(): readonly T[] {
     return this.#turns.map(({ entry }) => entry);
+  }
+
+  some(holds: (entry: T) => boolean): boolean {
+    return this.#turns.some(({ entry }) => holds(entry));
   }
 
   add(entry: T): void {

@@ -5,6 +5,8 @@ const RANDOM_BYTES = 8;
 const pool = Buffer.alloc(512 * RANDOM_BYTES);
 let used = pool.length;
 let lastMs = 0;
+/** Many ids are made in the same millisecond, and hexadecimal digits of numbers above 2^32 cost more than all the rest. */
+let timeDigits = '';
 let counter = 0;
 
 /**
@@ -12,10 +14,15 @@ let counter = 0;
  * Listing by id is listing by age, also for ids of one process in the same millisecond and across a clock set back.
  */
 export function timeOrderedId(prefix: string, nowMs: number): string {
-  if (nowMs > lastMs) [lastMs, counter] = [Math.floor(nowMs), 0];
-  else if (++counter > 0xffff) [lastMs, counter] = [lastMs + 1, 0];
-  const time = lastMs.toString(16).padStart(12, '0');
-  return prefix + time + counter.toString(16).padStart(4, '0') + randomHex();
+  if (nowMs > lastMs) startMs(Math.floor(nowMs));
+  else if (++counter > 0xffff) startMs(lastMs + 1);
+  return prefix + timeDigits + counter.toString(16).padStart(4, '0') + randomHex();
+}
+
+function startMs(ms: number): void {
+  lastMs = ms;
+  timeDigits = ms.toString(16).padStart(TIME_DIGITS, '0');
+  counter = 0;
 }
 
 const ID_DIGITS = 32;
