@@ -131,6 +131,7 @@ function whatToTry(base, { docs }) {
   ${bold('transcribe')}  curl ${base}/v1/audio/transcriptions -F file=@hello.mp3 -F model=whisper-1
 
   ${docs ? `Swagger UI  ${base}/docs\n  ` : ''}models      ${base}/v1/models
+  live        ${base}/console/realtime  (speak, and read along)
   metrics     ${base}/metrics
   requests    ${base}/admin/v1/requests
 

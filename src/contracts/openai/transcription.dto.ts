@@ -18,7 +18,7 @@ export class TranscriptionDto extends TranslationDto {
   @OneOf(TRANSCRIPT_FORMATS)
   override response_format: TranscriptFormat = 'json';
 
-  @ApiPropertyOptional({ example: 'en', description: 'BCP-47; refused when the model does not recognise it.' })
+  @ApiPropertyOptional({ description: 'BCP-47, such as `en`; refused when the model does not recognise it.' })
   @IsOptional()
   @IsString({ message: 'must be a BCP-47 tag such as en or pt-BR' })
   @LanguageTag()
@@ -60,7 +60,6 @@ export class TranscriptionDto extends TranslationDto {
 
   @ApiPropertyOptional({
     oneOf: [{ type: 'string', enum: ['auto'] }, { $ref: getSchemaPath(ServerVadDto) }],
-    example: 'auto',
     description:
       'Where long audio is cut. `auto`: the server decides. An object, as JSON or as `chunking_strategy[type]` and so on, ' +
       'says what counts as speech and how long a pause has to be.',

@@ -18,7 +18,6 @@ export class TranslationDto {
   @ApiPropertyOptional({
     type: 'string',
     format: 'uri',
-    example: 'https://example.com/speech.mp3',
     description:
       'Instead of `file`: http or https, fetched by the worker. Only public addresses and ports 80 and 443, unless ' +
       '`fetch.allow_hosts` says more; at most 5 redirects, `fetch.timeout_ms` and `server.upload_limit_bytes`.',

@@ -19,7 +19,8 @@ export function DescribesRequestHeaders(): MethodDecorator {
     ApiHeader({
       name: 'Prefer',
       required: false,
-      schema: { type: 'string', example: 'respond-async' },
+      // An example would be filled in and sent: as one of one it is a choice.
+      schema: { type: 'string', enum: ['respond-async'] },
       description: '`respond-async`: 202 at once; `Location` names where the answer will be.',
     }),
     ApiHeader({

@@ -1,16 +1,31 @@
 import { type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { emptyOptionalFormFields } from './form-examples.js';
+
+/** In the order in which somebody new wants them. */
+const SECTIONS = {
+  audio: 'Speech to text, text to speech',
+  text: 'Chat, completions, embeddings',
+  realtime: 'Tokens for live sessions; the sessions themselves are WebSockets at /v1/realtime',
+  files: 'Inputs and results of batches',
+  batches: 'Many requests in the background',
+  models: 'What can be asked for',
+  requests: 'Where a request is, its cancel, and answers that nobody waited for',
+  admin: 'Queue, workers and models of the server',
+  health: 'Probes and metrics',
+  console: 'The page with a microphone',
+} as const;
 
 /** The OpenAPI document of the whole gateway. */
 export function openApiDocument(app: INestApplication): OpenAPIObject {
-  const config = new DocumentBuilder()
+  const builder = new DocumentBuilder()
     .setTitle('Switchyard')
     .setDescription('OpenAI-compatible inference gateway: every request below can be run from this page.')
     .setVersion('1')
     .addBearerAuth({ type: 'http', description: 'An API key, where the server asks for one.' })
-    .addSecurityRequirements('bearer')
-    .build();
-  return SwaggerModule.createDocument(app, config);
+    .addSecurityRequirements('bearer');
+  for (const [name, description] of Object.entries(SECTIONS)) builder.addTag(name, description);
+  return emptyOptionalFormFields(SwaggerModule.createDocument(app, builder.build()));
 }
 
 /** Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up does not wait for it. */
