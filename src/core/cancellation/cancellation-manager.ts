@@ -1,3 +1,4 @@
+import { ChurnMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { type RequestPriority } from '../request/request-priority.js';
 
@@ -28,7 +29,7 @@ interface Tracked extends CancelInfo {
  * scheduler acts. Cancelling removes the entry, so a second cancel finds nothing, and neither does one after completion.
  */
 export class CancellationManager {
-  readonly #tracked = new Map<string, Tracked>();
+  readonly #tracked = new ChurnMap<string, Tracked>();
 
   /** Requests that can still be cancelled. */
   get size(): number {

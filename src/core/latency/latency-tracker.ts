@@ -1,3 +1,5 @@
+import { ChurnMap } from '../shared/churn-map.js';
+import { RecentMap } from '../shared/recent-map.js';
 import { type LatencyPhases, type LatencyStamps, summarize } from './latency-summary.js';
 
 export interface LatencyTrackerOptions {
@@ -18,14 +20,13 @@ interface Settled {
  */
 export class LatencyTracker {
   readonly #ttlMs: number;
-  readonly #recent: number;
-  readonly #running = new Map<string, LatencyStamps>();
-  // Insertion order is the order of settling, so the oldest is always the first.
-  readonly #settled = new Map<string, Settled>();
+  readonly #running = new ChurnMap<string, LatencyStamps>();
+  /** In the order of settling. */
+  readonly #settled: RecentMap<Settled>;
 
   constructor(options: LatencyTrackerOptions) {
     this.#ttlMs = options.ttlMs;
-    this.#recent = options.recent ?? 1_000;
+    this.#settled = new RecentMap(options.recent ?? 1_000);
   }
 
   /** Running and kept entries together. */
@@ -75,9 +76,7 @@ export class LatencyTracker {
     if (stamps === undefined) return undefined;
     this.#running.delete(id);
     const phases = summarize(stamps, nowMs);
-    this.#settled.delete(id);
-    this.#settled.set(id, { phases, settledAtMs: nowMs });
-    if (this.#settled.size > this.#recent) this.#forgetOldest();
+    this.#settled.add(id, { phases, settledAtMs: nowMs });
     return phases;
   }
 
@@ -91,21 +90,10 @@ export class LatencyTracker {
 
   /** Forgets summaries past their TTL, never a running request. Returns how many; O(forgotten). */
   sweep(nowMs: number): number {
-    let forgotten = 0;
-    for (const [id, settled] of this.#settled) {
-      if (!this.#isOver(settled, nowMs)) break;
-      this.#settled.delete(id);
-      forgotten += 1;
-    }
-    return forgotten;
+    return this.#settled.dropWhile(settled => this.#isOver(settled, nowMs));
   }
 
   #isOver({ settledAtMs }: Settled, nowMs: number): boolean {
     return nowMs - settledAtMs >= this.#ttlMs;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#settled.keys();
-    if (oldest !== undefined) this.#settled.delete(oldest);
   }
 }

@@ -1,3 +1,4 @@
+import { ChurnMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -35,7 +36,7 @@ interface ModelLanes<P> {
  */
 export class PriorityQueue<P> {
   readonly #agingMs: number;
-  readonly #nodes = new Map<string, WaitingRequest<P>>();
+  readonly #nodes = new ChurnMap<string, WaitingRequest<P>>();
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
   readonly #batchHeads = new KeyedHeap<ModelLane<P>>();

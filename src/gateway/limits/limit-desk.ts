@@ -4,6 +4,7 @@ import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { type Limits, type LimitName, LIMIT_NAMES, type Standing } from '../../core/limits/limit-rules.js';
 import { type Entrance, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import { ChurnMap } from '../../core/shared/churn-map.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
@@ -30,7 +31,7 @@ export interface Ticket {
 export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
   /** By id of the request; a second one under the same id has no work of its own. */
-  readonly #inside = new Map<string, Set<Entrance>>();
+  readonly #inside = new ChurnMap<string, Set<Entrance>>();
   /** Tickets of other gateways have other names. */
   readonly #name = randomUUID();
   #tickets = 0;

@@ -4,6 +4,7 @@ import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/disp
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
+import { ChurnMap } from '../../core/shared/churn-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -23,7 +24,7 @@ type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'requestId' | 'model' | 'p
 @Injectable()
 export class RequestBook {
   readonly history = new SettledHistory();
-  readonly #live = new Map<string, TrackedRequest>();
+  readonly #live = new ChurnMap<string, TrackedRequest>();
   /** Calls that a worker has not let go of, by request id: longer than the request lives when it was cancelled. */
   readonly #held = new Map<string, number>();
   readonly #idleWaiters: (() => void)[] = [];

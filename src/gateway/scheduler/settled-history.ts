@@ -1,18 +1,16 @@
+import { RecentMap } from '../../core/shared/recent-map.js';
 import { type RequestView } from './request-view.js';
 
 /** Requests that ended lately, for "why did my request wait?" when the answer is already out. Bounded by count. */
 export class SettledHistory {
-  readonly #views = new Map<string, RequestView>();
+  readonly #views: RecentMap<RequestView>;
 
-  constructor(private readonly limit = 1000) {}
+  constructor(limit = 1000) {
+    this.#views = new RecentMap(limit);
+  }
 
   add(view: RequestView): void {
-    // A reused id moves to the young end: Map keeps the place of the first insertion otherwise.
-    this.#views.delete(view.id);
-    this.#views.set(view.id, view);
-    if (this.#views.size <= this.limit) return;
-    const oldest = this.#views.keys().next();
-    if (!oldest.done) this.#views.delete(oldest.value);
+    this.#views.add(view.id, view);
   }
 
   find(id: string): RequestView | undefined {

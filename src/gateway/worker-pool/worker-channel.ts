@@ -5,6 +5,7 @@ import { isConnectionLost } from '../../contracts/grpc/status.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
 import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
 import { type ChannelSecurity } from './channel-security.js';
+import { ChurnMap } from '../../core/shared/churn-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 export interface ChannelTarget {
@@ -37,7 +38,8 @@ export class WorkerChannel {
   readonly text: TextGenerationClient;
   readonly health: HealthClient;
   readonly #channel: Channel;
-  readonly #calls = new Set<TrackedCall>();
+  readonly #calls = new ChurnMap<number, TrackedCall>();
+  #started = 0;
   #retired = false;
 
   /** @param onLost the connection broke under a call; called before that call's answer is delivered. */
@@ -69,9 +71,10 @@ export class WorkerChannel {
   track<C extends TrackedCall>(start: () => C): C {
     if (this.#retired) throw new DomainError('worker_lost', 'The worker went away before the request was sent.');
     const call = start();
-    this.#calls.add(call);
+    const number = this.#started++;
+    this.#calls.set(number, call);
     call.once('status', ended => {
-      this.#calls.delete(call);
+      this.#calls.delete(number);
       if (isConnectionLost(ended)) this.onLost();
       this.#closeWhenDrained();
     });
@@ -86,7 +89,7 @@ export class WorkerChannel {
 
   /** The pool closes for good: the one case in which calls are cancelled from here. */
   abort(): void {
-    for (const call of this.#calls) call.cancel();
+    for (const call of this.#calls.values()) call.cancel();
     this.retire();
   }
 

@@ -11,6 +11,7 @@ import {
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { ChurnMap } from '../../core/shared/churn-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { EmbedCall } from './embed-call.js';
@@ -43,7 +44,7 @@ const OVERTAKEN_PAUSE_MS = 5;
 export class WorkerLink {
   #channel: WorkerChannel;
   #retired = false;
-  readonly #calls = new Map<string, StartedCall>();
+  readonly #calls = new ChurnMap<string, StartedCall>();
 
   constructor(private readonly options: LinkOptions) {
     this.#channel = this.#connect();

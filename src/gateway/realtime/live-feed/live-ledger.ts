@@ -1,5 +1,7 @@
 import { type LiveQueueLine, type LiveRequest } from '../../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../../core/dispatch/dispatch-event.js';
+import { ChurnMap } from '../../../core/shared/churn-map.js';
+import { RecentMap } from '../../../core/shared/recent-map.js';
 import { DEFAULT_TENANT } from '../../../platform/auth/principal.js';
 
 export interface LedgerRequest {
@@ -18,8 +20,8 @@ const ENDED_KEPT = 1000;
  */
 export class LiveLedger {
   readonly #lines = new Map<string, Line>();
-  readonly #live = new Map<string, LedgerRequest>();
-  readonly #ended = new Map<string, LedgerRequest>();
+  readonly #live = new ChurnMap<string, LedgerRequest>();
+  readonly #ended = new RecentMap<LedgerRequest>(ENDED_KEPT);
 
   constructor(models: readonly string[]) {
     for (const model of models) this.#line(model);
@@ -75,16 +77,9 @@ export class LiveLedger {
     line[stageOf(request.view)]--;
     line[state]++;
     this.#live.delete(event.requestId);
-    this.#remember({ tenant: request.tenant, view: { ...request.view, state, code, phases, attempts, batch_size } });
+    const view = { ...request.view, state, code, phases, attempts, batch_size };
+    this.#ended.add(event.requestId, { tenant: request.tenant, view });
     return true;
-  }
-
-  #remember(request: LedgerRequest): void {
-    const { request_id: id } = request.view;
-    this.#ended.delete(id);
-    this.#ended.set(id, request);
-    const oldest = this.#ended.size > ENDED_KEPT ? this.#ended.keys().next() : undefined;
-    if (oldest && !oldest.done) this.#ended.delete(oldest.value);
   }
 
   #line(model: string): Line {

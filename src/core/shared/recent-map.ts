@@ -1,0 +1,44 @@
+import { ChurnMap } from './churn-map.js';
+
+/** The latest `limit` entries, by key: what ended lately. Bounded by count. */
+export class RecentMap<V> {
+  readonly #entries = new ChurnMap<string, V>();
+
+  constructor(private readonly limit: number) {}
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** A key that is known moves to the young end. */
+  add(key: string, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size > this.limit) this.#dropFirst();
+  }
+
+  /** Oldest first. */
+  values(): Generator<V> {
+    return this.#entries.values();
+  }
+
+  /** Drops the oldest for as long as `isOver` says so. Returns how many; O(dropped). */
+  dropWhile(isOver: (value: V) => boolean): number {
+    let dropped = 0;
+    for (const value of this.#entries.values()) {
+      if (!isOver(value)) break;
+      this.#dropFirst();
+      dropped += 1;
+    }
+    return dropped;
+  }
+
+  #dropFirst(): void {
+    const { firstKey } = this.#entries;
+    if (firstKey !== undefined) this.#entries.delete(firstKey);
+  }
+}
