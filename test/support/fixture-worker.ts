@@ -236,7 +236,7 @@ const sizeOf = ({ audio }: TranscribeCall): string => (Buffer.isBuffer(audio) ? 
 
 const segmentOf = (text: string, id: number) => ({
   ...{ id, start: id, end: id + 1, text, tokens: [], temperature: 0, avgLogprob: 0 },
-  ...{ compressionRatio: 1, noSpeechProb: 0 },
+  noSpeechProb: 0,
 });
 
 const DEFAULT_HEALTH: WorkerHealthReport = {

@@ -11,7 +11,6 @@ const segment = (start: number, end: number, text: string) => ({
   tokens: [],
   temperature: 0,
   avgLogprob: 0,
-  compressionRatio: 0,
   noSpeechProb: 0,
 });
 const segments = [segment(0, 3.3199, ' The beach was popular.'), segment(3661.5, 3662, 'People --> sand.')];

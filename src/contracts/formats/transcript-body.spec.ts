@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { compressionRatio } from './compression-ratio.js';
 import { languageName } from './language-name.js';
 import { transcriptBody, type TranscriptBodyOptions } from './transcript-body.js';
 import { transcriptEvents } from './transcript-events.js';
@@ -8,7 +9,6 @@ const numbers = {
   tokens: [50364, 440],
   temperature: 0,
   avgLogprob: -0.286,
-  compressionRatio: 1.25,
   noSpeechProb: 0.01,
 };
 const transcript: Transcript = {
@@ -45,7 +45,7 @@ describe('verbose_json', () => {
   it('has the fields of OpenAI, in their order', () => {
     const segment = (id: number, seek: number, start: number, end: number, text: string) =>
       `{"id":${id},"seek":${seek},"start":${start},"end":${end},"text":"${text}","tokens":[50364,440],"temperature":0,` +
-      '"avg_logprob":-0.286,"compression_ratio":1.25,"no_speech_prob":0.01}';
+      `"avg_logprob":-0.286,"compression_ratio":${compressionRatio(text)},"no_speech_prob":0.01}`;
     expect(bodyOf({ format: 'verbose_json', task: 'translate' })).toBe(
       '{"task":"translate","language":"english","duration":8.47,"text":"the beach was popular people swam","segments":[' +
         `${segment(0, 0, 0, 3.32, ' the beach was popular')},${segment(1, 3000, 31, 33, ' people swam')}` +

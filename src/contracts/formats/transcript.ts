@@ -28,7 +28,6 @@ export interface TranscriptSegment {
   readonly tokens: readonly number[];
   readonly temperature: number;
   readonly avgLogprob: number;
-  readonly compressionRatio: number;
   readonly noSpeechProb: number;
   /** A known speaker's name, or "A", "B", ... in order of appearance; absent without diarisation. */
   readonly speaker?: string;

@@ -1,3 +1,4 @@
+import { compressionRatio } from './compression-ratio.js';
 import { languageName } from './language-name.js';
 import { type Transcript, type TranscriptSegment, type TranscriptTask } from './transcript.js';
 import { type DurationUsage, durationUsage } from './usage.js';
@@ -64,7 +65,7 @@ function verboseSegment(segment: TranscriptSegment): VerboseSegment {
     tokens: segment.tokens,
     temperature: segment.temperature,
     avg_logprob: segment.avgLogprob,
-    compression_ratio: segment.compressionRatio,
+    compression_ratio: compressionRatio(segment.text),
     no_speech_prob: segment.noSpeechProb,
   };
 }

@@ -91,7 +91,6 @@ describe('TranscribeFile on the wire', () => {
           tokens: [1, 70_000],
           temperature: 0,
           avgLogprob: -0.25,
-          compressionRatio: 1.5,
           noSpeechProb: 0.01,
         },
       ],

@@ -6,7 +6,7 @@ import { EnglishNormalizer } from './english/english-normalizer.js';
 import { writtenTranscript } from './written-transcript.js';
 
 const english = new EnglishNormalizer();
-const rest = { tokens: [], temperature: 0, avgLogprob: 0, compressionRatio: 1, noSpeechProb: 0 };
+const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };
 
 function transcript(text: string, ...segments: readonly string[]): Transcript {
   const timed = segments.map((segment, id) => ({ id, start: id, end: id + 1, text: segment, ...rest }));

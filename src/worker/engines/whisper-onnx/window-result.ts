@@ -1,4 +1,4 @@
-import { deflateSync } from 'node:zlib';
+import { compressionRatio } from '../../../contracts/formats/compression-ratio.js';
 
 /** One window decoded once, at one temperature. */
 export interface WindowResult {
@@ -33,10 +33,4 @@ export function needsAnotherTry(result: WindowResult): boolean {
 /** Probably no speech, and the text was a guess: the window is skipped. */
 export function isSilence({ noSpeechProb, avgLogprob }: WindowResult): boolean {
   return noSpeechProb > MOST_NO_SPEECH && avgLogprob < LEAST_LOGPROB;
-}
-
-/** Bytes over zlib bytes: above 2.4 a text repeats itself. */
-export function compressionRatio(text: string): number {
-  const bytes = Buffer.from(text, 'utf8');
-  return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length;
 }

@@ -126,7 +126,6 @@ export interface Segment {
   tokens: number[];
   temperature: number;
   avgLogprob: number;
-  compressionRatio: number;
   noSpeechProb: number;
   /** A known speaker's name, or "A", "B", ... in order of appearance; empty without diarisation. */
   speaker: string;
@@ -984,18 +983,7 @@ export const TokenLogprob: MessageFns<TokenLogprob> = {
 };
 
 function createBaseSegment(): Segment {
-  return {
-    id: 0,
-    start: 0,
-    end: 0,
-    text: "",
-    tokens: [],
-    temperature: 0,
-    avgLogprob: 0,
-    compressionRatio: 0,
-    noSpeechProb: 0,
-    speaker: "",
-  };
+  return { id: 0, start: 0, end: 0, text: "", tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0, speaker: "" };
 }
 
 export const Segment: MessageFns<Segment> = {
@@ -1024,9 +1012,6 @@ export const Segment: MessageFns<Segment> = {
     }
     if (message.avgLogprob !== 0) {
       writer.uint32(57).double(message.avgLogprob);
-    }
-    if (message.compressionRatio !== 0) {
-      writer.uint32(65).double(message.compressionRatio);
     }
     if (message.noSpeechProb !== 0) {
       writer.uint32(73).double(message.noSpeechProb);
@@ -1116,14 +1101,6 @@ export const Segment: MessageFns<Segment> = {
             message.avgLogprob = reader.double();
             continue;
           }
-          case 8: {
-            if (tag !== 65) {
-              break;
-            }
-
-            message.compressionRatio = reader.double();
-            continue;
-          }
           case 9: {
             if (tag !== 73) {
               break;
@@ -1164,7 +1141,6 @@ export const Segment: MessageFns<Segment> = {
     message.tokens = object.tokens?.map((e) => e) || [];
     message.temperature = object.temperature ?? 0;
     message.avgLogprob = object.avgLogprob ?? 0;
-    message.compressionRatio = object.compressionRatio ?? 0;
     message.noSpeechProb = object.noSpeechProb ?? 0;
     message.speaker = object.speaker ?? "";
     return message;
