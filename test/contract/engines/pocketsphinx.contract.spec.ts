@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engines/engine-factory.js';
 import { type SpeechRecognizer, type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
 import { joinSamples, modelSpec, pcm, silence, synthesizeItem, transcribeItem } from './engine-items.js';
+import { wordErrors } from '../../support/word-errors.js';
 import { describeSpeechRecognizer, nextTurn, transcribeOne, valuesOf } from './recognizer-contract.js';
 
 const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
@@ -70,6 +71,24 @@ describe('pocketsphinx', () => {
     const { words } = await transcribeOne(engine, pcm(joinSamples(Array.from({ length: 7 }, () => sentence))));
     expect(words.filter(({ word }) => word === 'window').length).toBeGreaterThanOrEqual(6);
   });
+
+  it.each(['rms', 'slt', 'awb'])(
+    'hears %s live as well as from a file',
+    async who => {
+      const stream = await engine.openStream!({ language: 'en', partials: true });
+      const errors = { live: 0, file: 0 };
+      for (const said of ['Stop the music.', SECOND]) {
+        const audio = joinSamples([silence(0.3), await say(said, who), silence(0.5)]);
+        await stream.push(audio);
+        const [final] = await stream.commit();
+        errors.live += wordErrors(said, final!.text);
+        errors.file += wordErrors(said, (await transcribeOne(engine, pcm(audio))).text);
+      }
+      await stream.close();
+      expect(errors.live).toBeLessThanOrEqual(errors.file + 1);
+    },
+    60_000,
+  );
 
   it('leaves the loop free while it decodes', async () => {
     let turns = 0;

@@ -8,29 +8,27 @@ import {
   readNormaliser,
 } from './pocketsphinx-library.js';
 
-/**
- * `full` is the best result: a second pass over the utterance and a search of its word lattice when it ends.
- * `live` leaves both out: half the end-of-utterance time, for texts that are shown while speech goes on.
- */
-export type DecoderPass = 'full' | 'live';
-
 /** Mean of the cepstra of some speech; what normalises the channel and the voice out of them. */
 export type CepstralMean = Float32Array;
 
-/** One native PocketSphinx decoder. Synchronous: lives on an engine thread and is used by that thread only. */
+/**
+ * One native PocketSphinx decoder: a first pass while it is fed, a second one and a search of the word lattice when the utterance
+ * ends. Synchronous: lives on an engine thread and is used by that thread only.
+ */
 export class Decoder {
   readonly #pointer: DecoderPointer;
   readonly #normaliser: CepstralNormaliser;
   readonly #modelMean: CepstralMean;
+  /** An utterance has begun and not ended. */
+  #open = false;
   #freed = false;
 
   constructor(
     private readonly library: PocketSphinxLibrary,
     model: ModelFiles,
-    pass: DecoderPass,
   ) {
     library.silenceLog(null);
-    this.#pointer = createDecoder(library, model, pass);
+    this.#pointer = createDecoder(library, model);
     this.#normaliser = readNormaliser(library.features(this.#pointer));
     this.#modelMean = new Float32Array(this.#normaliser.size);
     library.getCepstralMean(this.#normaliser.pointer, this.#modelMean);
@@ -56,6 +54,7 @@ export class Decoder {
     this.library.setCepstralMean(this.#normaliser.pointer, mean);
     this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
     this.#check(this.library.startUtterance(this.#pointer), 'ps_start_utt');
+    this.#open = true;
   }
 
   feed(samples: Int16Array): void {
@@ -71,7 +70,7 @@ export class Decoder {
 
   /** Ends the utterance. Words and fillers in order, times in seconds from its begin. */
   finish(): DecodedWord[] {
-    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
+    this.#end();
     const words: DecodedWord[] = [];
     const logMath = this.library.logMath(this.#pointer);
     for (let at = this.library.firstSegment(this.#pointer); at !== null; at = this.library.nextSegment(at)) {
@@ -89,15 +88,21 @@ export class Decoder {
     return words;
   }
 
-  /** Ends the utterance without asking for its words. */
+  /** Ends the utterance, if there is one, without asking for its words. The library makes its second pass all the same. */
   abandon(): void {
-    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
+    if (this.#open) this.#end();
   }
 
   free(): void {
     if (this.#freed) return;
     this.#freed = true;
+    this.#open = false;
     this.library.freeDecoder(this.#pointer);
+  }
+
+  #end(): void {
+    this.#open = false;
+    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
   }
 
   #addCepstra(samples: Int16Array, sum: Float64Array): number {
@@ -131,14 +136,12 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   return frames;
 }
 
-function createDecoder(library: PocketSphinxLibrary, model: ModelFiles, pass: DecoderPass): DecoderPointer {
-  const livePass = pass === 'live' ? ['-fwdflat', 'no', '-bestpath', 'no'] : [];
+function createDecoder(library: PocketSphinxLibrary, model: ModelFiles): DecoderPointer {
   const argv = [
     ...['switchyard', '-logfn', '/dev/null'],
     ...['-hmm', model.acousticModel, '-lm', model.languageModel, '-dict', model.dictionary],
     // With its silence removal the decoder's clock stops in pauses, and every later word is seconds off.
     ...['-remove_silence', 'no'],
-    ...livePass,
   ];
   const config = library.parseArguments(null, library.argumentTable(), argv.length, argv, 1);
   if (config === null) throw new Error(`PocketSphinx refused its arguments: ${argv.join(' ')}`);

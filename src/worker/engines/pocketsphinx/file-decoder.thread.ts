@@ -10,7 +10,7 @@ import { loadPocketSphinx } from './pocketsphinx-library.js';
 /** Entry of a thread that decodes files. No decorators here or in anything imported. */
 serveThread<FileDecoderProtocol, undefined>(() => {
   const { modelDir } = workerData as DecoderThreadData;
-  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir), 'full');
+  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
   // Warm-up: the first utterance pages the language model in.
   decodeFile(decoder, new Int16Array(4800).fill(1), () => false);
   return {

@@ -10,37 +10,28 @@ import { loadPocketSphinx } from './pocketsphinx-library.js';
 /** Entry of a thread that serves one live stream after another. No decorators here or in anything imported. */
 serveThread<LiveDecoderProtocol, undefined>(() => {
   const { modelDir } = workerData as DecoderThreadData;
-  const library = loadPocketSphinx();
-  const model = findModelFiles(modelDir);
-  const full = new Decoder(library, model, 'full');
-  // A stream without partials needs no live pass, and its 90 MB.
-  let live: Decoder | undefined;
+  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
   let session: LiveSession | undefined;
   const current = (): LiveSession => {
     if (session === undefined) throw new Error('no stream is open');
     return session;
   };
   const closeSession = (): void => {
-    session?.close();
     session = undefined;
+    // Its utterance ends once the answer is out: the second pass over what nobody waits for must not hold a cancel up.
+    setImmediate(() => session === undefined && decoder.abandon());
   };
   return {
     info: undefined,
     operations: {
       open: ({ partials, cancel }) => {
-        closeSession();
         const flag = new CancelFlag(cancel);
-        if (partials) live ??= new Decoder(library, model, 'live');
-        session = new LiveSession({ full, live: partials ? live : undefined, isCancelled: () => flag.raised });
+        session = new LiveSession({ decoder, partials, isCancelled: () => flag.raised });
       },
       push: ({ samples }) => current().push(samples),
       commit: () => current().commit(),
       close: closeSession,
     },
-    close: () => {
-      closeSession();
-      full.free();
-      live?.free();
-    },
+    close: () => decoder.free(),
   };
 });

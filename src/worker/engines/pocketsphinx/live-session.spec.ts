@@ -25,17 +25,20 @@ class ScriptedDecoder {
       .join(' ');
   }
   finish() {
+    this.log.push(`finish ${this.#fed / RATE}`);
+    this.#fed = 0;
     return [{ word: 'final', start: 0.1, end: 0.2, confidence: 1 }];
   }
   abandon(): void {
-    this.log.push('abandon');
+    if (this.#fed > 0) this.log.push(`abandon ${this.#fed / RATE}`);
+    this.#fed = 0;
   }
 }
 
-function session(isCancelled = () => false) {
-  const [full, live] = [new ScriptedDecoder(), new ScriptedDecoder()];
-  const parts = { full: full as unknown as Decoder, live: live as unknown as Decoder, isCancelled };
-  return { live, full, session: new LiveSession(parts) };
+function session({ partials = true, isCancelled = (): boolean => false } = {}) {
+  const decoder = new ScriptedDecoder();
+  const parts = { decoder: decoder as unknown as Decoder, partials, isCancelled };
+  return { decoder, session: new LiveSession(parts) };
 }
 
 const seconds = (length: number) => new Int16Array(Math.round(length * RATE));
@@ -60,18 +63,53 @@ describe('LiveSession', () => {
     expect(inFrames(333)).toEqual(inFrames(audio.length));
   });
 
-  it('primes with 0.6 s, again with 0.8 s, and not after that', () => {
-    const { live, session: stream } = session();
-    stream.push(seconds(5));
-    expect(live.log).toEqual(['mean 0.6', 'abandon', 'mean 0.8']);
+  it('starts the pass again at 0.8, 1.6 and 3.2 s with the mean of all so far, and has only the rest to do at the end', () => {
+    const { decoder, session: stream } = session();
+    stream.push(seconds(5.05));
+    expect(decoder.log).toEqual([
+      'mean 0.6',
+      'abandon 0.7',
+      'mean 0.8',
+      'abandon 1.5',
+      'mean 1.6',
+      'abandon 3.1',
+      'mean 3.2',
+    ]);
+    decoder.log.length = 0;
+    stream.commit();
+    expect(decoder.log).toEqual(['finish 5.05']);
   });
 
-  it('primes every utterance anew', () => {
-    const { live, session: stream } = session();
-    stream.push(seconds(1));
+  it.each([0.3, 0.7, 1.55])('decodes an utterance of %d s again with its own mean', length => {
+    const { decoder, session: stream } = session();
+    stream.push(seconds(length));
     stream.commit();
+    expect(decoder.log.slice(-2)).toEqual([`mean ${length}`, `finish ${length}`]);
+  });
+
+  it('decodes the same way for a caller that wants no partials', () => {
+    const logs = [true, false].map(partials => {
+      const { decoder, session: stream } = session({ partials });
+      const events = [...stream.push(seconds(4)), ...stream.commit()];
+      expect(events.some(({ type }) => type === 'partial')).toBe(partials);
+      return decoder.log;
+    });
+    expect(logs[0]).toEqual(logs[1]);
+  });
+
+  it('begins every utterance anew', () => {
+    const { decoder, session: stream } = session();
+    stream.push(seconds(2));
+    stream.commit();
+    decoder.log.length = 0;
     stream.push(seconds(0.7));
-    expect(live.log).toEqual(['mean 0.6', 'abandon', 'mean 0.8', 'abandon', 'mean 0.6']);
+    expect(decoder.log).toEqual(['mean 0.6']);
+  });
+
+  it('says nothing about an utterance without a sample, and asks no decoder', () => {
+    const { decoder, session: stream } = session();
+    expect(stream.commit()).toMatchObject([{ type: 'final', text: '', words: [] }]);
+    expect(decoder.log).toEqual([]);
   });
 
   it('gives the final the times of the stream', () => {
@@ -96,9 +134,14 @@ describe('LiveSession', () => {
     ]);
   });
 
-  it('works no more once cancelled', () => {
-    const { live, session: stream } = session(() => true);
+  it('works no more once cancelled, in the middle of a pass neither', () => {
+    let cancelled = false;
+    const { decoder, session: stream } = session({ isCancelled: () => cancelled });
+    stream.push(seconds(2));
+    decoder.log.length = 0;
+    cancelled = true;
     expect(stream.push(seconds(5))).toEqual([]);
-    expect(live.log).toEqual([]);
+    expect(stream.commit()).toMatchObject([{ text: '' }]);
+    expect(decoder.log).toEqual([]);
   });
 });

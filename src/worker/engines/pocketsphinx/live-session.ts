@@ -1,7 +1,6 @@
 import { type RecognizerEvent } from '../engine.js';
-import { plainText } from './decoded-word.js';
+import { type DecodedWord, plainText, spokenWords } from './decoded-word.js';
 import { type Decoder } from './decoder.js';
-import { decodeFile } from './file-decoding.js';
 import { joinWords } from './transcript-segments.js';
 
 const RATE = 16_000;
@@ -9,24 +8,31 @@ const RATE = 16_000;
 const STEP = RATE / 10;
 /** Less audio than this gives guesses that are taken back at once. */
 const FIRST_PARTIAL = 0.6 * RATE;
-/** The mean of this much speech leaves 4 of 22 words wrong in a live pass; a cold start left 19 (ENGINES "Streaming trap"). */
-const PRIMING = 0.8 * RATE;
+/**
+ * The pass starts again here, with the cepstral mean of all audio so far: a mean of the first 0.8 s alone leaves a third more wrong
+ * words than that of the whole utterance, one that is renewed like this leaves no more (README, "PocketSphinx").
+ */
+const RENEWALS: readonly number[] = [0.8 * RATE, 1.6 * RATE, 3.2 * RATE];
+/** Up to here the whole utterance is decoded again when it ends, with its own mean: a word or two, and soon done. */
+const SHORT = 1.6 * RATE;
 /** Callers cut utterances by voice activity at 10-15 s; an utterance nobody ends is ended here, so memory stays bounded. */
 const LONGEST_UTTERANCE = 30 * RATE;
 
 export interface LiveSessionParts {
-  readonly full: Decoder;
-  /** Absent: no partials are wanted. */
-  readonly live: Decoder | undefined;
+  readonly decoder: Decoder;
+  readonly partials: boolean;
   readonly isCancelled: () => boolean;
 }
 
-/** One live stream: partial texts while an utterance is spoken, a full decode of it when it ends. */
+/**
+ * One live stream. Its decoder hears an utterance while it is spoken, so that at its end only the second pass is left to do; the
+ * first pass gives the partial texts on its way.
+ */
 export class LiveSession {
   readonly #audio = new Int16Array(LONGEST_UTTERANCE);
   #length = 0;
-  /** Samples of this utterance that the live pass has had; 0: it has not begun. */
-  #liveFed = 0;
+  /** Samples of this utterance that the decoder has had. */
+  #fed = 0;
   #lastPartial = '';
   #utterance = 0;
   /** Samples of the stream before this utterance. */
@@ -48,49 +54,45 @@ export class LiveSession {
 
   /** Ends the utterance: exactly one `final`, with an empty text when nothing was said. */
   commit(): RecognizerEvent[] {
-    this.#stopLivePass();
-    const samples = this.#audio.subarray(0, this.#length);
-    const decoded = decodeFile(this.parts.full, samples, this.parts.isCancelled) ?? [];
     const start = this.#offset / RATE;
-    const words = decoded.map(word => ({ ...word, start: shift(word.start, start), end: shift(word.end, start) }));
-    const utterance = this.#utterance++;
+    const end = (this.#offset + this.#length) / RATE;
+    const words = spokenWords(this.#finish(), start, end);
     this.#offset += this.#length;
     this.#length = 0;
+    this.#fed = 0;
     this.#lastPartial = '';
-    return [{ type: 'final', utterance, text: joinWords(words), start, end: this.#offset / RATE, words }];
-  }
-
-  close(): void {
-    this.#stopLivePass();
-    this.#length = 0;
+    return [{ type: 'final', utterance: this.#utterance++, text: joinWords(words), start, end, words }];
   }
 
   #afterStep(): RecognizerEvent[] {
     if (this.#length === LONGEST_UTTERANCE) return this.commit();
-    if (this.parts.live === undefined || this.#length < FIRST_PARTIAL) return [];
-    const text = this.#liveText(this.parts.live);
+    if (this.#length < FIRST_PARTIAL) return [];
+    this.#hear(this.#fed === 0 || RENEWALS.includes(this.#length));
+    if (!this.parts.partials) return [];
+    const text = plainText(this.parts.decoder.hypothesis());
     if (text === '' || text === this.#lastPartial) return [];
     this.#lastPartial = text;
     return [{ type: 'partial', utterance: this.#utterance, text }];
   }
 
-  #liveText(live: Decoder): string {
-    // The first partials are primed with what there is; once there is enough the pass starts again, properly primed.
-    if (this.#liveFed === 0 || this.#length === PRIMING) {
-      this.#stopLivePass();
-      live.begin(live.cepstralMean(this.#audio.subarray(0, this.#length)));
+  /** The decoder gets what it has not had yet; `anew`: all of it, with the mean of all of it. */
+  #hear(anew: boolean): void {
+    const { decoder, isCancelled } = this.parts;
+    if (anew) {
+      decoder.abandon();
+      decoder.begin(decoder.cepstralMean(this.#audio.subarray(0, this.#length)));
+      this.#fed = 0;
     }
-    live.feed(this.#audio.subarray(this.#liveFed, this.#length));
-    this.#liveFed = this.#length;
-    return plainText(live.hypothesis());
+    while (this.#fed < this.#length && !isCancelled()) {
+      const to = Math.min(this.#length, this.#fed + STEP);
+      decoder.feed(this.#audio.subarray(this.#fed, to));
+      this.#fed = to;
+    }
   }
 
-  #stopLivePass(): void {
-    if (this.#liveFed > 0) this.parts.live?.abandon();
-    this.#liveFed = 0;
+  #finish(): DecodedWord[] {
+    if (this.#length === 0) return [];
+    this.#hear(this.#length < SHORT);
+    return this.parts.isCancelled() ? [] : this.parts.decoder.finish();
   }
-}
-
-function shift(seconds: number, by: number): number {
-  return Math.round((seconds + by) * 1000) / 1000;
 }

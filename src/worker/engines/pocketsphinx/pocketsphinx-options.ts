@@ -4,7 +4,7 @@ import { EngineOptions } from '../engine-options.js';
 export interface PocketSphinxOptions {
   /** Files decoded at the same time, one decoder thread of about 100 MB each; also the largest group. */
   readonly threads: number;
-  /** Live streams at the same time, about 200 MB each, started when first used. */
+  /** Live streams at the same time, about 100 MB each, started when first used. */
   readonly streams: number;
   /** Folder with `en-us/` (acoustic model), `en-us.lm.bin` and `cmudict-en-us.dict`. */
   readonly modelDir: string;

@@ -11,16 +11,11 @@ export class PocketSphinxStream implements RecognizerStream {
 
   constructor(
     private readonly thread: EngineThread<LiveDecoderProtocol>,
+    partials: boolean,
     private readonly release: () => void,
-  ) {}
-
-  async open(partials: boolean): Promise<void> {
-    try {
-      await this.thread.call('open', { partials, cancel: this.#cancel.memory });
-    } catch (error) {
-      this.release();
-      throw error;
-    }
+  ) {
+    // Not waited for: the thread may still be ending the utterance of a stream that was cancelled. One that died says so to `push`.
+    this.thread.call('open', { partials, cancel: this.#cancel.memory }).catch(() => undefined);
   }
 
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {

@@ -71,12 +71,11 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
       throw new DomainError('queue_full', `All ${this.options.streams} live streams of this worker are in use.`);
     }
     const thread = await this.#live.acquire();
-    const stream = new PocketSphinxStream(thread, () => {
+    const stream = new PocketSphinxStream(thread, options.partials, () => {
       this.#streams.delete(stream);
       this.#live.release(thread);
     });
     this.#streams.add(stream);
-    await stream.open(options.partials);
     return stream;
   }
 
