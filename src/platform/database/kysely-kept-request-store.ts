@@ -1,20 +1,17 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, type SqlBool } from 'kysely';
 import {
-  type KeptAnswer,
   type KeptEnd,
   type KeptEnding,
   type KeptLease,
-  type KeptMode,
   type KeptRef,
   type KeptRequest,
   type KeptRequestStore,
-  type KeptStatus,
   type NewKeptRequest,
   type Opened,
 } from '../../core/kept/kept-request.port.js';
-import { present } from './batch-row.js';
+import { keptOf, keptRowOf } from './kept-request-row.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database, type KeptRequestRow } from './schema.js';
+import { type Database } from './schema.js';
 
 const ENDED: readonly KeptEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly KeptEnd[] = ['failed', 'cancelled'];
@@ -34,7 +31,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
       const replaced = await this.#makeRoom(request, lease.nowMs);
       const row = await this.#db
         .insertInto('kept_requests')
-        .values(rowOf(request, lease))
+        .values(keptRowOf(request, lease))
         .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
         .returningAll()
         .executeTakeFirst();
@@ -191,44 +188,3 @@ function isOver(
   const callersOnly = row.or([row('mode', '=', 'waiting'), row('status', '=', 'receiving')]);
   return row.or([ended, row.and([row('status', 'not in', ENDED), row('lease_until_ms', '<=', nowMs), callersOnly])]);
 }
-
-const rowOf = (request: NewKeptRequest, { owner, nowMs, leaseMs }: KeptLease): KeptRequestRow => ({
-  tenant: request.tenant,
-  name: request.name,
-  request_id: request.requestId,
-  mode: request.mode,
-  path: request.path,
-  fingerprint: request.fingerprint,
-  headers: JSON.stringify(request.headers),
-  blob: request.blob,
-  status: request.status,
-  owner,
-  lease_until_ms: nowMs + leaseMs,
-  attempts: 1,
-  cancelling: 0,
-  created_at_ms: request.createdAtMs,
-  ended_at_ms: null,
-  expires_at_ms: request.expiresAtMs,
-  answer: null,
-});
-
-const keptOf = (row: KeptRequestRow): KeptRequest => ({
-  tenant: row.tenant,
-  name: row.name,
-  requestId: row.request_id,
-  mode: row.mode as KeptMode,
-  path: row.path,
-  fingerprint: row.fingerprint,
-  headers: JSON.parse(row.headers) as Readonly<Record<string, string>>,
-  blob: row.blob,
-  status: row.status as KeptStatus,
-  leaseUntilMs: row.lease_until_ms,
-  attempts: row.attempts,
-  cancelling: row.cancelling === 1,
-  createdAtMs: row.created_at_ms,
-  expiresAtMs: row.expires_at_ms,
-  ...present({
-    endedAtMs: row.ended_at_ms,
-    answer: row.answer === null ? null : (JSON.parse(row.answer) as KeptAnswer),
-  }),
-});
