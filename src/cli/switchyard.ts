@@ -12,6 +12,7 @@ import { modelsCommand } from './models.js';
 import { speakCommand } from './speak.js';
 import { MARKS, say } from './terminal.js';
 import { transcribeCommand } from './transcribe.js';
+import { productVersion } from './version.js';
 
 const HELP = `
 Examples:
@@ -47,6 +48,7 @@ function program(): Command {
     .description(
       'Speech and language models behind one OpenAI-compatible gateway: this command manages and tries them.',
     )
+    .version(productVersion(), '-V, --version', 'the version of this installation')
     .addHelpText('after', HELP);
   for (const command of commands) root.addCommand(command);
   for (const command of all(root))

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { CommandRun } from './command-run.js';
+
+const run = (...args: readonly string[]) => new CommandRun(args).ended;
+
+describe('switchyard', () => {
+  it('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await run('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it.each([
+    '',
+    'models',
+    'models pull',
+    'transcribe',
+    'speak',
+    'chat',
+    'batch',
+    'batch submit',
+    'doctor',
+    'config print',
+    'keys create',
+  ])('%s --help teaches on stdout and ends with 0', async command => {
+    const words = command.split(' ').filter(Boolean);
+    const { code, stdout, stderr } = await run(...words, '--help');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(['Usage: switchyard', ...words].join(' '));
+  });
+
+  it('ends with 2 for no command at all, with the commands that there are', async () => {
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('transcribe [options] <file>') });
+  });
+
+  it('names the command that was probably meant', async () => {
+    expect(await run('transcibe')).toMatchObject({ code: 2, stderr: expect.stringContaining('transcribe') });
+  });
+});
