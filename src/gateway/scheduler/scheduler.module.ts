@@ -6,6 +6,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { pauseCollectorProvider } from '../../platform/process/pause-collector.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
@@ -18,6 +19,7 @@ import { FleetRequests } from './fleet-requests.js';
 import { FleetWorkers } from './fleet-workers.js';
 import { IdleUnload } from './idle-unload.js';
 import { LoopWakes } from './loop-wakes.js';
+import { QuietMoments } from './quiet-moments.js';
 import { RequestBook } from './request-book.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
@@ -57,11 +59,13 @@ const timersProvider = {
   providers: [
     dispatcherProvider,
     timersProvider,
+    pauseCollectorProvider,
     DispatchLoop,
     FleetRequests,
     FleetWorkers,
     IdleUnload,
     LoopWakes,
+    QuietMoments,
     RequestBook,
     RequestCanceller,
     RequestFailures,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ChurnMap } from '../../core/shared/churn-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { PauseCollector } from '../../platform/process/pause-collector.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { type CancellableCall, CallSignal } from './call-signal.js';
 
@@ -10,7 +11,10 @@ export class InFlightCalls {
   readonly #calls = new ChurnMap<string, CallSignal>();
   #idleWaiters: (() => void)[] = [];
 
-  constructor(private readonly state: WorkerState) {}
+  constructor(
+    private readonly state: WorkerState,
+    private readonly collector: PauseCollector,
+  ) {}
 
   get size(): number {
     return this.#calls.size;
@@ -26,10 +30,12 @@ export class InFlightCalls {
     this.#assertAcceptable(id);
     using callSignal = new CallSignal(call);
     this.#calls.set(id, callSignal);
+    this.collector.touched();
     try {
       return await work(callSignal.signal);
     } finally {
       this.#calls.delete(id);
+      this.collector.touched();
       if (this.size === 0) this.#becameIdle();
     }
   }

@@ -1,0 +1,23 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { PauseCollector } from '../../platform/process/pause-collector.js';
+
+/** Tells the collector of garbage when something happens to a request; the rest of the time is a pause. */
+@Injectable()
+export class QuietMoments implements OnModuleInit, OnApplicationShutdown {
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly events: DispatchEventBus,
+    private readonly collector: PauseCollector,
+  ) {}
+
+  onModuleInit(): void {
+    this.#subscription = this.events.events$.subscribe(() => this.collector.touched());
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+}
