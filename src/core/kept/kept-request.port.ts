@@ -86,6 +86,8 @@ export interface KeptRequestStore {
   requestCancel(tenant: string, requestId: string): Promise<boolean>;
   /** Removes what has expired and what was never accepted. */
   expire(nowMs: number, limit: number): Promise<readonly KeptRequest[]>;
+  /** Those of these blobs that a row names. */
+  referenced(blobs: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface KeptEnding {

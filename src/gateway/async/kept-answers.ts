@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type KeptAnswer, type KeptRequest } from '../../core/kept/kept-request.port.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { newKeptBlob } from '../../platform/storage/kept-blob-key.js';
 import { type InnerAnswer } from './inner-requests.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */
@@ -16,7 +16,7 @@ export class KeptAnswers {
   constructor(@Inject(BLOB_STORE) private readonly blobs: BlobStore) {}
 
   newBlob(): string {
-    return `kept/${randomUUID()}`;
+    return newKeptBlob();
   }
 
   keepBody({ blob }: Pick<KeptRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
@@ -47,7 +47,7 @@ export class KeptAnswers {
     await this.blobs.remove(`${blob}/body`);
   }
 
-  /** After the rows: a row never names bytes that are gone, and a crash in between leaves bytes that no row names (README, 13). */
+  /** After the rows: a row never names bytes that are gone, and what a crash in between leaves is garbage (README, 13). */
   async forget(requests: readonly Pick<KeptRequest, 'blob'>[]): Promise<void> {
     for (const { blob } of requests) {
       await this.blobs.remove(`${blob}/body`);

@@ -8,11 +8,13 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { type BlobStore, type FileStore, type JobStore, type UploadStore } from '../../core/jobs/job.ports.js';
+import { type KeptRequestStore } from '../../core/kept/kept-request.port.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE, JOB_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
+import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
 import { bornAtMs } from '../../platform/database/time-ordered-id.js';
 import { FILE_BLOBS } from '../../platform/storage/file-blob-key.js';
 import { JOB_LOG_BLOBS, jobOfLogKey } from '../../platform/storage/job-log-key.js';
+import { KEPT_BLOBS, keptBlobOf } from '../../platform/storage/kept-blob-key.js';
 import { GARBAGE_BLOBS } from './counted-blobs.js';
 
 /** Which of these keys, all old enough, nobody needs. */
@@ -35,6 +37,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
     @Inject(JOB_STORE) private readonly jobs: JobStore,
+    @Inject(KEPT_REQUEST_STORE) private readonly kept: KeptRequestStore,
     @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -57,7 +60,8 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const orphans = (await this.#removeOrphans(beforeMs)) + (await this.blobs.removeDrafts(beforeMs));
+    const nobodys = (await this.#removeOrphans(beforeMs)) + (await this.#removeKept(beforeMs));
+    const orphans = nobodys + (await this.blobs.removeDrafts(beforeMs));
     const logs = await this.#removeLogs(beforeMs);
     return { files, uploads, orphans, logs };
   }
@@ -100,6 +104,14 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     return this.#sweep(FILE_BLOBS, beforeMs, async keys => {
       const referenced = await this.files.referenced(keys);
       return key => !referenced.has(key);
+    });
+  }
+
+  /** Of requests whose rows went first. */
+  #removeKept(beforeMs: number): Promise<number> {
+    return this.#sweep(KEPT_BLOBS, beforeMs, async keys => {
+      const referenced = await this.kept.referenced([...new Set(keys.map(keptBlobOf))]);
+      return key => !referenced.has(keptBlobOf(key));
     });
   }
 

@@ -136,6 +136,12 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return numUpdatedRows > 0n;
   }
 
+  async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
+    if (blobs.length === 0) return new Set();
+    const rows = await this.#db.selectFrom('kept_requests').select('blob').where('blob', 'in', blobs).execute();
+    return new Set(rows.map(({ blob }) => blob));
+  }
+
   async expire(nowMs: number, limit: number): Promise<readonly KeptRequest[]> {
     const rows = await this.#db
       .selectFrom('kept_requests')

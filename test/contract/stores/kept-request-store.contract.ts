@@ -108,6 +108,15 @@ export function keptRequestStoreContract(
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(false);
   });
 
+  it('tells which blobs a row names', async () => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest({ blob: 'kept/named' }), by('a'));
+    expect(await othersKept.referenced(['kept/named', 'kept/nobodys'])).toEqual(new Set(['kept/named']));
+    expect(await othersKept.referenced([])).toEqual(new Set());
+    await kept.drop(request, 'a');
+    expect(await othersKept.referenced(['kept/named'])).toEqual(new Set());
+  });
+
   it('drops what never was, and expires what is over, once', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
+import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { KEPT_BLOBS, newKeptBlob } from '../../../src/platform/storage/kept-blob-key.js';
 import { fileBlobKey } from '../../../src/platform/storage/file-blob-key.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
 
@@ -41,6 +44,26 @@ describe('garbage', () => {
     expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
     expect(await collect(HOUR_MS + 60_000)).toMatchObject({ orphans: 1 });
     expect(await rig.blobKeys()).not.toContain('files/0123456789abcdef/file-of-nobody');
+  });
+
+  it('are body and answer of a kept request that no row names, and never those of one that has its row', async () => {
+    const store = rig.gateway.app.get<KeptRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const [named, nobodys] = [newKeptBlob(), newKeptBlob()];
+    const nowMs = Date.now();
+    await store.open(
+      {
+        ...{ tenant: 'default', name: 'id:kept', requestId: 'kept', mode: 'waiting', path: '/v1/x', fingerprint: '' },
+        ...{ headers: {}, blob: named, status: 'running', createdAtMs: nowMs, expiresAtMs: nowMs + MONTH_MS },
+      },
+      { owner: 'somebody', nowMs, leaseMs: MONTH_MS },
+    );
+    for (const blob of [named, nobodys])
+      for (const part of ['body', 'answer']) await rig.blobs.write(`${blob}/${part}`, bytes());
+    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
+    expect(await collect(HOUR_MS + 60_000)).toMatchObject({ orphans: 2 });
+    const keys: string[] = [];
+    for await (const { key } of rig.blobs.keys(KEPT_BLOBS)) keys.push(key);
+    expect(keys.sort()).toEqual([`${named}/answer`, `${named}/body`]);
   });
 
   it('are drafts of writes that never ended, once they are an hour old', async () => {
