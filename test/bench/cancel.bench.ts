@@ -4,6 +4,7 @@ import { BenchCaller } from './support/bench-caller.js';
 import { type GatewayProcess } from '../support/gateway-process.js';
 import { distribution, type Distribution } from './support/percentiles.js';
 import { seededRandom } from './support/seeded-random.js';
+import { streamCancels } from './support/stream-cancels.js';
 import { pause, until } from '../support/waiting.js';
 
 const GROUP = 8;
@@ -23,10 +24,15 @@ const CHECK_MS = 10;
 export async function run(): Promise<BenchResult> {
   const endless = await measureEndless();
   const random = await randomCancels();
+  const streams = await streamCancels();
+  progress(`  live streams: ${JSON.stringify(streams)}`);
   return {
-    results: { engineChecksEveryMs: CHECK_MS, ...endless, random },
+    results: { engineChecksEveryMs: CHECK_MS, ...endless, random, streams },
     goals: [
       atMost('in-flight cancel signal p95, ms', endless.inFlight.signalMs.p95, 50),
+      ...Object.entries(streams).map(([engine, { reusableMs }]) =>
+        atMost(`live stream of ${engine}, cancel() to its place taken again p95, ms`, reusableMs.p95, 50),
+      ),
       atMost(`slots leaked after ${RANDOM_CANCELS} random cancels`, random.slotsLeaked, 0),
       atMost('requests without a settlement', random.unsettled, 0),
     ],

@@ -9,6 +9,7 @@ import { CommittedStream } from '../execution/live-stream.js';
 import { RecognitionSession } from '../execution/recognition-session.js';
 import { StreamSlots } from '../execution/stream-slots.js';
 import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
+import { abortError } from '../execution/work-item.js';
 import { CallConversation } from './call-conversation.js';
 import { EventOutbox } from './event-outbox.js';
 import { InFlightCalls } from './in-flight-calls.js';
@@ -33,10 +34,10 @@ export class StreamService {
     if (first?.message?.$case !== 'config')
       throw new DomainError('invalid_value', 'The first message of a stream is its config.', { param: 'config' });
     const config = first.message.value;
-    await this.calls.run(config.sessionId, call, signal => this.#session(config, conversation.until(signal)));
+    await this.calls.run(config.sessionId, call, signal => this.#session(config, conversation.until(signal), signal));
   }
 
-  async #session(config: StreamConfig, conversation: Conversation): Promise<void> {
+  async #session(config: StreamConfig, conversation: Conversation, signal: AbortSignal): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
     const voice = config.voiceActivity && (await openVoiceActivity(config.voiceActivity));
     const { language, prompt, partials } = config;
@@ -44,9 +45,14 @@ export class StreamService {
     const outbox = new EventOutbox<StreamEvent>(event => conversation.say(encodeEvent(event)));
     const tell = (event: StreamEvent): void => outbox.put(event);
     const live = voice ? new VoiceActivityStream(stream, voice, tell) : new CommittedStream(stream, tell);
+    // At once: a recogniser that is in the middle of its work hears of it there, not when it has done the work.
+    const letGo = (): void => void live.close().catch(() => undefined);
+    signal.addEventListener('abort', letGo, { once: true });
     try {
       await conversation.say({ event: { $case: 'ready', value: {} } });
       await talk({ session: new RecognitionSession(live, intake), conversation, outbox });
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : error;
     } finally {
       await live.close().finally(() => lease.release());
     }

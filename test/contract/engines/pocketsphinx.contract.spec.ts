@@ -90,6 +90,20 @@ describe('pocketsphinx', () => {
     60_000,
   );
 
+  it('lets go of a live stream in the middle of 20 s of audio, and hears the next one as if nothing had been', async () => {
+    const sentence = await say(SECOND);
+    const gone = await engine.openStream!({ language: 'en', partials: true });
+    await gone.push(sentence);
+    const pushed = gone.push(joinSamples(Array.from({ length: 6 }, () => sentence)));
+    await gone.close();
+    expect(await pushed).toEqual([]);
+    const next = await engine.openStream!({ language: 'en', partials: true });
+    await next.push(sentence);
+    const [final] = await next.commit();
+    await next.close();
+    expect(wordErrors(SECOND, final!.text)).toBeLessThanOrEqual(2);
+  });
+
   it('leaves the loop free while it decodes', async () => {
     let turns = 0;
     let running = true;

@@ -1,0 +1,148 @@
+import { credentials } from '@grpc/grpc-js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { systemResolver } from '../../../src/gateway/worker-pool/address-resolver.js';
+import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
+import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-launch.js';
+import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
+import { ProcessClock } from '../../../src/platform/clock/monotonic-clock.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { type StreamConfig, streamConfigMessage } from '../../../src/contracts/grpc/stream.codec.js';
+import { SpeechToTextStub, type SpeechToTextClient } from '../../../src/contracts/grpc/stt.codec.js';
+import { bytesOf } from '../../../src/worker/audio/pcm.js';
+import { createEngine } from '../../../src/worker/engines/engine-factory.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import { pause } from '../../support/waiting.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { BenchWorker } from './bench-worker.js';
+import { distribution, type Distribution } from './percentiles.js';
+import { seededRandom } from './seeded-random.js';
+import { SPEAKING_MODELS } from './spoken-delay.js';
+
+const FRAME_MS = 20;
+/** 20 ms at 16 kHz. */
+const FRAME_BYTES = 640;
+
+interface Rounds {
+  readonly rounds: number;
+  /** A stream is cancelled after so much speech at most: in the middle of words, and of the recogniser's work. */
+  readonly longestMs: number;
+}
+
+export interface StreamCancelTimes {
+  /** `cancel()` called to its promise resolved. */
+  readonly cancelMs: Distribution;
+  /** `cancel()` called to the worker's word that another stream has its only place. */
+  readonly reusableMs: Distribution;
+}
+
+/** `StreamHandle.cancel()` while somebody speaks, on a worker process with one place for live streams. */
+export async function streamCancels(): Promise<Record<'synthetic' | 'pocketsphinx', StreamCancelTimes>> {
+  const sphinx = { ...SPEAKING_MODELS[0]!, options: { streams: 1 } };
+  return {
+    synthetic: await measure(syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] }), {
+      rounds: 200,
+      longestMs: 200,
+    }),
+    pocketsphinx: await measure(sphinx, { rounds: 30, longestMs: 3000 }),
+  };
+}
+
+async function measure(model: ModelSpec, rounds: Rounds): Promise<StreamCancelTimes> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const settings = settingsFrom({});
+  Logger.overrideLogger(false);
+  await using worker = await BenchWorker.start(model, folder);
+  const served = { ...model, replicas: 0, addresses: [worker.address] };
+  const stub = new SpeechToTextStub(worker.address, credentials.createInsecure());
+  const pool = new WorkerPoolService(
+    settings,
+    [served],
+    builtWorkerLaunch(settings),
+    new ProcessClock(),
+    systemResolver,
+  );
+  try {
+    await pool.start();
+    while (!pool.workers().some(({ state }) => state === 'ready')) await pause(10);
+    return await cancelWhileSpeaking(pool, stub, { model: model.id, ...rounds });
+  } finally {
+    stub.close();
+    await pool.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function cancelWhileSpeaking(
+  pool: WorkerPoolService,
+  stub: SpeechToTextClient,
+  { model, rounds, longestMs }: Rounds & { readonly model: string },
+): Promise<StreamCancelTimes> {
+  const [cancelMs, reusableMs]: [number[], number[]] = [[], []];
+  const speech = await sentence();
+  const random = seededRandom(1);
+  await takePlace(stub);
+  for (let round = 0; round < rounds; round += 1) {
+    const handle = pool.openStream(model, config());
+    const listening = listen(handle);
+    await speak(handle, speech, random() * longestMs);
+    const startMs = performance.now();
+    await handle.cancel();
+    cancelMs.push(performance.now() - startMs);
+    reusableMs.push((await takePlace(stub)) - startMs);
+    await listening;
+  }
+  return { cancelMs: distribution(cancelMs), reusableMs: distribution(reusableMs) };
+}
+
+/** By flite, at 16 kHz: a recogniser works harder on speech than on silence. */
+async function sentence(): Promise<Buffer> {
+  const voice = createEngine(SPEAKING_MODELS[1]!) as SpeechSynthesizer;
+  await voice.load();
+  const parts: Buffer[] = [];
+  const text = 'The government announced a new plan to build more houses in the north.';
+  const { signal } = new AbortController();
+  const emit = (samples: Int16Array): void => void parts.push(Buffer.from(bytesOf(samples)));
+  await voice.synthesize([{ requestId: 'sentence', text, voice: 'rms', speed: 1, signal, emit }]);
+  await voice.close();
+  return Buffer.concat(parts);
+}
+
+let opened = 0;
+const config = (): StreamConfig => {
+  const sessionId = `cancel-${(opened += 1)}`;
+  return { sessionId, language: '', prompt: '', sampleRate: 16_000, partials: true };
+};
+
+/** Asks the worker itself until it says that a stream has its place, and gives the place back. @returns when it said so */
+async function takePlace(stub: SpeechToTextClient): Promise<number> {
+  for (;;) {
+    const call = stub.transcribeStream();
+    const ended = new Promise<void>(resolve => call.once('status', () => resolve()));
+    call.on('error', () => undefined);
+    const ready = new Promise<number>(resolve => call.once('data', () => resolve(performance.now())));
+    call.write(streamConfigMessage(config()));
+    call.end();
+    const readyMs = await Promise.race([ready, ended]);
+    call.resume();
+    await ended;
+    if (readyMs !== undefined) return readyMs;
+    await pause(1);
+  }
+}
+
+async function listen(handle: StreamHandle): Promise<void> {
+  for await (const event of handle.receiveEvents()) void event;
+}
+
+/** In real time, by the clock. */
+async function speak(handle: StreamHandle, speech: Buffer, forMs: number): Promise<void> {
+  const startMs = performance.now();
+  for (let frame = 0; frame * FRAME_MS < forMs; frame += 1) {
+    void handle.sendFrame(speech.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES));
+    await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
+  }
+}
