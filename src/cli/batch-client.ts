@@ -47,14 +47,7 @@ export class BatchClient {
   }
 
   async #open(file: string): Promise<Blob> {
-    const path = resolve(launchDirectory(), file);
-    try {
-      // openAsBlob does not say what is wrong.
-      await access(path, constants.R_OK);
-      return await openAsBlob(path);
-    } catch (cause) {
-      throw new CliError(`${file} cannot be read: ${(cause as Error).message}`, EXIT.usage, { cause });
-    }
+    return openAsBlob(await readablePath(file));
   }
 
   #abort(): { signal?: AbortSignal } {
@@ -63,3 +56,14 @@ export class BatchClient {
 }
 
 export const hasEnded = ({ status }: BatchDto): boolean => isTerminal(status);
+
+/** Of a file that the user named. @throws CliError when it cannot be read: `openAsBlob` does not say what is wrong */
+export async function readablePath(file: string): Promise<string> {
+  const path = resolve(launchDirectory(), file);
+  try {
+    await access(path, constants.R_OK);
+    return path;
+  } catch (cause) {
+    throw new CliError(`${file} cannot be read: ${(cause as Error).message}`, EXIT.usage, { cause });
+  }
+}

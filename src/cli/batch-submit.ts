@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
 import { BatchClient } from './batch-client.js';
+import { endpointIn } from './batch-endpoint.js';
 import { watch } from './batch-progress.js';
 import { download, tellEnd } from './batch-results.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -10,7 +11,7 @@ import { interruptible } from './interruption.js';
 import { print, say } from './terminal.js';
 
 interface SubmitOptions extends GatewayOptions {
-  readonly endpoint: string;
+  readonly endpoint?: string;
   readonly window: string;
   readonly watch?: boolean;
   readonly output?: string;
@@ -20,8 +21,8 @@ interface SubmitOptions extends GatewayOptions {
 
 const EXAMPLES = `
 Examples:
-  switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
-  switchyard batch submit lines.jsonl --endpoint /v1/audio/transcriptions --window 30m --metadata validation=lenient
+  switchyard batch submit lines.jsonl --watch
+  switchyard batch submit lines.jsonl --window 30m --metadata validation=lenient
 
 With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C ends the
 watching and not the batch: switchyard batch watch ID goes on.`;
@@ -33,7 +34,9 @@ export const batchSubmitCommand = (): Command =>
     .description('upload a file of requests, one JSON per line, and run it')
     .argument('<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}')
     .addOption(
-      new Option('-e, --endpoint <path>', 'where every line goes').choices(BATCH_ENDPOINTS).makeOptionMandatory(),
+      new Option('-e, --endpoint <path>', 'where every line goes (default: the url of the first)').choices(
+        BATCH_ENDPOINTS,
+      ),
     )
     .option('-w, --window <time>', COMPLETION_WINDOWS, '24h')
     .option('--metadata <name=value>', 'kept with the batch; may be repeated', collect, [])
@@ -46,9 +49,10 @@ export const batchSubmitCommand = (): Command =>
 async function submit(file: string, options: SubmitOptions, signal: AbortSignal): Promise<void> {
   const client = new BatchClient(new GatewayClient(options), signal);
   const metadata = metadataOf(options.metadata);
+  const endpoint = options.endpoint ?? (await endpointIn(file));
   const { id: input } = await client.upload(file);
   const batch = await client.create({
-    ...{ input_file_id: input, endpoint: options.endpoint, completion_window: options.window, metadata },
+    ...{ input_file_id: input, endpoint, completion_window: options.window, metadata },
     ...(options.webhook === undefined ? {} : { webhook: { url: options.webhook } }),
   });
   if (!options.watch) return print(batch.id);

@@ -38,7 +38,7 @@ describe('switchyard batch', () => {
   const linesOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n');
 
   it('submit --watch shows progress, downloads the results and ends with 0', async () => {
-    const { code, stdout, stderr } = await submit('good.jsonl', '--watch', '-o', 'good');
+    const { code, stdout, stderr } = await run('submit', 'good.jsonl', '--watch', '-o', 'good');
     expect([code, stdout]).toEqual([0, 'good_output.jsonl\n']);
     expect(stderr).toMatch(/completed: 2\/2 lines, 0 failed\n/);
     expect(linesOf('good_output.jsonl')).toHaveLength(2);
@@ -68,7 +68,9 @@ describe('switchyard batch', () => {
 
   it('ends with 2 for a file that is not there, an endpoint that is none, and bad metadata', async () => {
     expect(await submit('none.jsonl')).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
+    expect(await run('submit', 'none.jsonl')).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
     expect((await run('submit', 'good.jsonl', '--endpoint', '/v1/party')).code).toBe(2);
+    expect(await run('submit', 'bad.jsonl')).toMatchObject({ code: 2, stderr: expect.stringContaining('--endpoint') });
     expect((await submit('good.jsonl', '--metadata', 'night')).code).toBe(2);
   });
 });
