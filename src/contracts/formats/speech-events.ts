@@ -8,10 +8,12 @@ export interface SpeechUsage {
   readonly seconds: number;
 }
 
+/** One piece of encoded audio as a server-sent event. */
 export function speechDelta(audio: Buffer): string {
   return sseData({ type: 'speech.audio.delta', audio: audio.toString('base64') });
 }
 
+/** The last event. @param durationS of all audio, seconds */
 export function speechDone(durationS: number): string {
   const usage: SpeechUsage = { input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: durationS };
   return sseData({ type: 'speech.audio.done', usage });

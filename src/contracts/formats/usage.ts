@@ -4,6 +4,7 @@ export interface DurationUsage {
   readonly seconds: number;
 }
 
+/** @param durationS exact, seconds */
 export function durationUsage(durationS: number): DurationUsage {
   return { type: 'duration', seconds: Math.ceil(durationS) };
 }

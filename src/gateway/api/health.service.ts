@@ -16,7 +16,10 @@ export interface ModelHealth {
 }
 
 export interface HealthSummary {
-  /** `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor is down; `unavailable`: none; `draining`: shutting down. */
+  /**
+   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor is down;
+   * `unavailable`: none; `draining`: shutting down.
+   */
   readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
   readonly models: readonly ModelHealth[];
   /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */

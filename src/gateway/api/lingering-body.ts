@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 const LINGER_MS = 2000;
 const LINGER_BYTES = 64 * 1_048_576;
 
+/** A body was announced and has not come to its end. */
 export function hasUnreadBody(message: IncomingMessage): boolean {
   const announced = Number(message.headers['content-length'] ?? 0) > 0 || 'transfer-encoding' in message.headers;
   return announced && !message.readableEnded;

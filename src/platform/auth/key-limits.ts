@@ -14,6 +14,7 @@ export const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
     }),
   );
 
+/** An object of known limits, each a whole number from 0 (none) to 1e9. */
 export function isKeyLimits(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.entries(value).every(

@@ -26,6 +26,7 @@ export function readKeysFile(path: string): ApiKeyEntry[] {
   return parseKeys(readText(path), path);
 }
 
+/** @param name of the file, for messages. @throws ConfigError with every problem of it, by line and column */
 export function parseKeys(text: string, name: string): ApiKeyEntry[] {
   const file = parseYaml(text, name);
   const problems: ConfigProblem[] = [...file.problems];

@@ -21,6 +21,7 @@ export interface Principal {
 /** Everybody, while no keys are asked for: may do everything. */
 export const ANYBODY: Principal = { tenant: DEFAULT_TENANT, scopes: new Set(KEY_SCOPES) };
 
+/** Who may send requests may also open live sessions. */
 export function permits({ scopes }: Principal, scope: Scope): boolean {
   return scopes.has(scope) || (scope === 'realtime' && scopes.has('inference'));
 }

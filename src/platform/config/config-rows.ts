@@ -13,6 +13,7 @@ export interface ConfigRow {
   readonly env: string;
 }
 
+/** Every setting in the order of the table, as `config:print` shows it. */
 export function configRows({ sources }: LoadedConfig): ConfigRow[] {
   return [...sources].map(([path, { value, origin }]) => ({
     path,

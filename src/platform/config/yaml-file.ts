@@ -22,6 +22,7 @@ export function readYamlFile(path: string, name: string): YamlFile | undefined {
   return parseYaml(text, name);
 }
 
+/** Never throws: what is wrong is in `problems`. @param name of the file, the beginning of every origin */
 export function parseYaml(text: string, name: string): YamlFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });

@@ -34,6 +34,7 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
   }
 }
 
+/** Whole or not at all: a reader finds the one before or this one. @throws HubError naming the path, such as for a full disk */
 export async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
   const path = join(folder, MANIFEST_NAME);
   try {

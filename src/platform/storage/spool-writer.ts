@@ -65,6 +65,7 @@ export class SpoolWriter {
   }
 }
 
+/** @param maxBytes `server.upload_limit_bytes` or the limit of the file's purpose */
 export function fileTooLarge(maxBytes: number): DomainError {
   const mib = Number((maxBytes / 1_048_576).toFixed(2));
   return new DomainError('file_too_large', `The upload is larger than ${maxBytes} bytes (${mib} MiB).`, {

@@ -1,6 +1,21 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiHeader } from '@nestjs/swagger';
 
+/** What respond-async is answered with. */
+const ACCEPTED = {
+  description: 'With `Prefer: respond-async`.',
+  headers: { Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' } },
+  schema: {
+    type: 'object',
+    example: {
+      request_id: 'req_0198a1b2c3d4',
+      status: 'queued',
+      created_at: 1767225600,
+      location: '/v1/requests/req_0198a1b2c3d4',
+    },
+  },
+} as const;
+
 /** Request headers of every route that queues work. */
 export function DescribesRequestHeaders(): MethodDecorator {
   return applyDecorators(
@@ -29,18 +44,6 @@ export function DescribesRequestHeaders(): MethodDecorator {
       schema: { type: 'string', maxLength: 255 },
       description: 'A retry under the same key joins the first attempt, or gets its answer.',
     }),
-    ApiAcceptedResponse({
-      description: 'With `Prefer: respond-async`.',
-      headers: { Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' } },
-      schema: {
-        type: 'object',
-        example: {
-          request_id: 'req_0198a1b2c3d4',
-          status: 'queued',
-          created_at: 1767225600,
-          location: '/v1/requests/req_0198a1b2c3d4',
-        },
-      },
-    }),
+    ApiAcceptedResponse(ACCEPTED),
   );
 }
