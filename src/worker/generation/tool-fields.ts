@@ -8,6 +8,7 @@ export interface ToolFields {
 }
 
 const MOST_TOOLS = 128;
+const NAME = /^[\w-]{1,128}$/;
 
 /** The tools that a chat may call; undefined: none. */
 export function toolsOf(body: FieldReader, info: TextBackendInfo): ToolFields | undefined {
@@ -37,5 +38,7 @@ function demandFunction(tool: FieldReader): void {
   tool.oneOf('type', ['function']);
   const wanted = tool.object('function');
   if (!wanted) throw tool.missing('function');
-  if (!wanted.string('name', 128)) throw wanted.missing('name');
+  const name = wanted.string('name', 128);
+  if (!name) throw wanted.missing('name');
+  if (!NAME.test(name)) throw wanted.invalid('name', 'must be made of letters, digits, underscores and dashes');
 }

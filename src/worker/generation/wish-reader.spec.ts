@@ -72,6 +72,7 @@ describe('what is read of a body', () => {
     ['logit_bias', { logit_bias: { 1: 101 } }],
     ['response_format.type', { response_format: { type: 'xml' } }],
     ['grammar', { grammar: 'x', response_format: { type: 'json_object' } }],
+    ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'look up' } }] }],
     ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
     ['messages[0].role', { messages: [{ role: 'wizard', content: 'x' }] }],
     ['tool_choice', { tool_choice: 'required' }],

@@ -93,7 +93,8 @@ describe('drawing on llama.cpp', () => {
 
   it('refuses a grammar that does not compile, and a keyword that cannot be held', async () => {
     const check = (grammar: Sampling['grammar']) => backend.check({ ...GREEDY, ...(grammar && { grammar }) });
-    await expect(check({ type: 'gbnf', text: 'root = no' })).rejects.toMatchObject({ code: 'invalid_value' });
+    const refused = { code: 'invalid_value', param: 'grammar' };
+    await expect(check({ type: 'gbnf', text: 'root = no' })).rejects.toMatchObject(refused);
     const schema = { type: 'number', multipleOf: 7 };
     await expect(check({ type: 'json_schema', schema })).rejects.toThrow('schema.multipleOf');
   });

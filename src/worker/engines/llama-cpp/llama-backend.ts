@@ -118,7 +118,9 @@ export class LlamaBackend implements TextBackend {
 
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#checked([...logitBias.keys()], 'logit_bias');
-    if (grammar) await this.#child.ask('grammar', grammarTextOf(grammar));
+    if (!grammar) return;
+    const param = grammar.type === 'gbnf' ? 'grammar' : 'response_format';
+    await this.#child.ask('grammar', { text: grammarTextOf(grammar), param });
   }
 
   run(plan: GenerationPlan<TextSequence>): Promise<StepOutcome<TextSequence>> {

@@ -106,12 +106,19 @@ export interface StepReply {
 export const NOT_DRAWN = -1;
 export const DRAW_FAILED = -2;
 
+export interface GrammarCheck {
+  /** GBNF */
+  readonly text: string;
+  /** The field that it came from. */
+  readonly param: string;
+}
+
 /** Operations of the child: request and reply. */
 export interface LlamaOperations {
   readonly step: { readonly request: StepFrame; readonly reply: StepReply };
   readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
   /** Compiles a grammar, to refuse it early. */
-  readonly grammar: { readonly request: string; readonly reply: true };
+  readonly grammar: { readonly request: GrammarCheck; readonly reply: true };
   readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
 }
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type ChildInfo, type ChildSettings, type LlamaOperations } from './llama-protocol.js';
+import { type ChildInfo, type ChildSettings, type GrammarCheck, type LlamaOperations } from './llama-protocol.js';
 import { type NativeModel, openContext, openModel } from './native/llama-library.js';
 import { PromptEncoder } from './native/prompt-encoder.js';
 import { Refusal } from './native/refusal.js';
@@ -44,7 +44,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const answers: Answers = {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),
-    grammar: text => checked(text, grammar),
+    grammar: check => checked(check, grammar),
     vocabulary: () => vocabularyOf(native, vocabularySize),
   };
   const info: ChildInfo = {
@@ -65,13 +65,13 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
 const revisionOf = (native: NativeModel, file: string, size: number): string =>
   `${basename(file)} (${native.getModelDescription()}, ${size} bytes)`;
 
-function checked(text: string, grammar: (text: string) => object): true {
+function checked({ text, param }: GrammarCheck, grammar: (text: string) => object): true {
   try {
     grammar(text);
     return true;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, 'response_format');
+    throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
   }
 }
 
