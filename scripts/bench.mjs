@@ -5,17 +5,19 @@ import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
 import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
+  --peer llama-server   generation: beside llama.cpp's own server, which is downloaded (pip) and built (cmake) once
 
 Each bench ends with one line of JSON: {bench, commit, machine, results, goals: [{name, value, aim, met}]}.`;
 
 await runMain(async () => {
   const { values, positionals } = parseArgs({
-    options: { list: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    options: { list: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, peer: { type: 'string' } },
     allowPositionals: true,
   });
   const known = benchNames();
@@ -24,7 +26,9 @@ await runMain(async () => {
   const names = positionals.includes('all') ? known : positionals;
   const unknown = names.filter(name => !known.includes(name));
   if (unknown.length > 0) throw new SetupError(`no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`);
-  return runBenches(names);
+  if (values.peer !== undefined && values.peer !== 'llama-server')
+    throw new SetupError(`no such peer: ${values.peer}. There is: llama-server`);
+  return runBenches(names, values);
 });
 
 function benchNames() {
@@ -36,11 +40,13 @@ function benchNames() {
     .sort();
 }
 
-async function runBenches(names) {
+async function runBenches(names, { peer }) {
   await ensurePackages();
   await ensureEnginePackages();
   await ensureBuild();
   const folder = await ensureBenchBuild();
+  // A binary that somebody built elsewhere is named by the environment.
+  if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
   const commit = await describeCommit();
   let failures = 0;
   for (const bench of names) {

@@ -6,13 +6,15 @@ import { llamaModel } from '../support/llama-model.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
-import { LlamaServer, type ServerShape } from './support/llama-server.js';
+import { type ServerShape } from './support/llama-server.js';
+import { besidePeer } from './support/peer-comparison.js';
 import { median, rounded } from './support/percentiles.js';
 import { mixed, type TextServer, throughput } from './support/text-load.js';
 
 const model = 'llama';
 const CALLER = { promptLength: 48, maxTokens: 48 };
 const ROUNDS = 2;
+const PEER_ROUNDS = 3;
 const CONCURRENT = [1, 8, 32] as const;
 const MIXED = { short: { promptLength: 16, maxTokens: 40 }, long: { promptLength: 700, maxTokens: 4 }, rounds: 6 };
 const SETTINGS = { 'workers.health_interval_ms': 200 } as const;
@@ -29,24 +31,25 @@ export async function run(): Promise<BenchResult> {
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   const shape = { modelFile, rows: 32, contextTokens: 1024, stepTokens: 512, threads };
   try {
-    const { own, peer, steps } = await together(shape, folder);
+    const { own, steps } = await together(shape, folder);
+    const peer = await comparison(shape, folder);
     const chunked = await beside(shape, 50, folder);
     const unchunked = await beside(shape, UNCHUNKED_MS, folder);
     progress(`  gaps under long prompts, p99 ms: ${chunked.gapMs.p99} in chunks, ${unchunked.gapMs.p99} whole`);
-    const rate = (rates: Rates, callers: (typeof CONCURRENT)[number]): number => median(rates[callers]);
+    const rate = (callers: (typeof CONCURRENT)[number]): number => median(own[callers]);
     const results = {
-      tokensPerS: Object.fromEntries(CONCURRENT.map(callers => [callers, rounded(rate(own, callers))])),
-      ratioTo1: Object.fromEntries(CONCURRENT.map(callers => [callers, rounded(rate(own, callers) / rate(own, 1))])),
+      tokensPerS: Object.fromEntries(CONCURRENT.map(callers => [callers, rounded(rate(callers))])),
+      ratioTo1: Object.fromEntries(CONCURRENT.map(callers => [callers, rounded(rate(callers) / rate(1))])),
       steps,
       mixed: { chunked, unchunked },
-      ...(peer && { llamaServer: Object.fromEntries(CONCURRENT.map(n => [n, rounded(rate(peer, n))])) }),
+      ...(peer && { llamaServer: peer.results }),
     };
     const goals: BenchGoal[] = [
-      atLeast('tokens/s of 8 callers / of 1', rate(own, 8) / rate(own, 1), 2),
-      atLeast('tokens/s of 32 callers / of 1', rate(own, 32) / rate(own, 1), 2.5),
+      atLeast('tokens/s of 8 callers / of 1', rate(8) / rate(1), 2),
+      atLeast('tokens/s of 32 callers / of 1', rate(32) / rate(1), 2.5),
       atLeast('steps / native decode calls', steps.steps / steps.decodeCalls, 1),
       atMost('gap p99 under long prompts, in chunks / whole', chunked.gapMs.p99 / unchunked.gapMs.p99, 0.8),
-      ...(peer ? [atLeast('tokens/s / llama.cpp server, 32 callers', rate(own, 32) / rate(peer, 32), 1)] : []),
+      ...(peer?.goals ?? []),
     ];
     return { results, goals };
   } finally {
@@ -54,27 +57,31 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-/** Both servers in turns, so that a slow minute hits both. */
 async function together(shape: ServerShape, folder: string) {
   await using gateway = await start(shape, 50, folder);
-  const binary = process.env.LLAMA_SERVER;
-  await using llama = binary === undefined ? undefined : await LlamaServer.start(binary, shape);
   const own: Rates = { 1: [], 8: [], 32: [] };
-  const peer: Rates = { 1: [], 8: [], 32: [] };
   await throughput(serverOf(gateway), 8, 8, CALLER);
   for (let round = 0; round < ROUNDS; round++) {
     for (const callers of CONCURRENT) {
-      const requests = callers * 2;
-      own[callers].push(await throughput(serverOf(gateway), callers, requests, CALLER));
-      if (llama) peer[callers].push(await throughput({ url: llama.url, model }, callers, requests, CALLER));
-      progress(`  ${callers} callers: ${Math.round(own[callers].at(-1)!)} tokens/s${theirs(peer[callers].at(-1))}`);
+      own[callers].push(await throughput(serverOf(gateway), callers, callers * 2, CALLER));
+      progress(`  ${callers} callers: ${Math.round(own[callers].at(-1)!)} tokens/s`);
     }
   }
   // The last probe of the worker tells all that it did.
   await pause(1000);
   const scrape = await gateway.scrape();
   const steps = { steps: scrape.sum('llm_steps_total'), decodeCalls: scrape.sum('llm_decode_calls_total') };
-  return { own, steps, ...(llama && { peer }) };
+  return { own, steps };
+}
+
+/** Without a limit on the time of a step, as llama.cpp's server has none: both take prompts in batches of the same size. */
+async function comparison(shape: ServerShape, folder: string) {
+  const binary = process.env.LLAMA_SERVER;
+  if (!binary) return undefined;
+  await using gateway = await start(shape, UNCHUNKED_MS, folder);
+  const options = { binary, shape, gateway, own: serverOf(gateway), caller: CALLER, concurrent: CONCURRENT };
+  // Awaited: the gateway is closed when this returns.
+  return await besidePeer({ ...options, rounds: PEER_ROUNDS });
 }
 
 async function beside(shape: ServerShape, stepTargetMs: number, folder: string) {
@@ -91,6 +98,3 @@ async function start(shape: ServerShape, stepTargetMs: number, folder: string): 
   const spec = { id: model, kind: 'llm', engine: 'llama-cpp', capabilities: ['completions'] } as const;
   return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, { folder });
 }
-
-const theirs = (perS: number | undefined): string =>
-  perS === undefined ? '' : `, llama.cpp's server ${Math.round(perS)}`;

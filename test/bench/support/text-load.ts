@@ -12,6 +12,12 @@ export interface TextCaller {
   readonly maxTokens: number;
 }
 
+export interface Answered {
+  readonly text: string;
+  readonly promptTokens: number;
+  readonly tokens: number;
+}
+
 export interface Spent {
   readonly tokens: number;
   readonly firstMs: number;
@@ -27,23 +33,34 @@ const NO_END = { '2': -100, '4': -100 };
 /** Prompts that have nothing in common, not even their beginning: nothing is found in any cache. */
 const promptOf = (length: number): string => `${(asked += 1)}:`.padEnd(length, `${asked}abc `);
 
+async function post(url: string, body: object): Promise<Response> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const ask = (): Promise<Response> => fetch(`${url}/v1/completions`, init);
+  // A kept connection that the server closed in the same moment: nothing was asked yet.
+  return ask().catch(ask);
+}
+
+/** One whole completion, of the same text whoever is asked. */
+export async function answerOf({ url, model }: TextServer, prompt: string, maxTokens: number): Promise<Answered> {
+  const body = { model, prompt, max_tokens: maxTokens, temperature: 0, logit_bias: NO_END };
+  const response = await post(url, body);
+  if (!response.ok) throw new Error(await response.text());
+  const answer = (await response.json()) as {
+    readonly choices: readonly { readonly text: string }[];
+    readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+  };
+  const { prompt_tokens: promptTokens, completion_tokens: tokens } = answer.usage;
+  return { text: answer.choices[0]!.text, promptTokens, tokens };
+}
+
 /** One streamed completion. */
 export async function generate({ url, model }: TextServer, { promptLength, maxTokens }: TextCaller): Promise<Spent> {
   const startMs = performance.now();
-  const response = await fetch(`${url}/v1/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      ...{
-        model,
-        prompt: promptOf(promptLength),
-        max_tokens: maxTokens,
-        temperature: 1,
-        seed: asked,
-        logit_bias: NO_END,
-      },
-      ...{ stream: true, stream_options: { include_usage: true } },
-    }),
+  const response = await post(url, {
+    ...{ model, prompt: promptOf(promptLength), max_tokens: maxTokens, logit_bias: NO_END },
+    // The likeliest token: what else a server cuts off by default makes no difference.
+    temperature: 0,
+    ...{ stream: true, stream_options: { include_usage: true } },
   });
   if (!response.ok) throw new Error(await response.text());
   const times: number[] = [];
