@@ -43,7 +43,7 @@ export class SessionDoor {
     const query = queryOf(request);
     const id = query.get('session_id');
     if (id !== null) {
-      const session = await this.#found(socket, id, query.get('session_secret') ?? '', principal);
+      const session = await this.#found(socket, id, secretOf(query), principal);
       return session.resume(socket, { lastEventId: query.get('last_event_id') ?? '', owner: principal });
     }
     const dialect = dialectOf(request);
@@ -79,6 +79,17 @@ export class SessionDoor {
 }
 
 const queryOf = ({ url }: IncomingMessage): URLSearchParams => new URL(url ?? '', 'http://localhost').searchParams;
+
+function secretOf(query: URLSearchParams): string {
+  const secret = query.get('session_secret');
+  if (secret !== null) return secret;
+  const param = 'session_secret';
+  throw new DomainError(
+    'missing_required_parameter',
+    '`session_secret` is required: see `resume` in `session.created`.',
+    { param },
+  );
+}
 
 function refuseOthers(query: URLSearchParams): void {
   const intent = query.get('intent');

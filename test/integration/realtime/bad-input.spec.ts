@@ -125,6 +125,7 @@ describe('abuse closes, with the right code', () => {
     [{ model: 'nope' }, 'model_not_found'],
     [{ intent: 'conversation' }, 'invalid_value'],
     [{ session_id: 'sess_none', session_secret: 'x' }, 'session_not_found'],
+    [{ session_id: 'sess_none' }, 'missing_required_parameter'],
   ])('%j is refused in words, then with 1008', async (query, code) => {
     const client = await RealtimeClient.open(rig.url, query);
     expect((await client.next('error')).error.code).toBe(code);
