@@ -30,8 +30,8 @@ export class JobExecution implements SendingJob {
   #inFlight = 0;
   /** Of all lines in flight at once. */
   readonly #giveUp = new AbortController();
-  /** Lines are sent when any other line ends; their traces belong to this job. */
-  readonly #inJob = AsyncLocalStorage.snapshot();
+  /** One attempt at one line. Lines are sent when any other line ends; their traces belong to this job. */
+  readonly send = AsyncLocalStorage.bind((lane: LineLane, ticket: LineTicket) => this.#attempt(lane, ticket));
   #changed: () => void = () => undefined;
 
   constructor(private readonly parts: ExecutionParts) {}
@@ -61,18 +61,8 @@ export class JobExecution implements SendingJob {
     const { dispatcher, stop } = this.parts;
     const unlisten = stop.listen(() => this.#changed());
     dispatcher.add(this);
-    try {
-      await this.#until(() => stop.reason !== undefined || this.#isThrough);
-    } finally {
-      unlisten();
-      dispatcher.remove(this);
-    }
-    await this.#settleInFlight();
-  }
-
-  /** One attempt at one line. */
-  send(lane: LineLane, ticket: LineTicket): Promise<void> {
-    return this.#inJob(() => this.#attempt(lane, ticket));
+    await this.#until(() => stop.reason !== undefined || this.#isThrough).finally(() => dispatcher.remove(this));
+    await this.#settleInFlight().finally(unlisten);
   }
 
   async #attempt(lane: LineLane, ticket: LineTicket): Promise<void> {
@@ -89,7 +79,7 @@ export class JobExecution implements SendingJob {
       if (!signal.aborted) this.parts.onTrouble(error as Error);
     } finally {
       this.#inFlight -= 1;
-      this.#changed();
+      if (this.#inFlight === 0) this.#changed();
     }
   }
 

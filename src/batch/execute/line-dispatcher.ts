@@ -61,7 +61,7 @@ export class LineDispatcher {
       const key = this.#share.next(candidate => this.#canGo(candidate, nowMs));
       if (key === undefined) break;
       const { lane, job } = this.#lanes.get(key)!;
-      void this.#send(lane, job, lane.take(nowMs)!);
+      this.#send(lane, job, lane.take(nowMs)!);
     }
     this.#pumping = false;
     this.#wakeLater(nowMs);
@@ -80,19 +80,17 @@ export class LineDispatcher {
     return this.#inFlight === 0 || this.#bytes + ticket.entry.length <= this.limits.inflightBytes;
   }
 
-  async #send(lane: LineLane, job: SendingJob, ticket: LineTicket): Promise<void> {
+  #send(lane: LineLane, job: SendingJob, ticket: LineTicket): void {
     const { length } = ticket.entry;
     lane.gate.acquire();
     this.#inFlight += 1;
     this.#bytes += length;
-    try {
-      await job.send(lane, ticket);
-    } finally {
+    void job.send(lane, ticket).then(() => {
       this.#bytes -= length;
       this.#inFlight -= 1;
       lane.gate.release();
       this.pump();
-    }
+    });
   }
 
   /** A timer only wakes the loop; what may go is decided when looking. */

@@ -15,8 +15,8 @@ export interface ReplyOptions {
 export class LineReply implements Dispatcher.DispatchHandler {
   /** Monotonic instant of its time-out. */
   readonly dueMs: number;
-  /** Among the open replies of its target. */
-  place = -1;
+  /** Among the open replies of its target; undefined: it is settled. */
+  place: number | undefined;
   readonly #answer = Promise.withResolvers<Answer>();
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
@@ -25,8 +25,12 @@ export class LineReply implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
 
-  constructor(private readonly options: ReplyOptions) {
+  constructor(
+    private readonly open: OpenReplies,
+    private readonly options: ReplyOptions,
+  ) {
     this.dueMs = performance.now() + options.timeoutMs;
+    open.add(this);
   }
 
   get signal(): AbortSignal {
@@ -39,11 +43,12 @@ export class LineReply implements Dispatcher.DispatchHandler {
   }
 
   timeOut(): void {
-    this.#answer.resolve(timedOutAfter(this.options.timeoutMs));
+    this.#settle(timedOutAfter(this.options.timeoutMs));
     this.#stop();
   }
 
   giveUp(): void {
+    this.open.delete(this);
     this.#answer.reject(this.signal.reason as Error);
     this.#stop();
   }
@@ -62,17 +67,23 @@ export class LineReply implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     this.#chunks.push(chunk);
     if (this.#bytes <= this.options.maxBytes) return;
-    this.#answer.resolve(tooLarge(this.options.maxBytes));
+    this.#settle(tooLarge(this.options.maxBytes));
     this.#stop();
   }
 
   onResponseEnd(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
-    this.#answer.resolve(answerOf({ status: this.#status, headers: this.#headers, body }, this.options.requestId));
+    this.#settle(answerOf({ status: this.#status, headers: this.#headers, body }, this.options.requestId));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#answer.resolve(brokenBy(error));
+    this.#settle(brokenBy(error));
+  }
+
+  /** The first time counts. */
+  #settle(answer: Answer): void {
+    this.open.delete(this);
+    this.#answer.resolve(answer);
   }
 
   /** Whatever still comes is of no interest. Also before a connection was there. */
@@ -101,10 +112,13 @@ export class OpenReplies {
   }
 
   delete(reply: LineReply): void {
+    const { place } = reply;
+    if (place === undefined) return;
+    reply.place = undefined;
     const last = this.#open.pop()!;
     if (last === reply) return;
-    this.#open[reply.place] = last;
-    last.place = reply.place;
+    this.#open[place] = last;
+    last.place = place;
   }
 
   close(): void {
@@ -112,7 +126,7 @@ export class OpenReplies {
   }
 
   #giveUp(signal: AbortSignal): void {
-    for (const reply of this.#open) if (reply.signal === signal) reply.giveUp();
+    for (const reply of this.#open.filter(other => other.signal === signal)) reply.giveUp();
   }
 
   #wakeAt(dueMs: number): void {
@@ -122,11 +136,8 @@ export class OpenReplies {
   #timeOut(): void {
     this.#timer = undefined;
     const nowMs = performance.now();
-    let soonestMs = Infinity;
-    for (const reply of this.#open) {
-      if (reply.dueMs <= nowMs) reply.timeOut();
-      else soonestMs = Math.min(soonestMs, reply.dueMs);
-    }
+    for (const reply of this.#open.filter(({ dueMs }) => dueMs <= nowMs)) reply.timeOut();
+    const soonestMs = Math.min(...this.#open.map(({ dueMs }) => dueMs));
     if (soonestMs < Infinity) this.#wakeAt(soonestMs);
   }
 }

@@ -37,16 +37,18 @@ export interface Preparation {
 }
 
 /** Bodies go as they are, byte for byte; audio becomes a form; speech loses the field that is ours. @throws LineProblem */
-export async function prepareLine({ job, parts, audio, takesFileUrl, signal }: Preparation): Promise<PreparedLine> {
-  const path = job.endpoint;
-  if (AUDIO_IN.test(path)) {
-    const form = await audio.form({ tenant: job.tenant, body: parsed(parts.body), takesFileUrl, signal });
-    const { contentType, bytes } = form;
-    return { request: { path, contentType, bytes, body: () => form.body() }, wantsBase64: false };
-  }
-  if (!isSpeech(job)) return { request: json(path, parts.body), wantsBase64: false };
+export function prepareLine(preparation: Preparation): PreparedLine | Promise<PreparedLine> {
+  const { job, parts } = preparation;
+  if (AUDIO_IN.test(job.endpoint)) return withForm(preparation);
+  if (!isSpeech(job)) return { request: json(job.endpoint, parts.body), wantsBase64: false };
   const { response_encoding: encoding, ...body } = parsed(parts.body);
-  return { request: json(path, Buffer.from(JSON.stringify(body))), wantsBase64: encoding === 'base64' };
+  return { request: json(job.endpoint, Buffer.from(JSON.stringify(body))), wantsBase64: encoding === 'base64' };
+}
+
+async function withForm({ job, parts, audio, takesFileUrl, signal }: Preparation): Promise<PreparedLine> {
+  const form = await audio.form({ tenant: job.tenant, body: parsed(parts.body), takesFileUrl, signal });
+  const { contentType, bytes } = form;
+  return { request: { path: job.endpoint, contentType, bytes, body: () => form.body() }, wantsBase64: false };
 }
 
 const json = (path: string, bytes: Buffer): PreparedLine['request'] => ({

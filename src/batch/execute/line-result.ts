@@ -17,10 +17,14 @@ export interface Settling {
 }
 
 /** Last answer of a line → its line in the output or error file (D-16). */
-export async function resultOf(answer: Answer, settling: Settling): Promise<LineResult> {
+export function resultOf(answer: Answer, settling: Settling): LineResult | Promise<LineResult> {
   const { customIdJson } = settling.parts;
   if (answer.kind !== 'answer') return unanswered(customIdJson, codeOf(answer), answer.message);
-  const body = isAudio(answer, settling) ? await audioBody(answer, settling) : textBody(answer);
+  if (!isAudio(answer, settling)) return answered(answer, customIdJson, textBody(answer));
+  return audioBody(answer, settling).then(body => answered(answer, customIdJson, body));
+}
+
+function answered(answer: Answered, customIdJson: string, body: Body): LineResult {
   const { status, requestId } = answer;
   const line = answerLine({ customIdJson, status, requestId, bodyJson: body.json });
   const usage = usageOf(body.value);

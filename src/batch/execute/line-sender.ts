@@ -1,13 +1,12 @@
 import { type BatchJob, type TokenUsage } from '../../core/jobs/batch-job.js';
-import { type AttemptCount } from '../../core/jobs/retry-policy.js';
+import { type AttemptCount, type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { type AudioUpload } from './audio-upload.js';
 import { type InputLines } from './input-lines.js';
 import { type Answer } from './line-answer.js';
 import { type LineLane, type LineTicket } from './line-lane.js';
 import { LineProblem } from './line-problem.js';
-import { lineParts, type LineParts, prepareLine } from './line-request.js';
+import { lineParts, prepareLine } from './line-request.js';
 import { type LineResult, resultOf, unanswered } from './line-result.js';
-import { type LineTarget } from './line-target.js';
 import { isGood, isTrouble, verdictOn } from './line-verdict.js';
 import { type SpeechAnswer } from './speech-answer.js';
 import { type TargetResolver } from './target-resolver.js';
@@ -43,13 +42,29 @@ export class LineSender {
 
   /** @throws the signal's reason, or what the disk or a store said */
   async attempt(attempt: Attempt): Promise<AttemptOutcome> {
-    const { lane, ticket, input } = attempt;
+    const { job, lane, ticket, input, signal } = attempt;
     const parts = lineParts(await input.read(ticket.entry));
     const target = this.targets.targetOf(lane.model);
     if (!target)
       return result(unanswered(parts.customIdJson, 'model_not_found', `No target is listed for the model.`, 'model'));
     try {
-      return await this.#exchange(attempt, parts, target);
+      const prepared = await prepareLine({
+        job,
+        parts,
+        audio: this.audio,
+        takesFileUrl: target.spec.takesFileUrl,
+        signal,
+      });
+      const startedMs = performance.now();
+      const requestId = `${job.id}-${ticket.index}`;
+      const answer = await target.exchange({ ...prepared.request, requestId, tenant: job.tenant, signal });
+      this.events.attempted(lane.model, (performance.now() - startedMs) / 1000);
+      const again = this.#judge(answer, attempt, target.spec.retries);
+      if (again) return again;
+      const { wantsBase64 } = prepared;
+      const settled = await resultOf(answer, { job, parts, wantsBase64, speech: this.speech });
+      this.events.settled(lane.model, settled.kind === 'O', settled.usage);
+      return result(settled);
     } catch (error) {
       if (error instanceof LineProblem)
         return result(unanswered(parts.customIdJson, error.code, error.message, error.param));
@@ -57,25 +72,14 @@ export class LineSender {
     }
   }
 
-  async #exchange(attempt: Attempt, parts: LineParts, target: LineTarget): Promise<AttemptOutcome> {
-    const { job, lane, ticket, signal } = attempt;
-    const { takesFileUrl, retries } = target.spec;
-    const prepared = await prepareLine({ job, parts, audio: this.audio, takesFileUrl, signal });
-    const startedMs = performance.now();
-    const requestId = `${job.id}-${ticket.index}`;
-    const answer = await target.exchange({ ...prepared.request, requestId, tenant: job.tenant, signal });
-    this.events.attempted(lane.model, (performance.now() - startedMs) / 1000);
+  /** @returns undefined: the answer is the line's result */
+  #judge(answer: Answer, { job, lane, ticket }: Attempt, limits: RetryLimits): AttemptOutcome | undefined {
     tell(lane, answer);
     const clock = { nowMs: Date.now(), deadlineMs: job.expiresAtMs };
-    const verdict = verdictOn(answer, { tried: ticket.tried, limits: retries, ...clock });
-    if (verdict.kind === 'again') {
-      this.events.retried(lane.model, reasonOf(answer));
-      return verdict;
-    }
-    const { wantsBase64 } = prepared;
-    const settled = await resultOf(answer, { job, parts, wantsBase64, speech: this.speech });
-    this.events.settled(lane.model, settled.kind === 'O', settled.usage);
-    return result(settled);
+    const verdict = verdictOn(answer, { tried: ticket.tried, limits, ...clock });
+    if (verdict.kind === 'settle') return undefined;
+    this.events.retried(lane.model, reasonOf(answer));
+    return verdict;
   }
 }
 

@@ -60,18 +60,13 @@ export class LineTarget {
   }
 
   /** Never rejects but for an aborted `signal`, with its reason. */
-  async exchange(request: LineRequest): Promise<Answer> {
+  exchange(request: LineRequest): Promise<Answer> {
     const { requestId, signal } = request;
-    signal.throwIfAborted();
     const { requestTimeoutMs: timeoutMs } = this.spec;
-    const reply = new LineReply({ requestId, signal, timeoutMs, maxBytes: this.maxResponseBytes });
-    this.#open.add(reply);
-    try {
-      this.#pool.dispatch(this.#options(request), reply);
-      return await reply.answer;
-    } finally {
-      this.#open.delete(reply);
-    }
+    const reply = new LineReply(this.#open, { requestId, signal, timeoutMs, maxBytes: this.maxResponseBytes });
+    if (signal.aborted) reply.giveUp();
+    else this.#pool.dispatch(this.#options(request), reply);
+    return reply.answer;
   }
 
   #options(request: LineRequest): Dispatcher.DispatchOptions {
