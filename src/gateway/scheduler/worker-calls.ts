@@ -4,7 +4,6 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { HalfByHalf } from '../../platform/process/half-by-half.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -18,17 +17,10 @@ const MAX_ATTEMPTS = 2;
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One request of a plan, on its way to its worker. */
-interface Departure {
-  readonly plan: DispatchPlan<WorkerTask>;
-  readonly member: PlannedRequest<WorkerTask>;
-}
-
 /** Runs plans: one call per member, each on its own from then on (D-05). Leases go back when the worker lets go. */
 @Injectable()
 export class WorkerCalls {
   readonly #logger = new Logger(WorkerCalls.name);
-  readonly #departures = new HalfByHalf<Departure>(departure => this.#depart(departure));
 
   constructor(
     private readonly pool: WorkerPoolService,
@@ -40,23 +32,13 @@ export class WorkerCalls {
   ) {}
 
   run(plan: DispatchPlan<WorkerTask>): void {
-    this.#departures.add(plan.members.map(member => ({ plan, member })));
-  }
-
-  #depart({ plan, member }: Departure): void {
-    try {
-      this.#begin(plan, member);
-    } catch (error) {
-      // A defect. The slot must not be lost with it; the request's deadlines still end it.
-      member.lease.release();
-      this.#logger.error({ err: error, requestId: member.request.id }, 'a planned request could not be sent');
-    }
+    for (const member of plan.members) this.#begin(plan, member);
   }
 
   #begin(plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
     const tracked = this.book.get(member.request.id);
     if (tracked) this.book.leased(tracked, plan, member);
-    // It may be cancelled between plan and departure, also by a listener of these events: then nothing is sent, and the slot is free again.
+    // A listener of these events may cancel any member: then nothing is sent, and the slot is free again.
     if (tracked?.lifecycle.state !== 'leased') return member.lease.release();
     try {
       this.#send(tracked, plan, member.lease);

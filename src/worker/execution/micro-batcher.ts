@@ -3,7 +3,6 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { type ItemOutcome } from '../engines/engine.js';
-import { HalfByHalf } from '../../platform/process/half-by-half.js';
 import { type BatchJournal } from './batch-journal.js';
 import { DeviceLane, type GroupCompute, type LaneResult } from './device-lane.js';
 import { DeviceTurn, type DeviceView } from './device-turn.js';
@@ -50,7 +49,6 @@ export class MicroBatcher<Input, Ready, Value> {
   readonly #queue = new ReadyQueue<Ticket<Ready, Value>>();
   readonly #lane: DeviceLane<Ready, Value>;
   readonly #turn = new DeviceTurn();
-  readonly #answers = new HalfByHalf<() => void>(answer => answer());
   #sequence = 0;
   #wake = Subscription.EMPTY;
 
@@ -153,9 +151,7 @@ export class MicroBatcher<Input, Ready, Value> {
     const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
     this.#ended(tickets, result, maxBatch);
     this.#pump();
-    this.#answers.add(
-      tickets.map((ticket, index) => () => ticket.settle(result, result.outcomes[index]!, tickets.length)),
-    );
+    tickets.forEach((ticket, index) => ticket.settle(result, result.outcomes[index]!, tickets.length));
     this.#options.journal.done(tickets, result);
   }
 
