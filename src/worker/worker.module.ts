@@ -2,7 +2,6 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
-import { pauseCollectorProvider } from '../platform/process/pause-collector.js';
 import { AudioDownload } from './audio/audio-download.js';
 import { EMBEDDER, ENGINE, GENERATOR, RECOGNIZER, SYNTHESIZER } from './engine.tokens.js';
 import { type WorkerEngine } from './engines/engine.js';
@@ -42,7 +41,6 @@ const EVERY_WORKER: Provider[] = [
   PullReadiness,
   WorkerDrain,
   InFlightCalls,
-  pauseCollectorProvider,
   HealthReporter,
   ServedService,
 ];

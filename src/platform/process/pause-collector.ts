@@ -7,7 +7,7 @@ import { ProcessClock } from '../clock/monotonic-clock.js';
 /** Nothing happened for this long: everybody waits for a device. */
 const QUIET_MS = 2;
 /** Young objects worth a collection. V8 itself lets them grow to some 40 MiB. */
-const WORTH_BYTES = 6 * 2 ** 20;
+const WORTH_BYTES = 8 * 2 ** 20;
 
 /**
  * Collects young garbage while the process has nothing to do, so that less of it is left for the moment when V8 must.

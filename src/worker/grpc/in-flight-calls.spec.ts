@@ -1,12 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { PauseCollector } from '../../platform/process/pause-collector.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { InFlightCalls } from './in-flight-calls.js';
 
-const collector = new PauseCollector(new ProcessClock());
 const call = () => Object.assign(new EventEmitter(), { cancelled: false });
 /** Work that ends when it is aborted. */
 const untilAborted = (signal: AbortSignal) =>
@@ -17,7 +14,7 @@ describe('InFlightCalls', () => {
   let calls: InFlightCalls;
   beforeEach(() => {
     state = new WorkerState();
-    calls = new InFlightCalls(state, collector);
+    calls = new InFlightCalls(state);
     state.ready();
   });
 
@@ -63,7 +60,7 @@ describe('InFlightCalls', () => {
   });
 
   it('refuses calls before the engine is loaded and while draining', async () => {
-    const early = new InFlightCalls(new WorkerState(), collector);
+    const early = new InFlightCalls(new WorkerState());
     await expect(early.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'no_worker' });
     state.draining();
     await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'shutting_down' });

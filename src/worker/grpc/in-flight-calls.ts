@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ChurnMap } from '../../core/shared/churn-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { PauseCollector } from '../../platform/process/pause-collector.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { type CancellableCall, CallSignal } from './call-signal.js';
 
@@ -11,10 +10,7 @@ export class InFlightCalls {
   readonly #calls = new ChurnMap<string, CallSignal>();
   #idleWaiters: (() => void)[] = [];
 
-  constructor(
-    private readonly state: WorkerState,
-    private readonly collector: PauseCollector,
-  ) {}
+  constructor(private readonly state: WorkerState) {}
 
   get size(): number {
     return this.#calls.size;
@@ -30,12 +26,10 @@ export class InFlightCalls {
     this.#assertAcceptable(id);
     using callSignal = new CallSignal(call);
     this.#calls.set(id, callSignal);
-    this.collector.touched();
     try {
       return await work(callSignal.signal);
     } finally {
       this.#calls.delete(id);
-      this.collector.touched();
       if (this.size === 0) this.#becameIdle();
     }
   }

@@ -1,15 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { PauseCollector } from '../../platform/process/pause-collector.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { InFlightCalls } from '../grpc/in-flight-calls.js';
 import { WorkerDrain } from './worker-drain.js';
 import { WorkerState } from './worker-state.js';
 
 Logger.overrideLogger(false);
-const collector = new PauseCollector(new ProcessClock());
 const call = () => Object.assign(new EventEmitter(), { cancelled: false });
 
 describe('WorkerDrain', () => {
@@ -19,7 +16,7 @@ describe('WorkerDrain', () => {
   beforeEach(() => {
     state = new WorkerState();
     state.ready();
-    calls = new InFlightCalls(state, collector);
+    calls = new InFlightCalls(state);
     drain = new WorkerDrain(state, calls, { shutdownGraceMs: 60_000 } as WorkerSpec);
   });
 
