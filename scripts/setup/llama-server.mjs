@@ -40,7 +40,9 @@ async function lackingTools() {
     Object.entries(TOOLS).map(async ([tool, args]) => ({ tool, ...(await command(tool, args)) })),
   );
   const lacking = tried.filter(({ code }) => code !== 0).map(({ tool }) => tool);
-  return lacking.length === 0 ? undefined : `it is built with python3 (pip), cmake, c++ and tar; missing: ${lacking}`;
+  return lacking.length === 0
+    ? undefined
+    : `it is built with python3 (pip), cmake, c++ and tar; missing: ${lacking.join(', ')}`;
 }
 
 /** @returns what went wrong */
