@@ -31,8 +31,7 @@ export async function run(): Promise<BenchResult> {
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   const shape = { modelFile, rows: 32, contextTokens: 1024, stepTokens: 512, threads };
   try {
-    const { own, steps } = await together(shape, folder);
-    const peer = await comparison(shape, folder);
+    const { own, steps, peer } = await together(shape, folder);
     const chunked = await beside(shape, 50, folder);
     const unchunked = await beside(shape, UNCHUNKED_MS, folder);
     progress(`  gaps under long prompts, p99 ms: ${chunked.gapMs.p99} in chunks, ${unchunked.gapMs.p99} whole`);
@@ -71,17 +70,10 @@ async function together(shape: ServerShape, folder: string) {
   await pause(1000);
   const scrape = await gateway.scrape();
   const steps = { steps: scrape.sum('llm_steps_total'), decodeCalls: scrape.sum('llm_decode_calls_total') };
-  return { own, steps };
-}
-
-/** Without a limit on the time of a step, as llama.cpp's server has none: both take prompts in batches of the same size. */
-async function comparison(shape: ServerShape, folder: string) {
   const binary = process.env.LLAMA_SERVER;
-  if (!binary) return undefined;
-  await using gateway = await start(shape, UNCHUNKED_MS, folder);
+  if (!binary) return { own, steps, peer: undefined };
   const options = { binary, shape, gateway, own: serverOf(gateway), caller: CALLER, concurrent: CONCURRENT };
-  // Awaited: the gateway is closed when this returns.
-  return await besidePeer({ ...options, rounds: PEER_ROUNDS });
+  return { own, steps, peer: await besidePeer({ ...options, rounds: PEER_ROUNDS }) };
 }
 
 async function beside(shape: ServerShape, stepTargetMs: number, folder: string) {
