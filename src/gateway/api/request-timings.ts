@@ -44,20 +44,21 @@ export const EXPOSED_HEADERS = [
  */
 export function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
   const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
-    ['queue', 'queue-ms', phases.queueWaitMs],
-    ['batch', 'batch-wait-ms', phases.batchWaitMs],
-    ['grpc', 'grpc-ms', phases.grpcMs],
-    ['ttft', 'ttft-ms', ttftMs],
-    ['prep', 'prep-ms', execution?.prepMs],
-    ['device', 'device-ms', execution?.deviceMs],
+    ['queue', 'x-switchyard-queue-ms', phases.queueWaitMs],
+    ['batch', 'x-switchyard-batch-wait-ms', phases.batchWaitMs],
+    ['grpc', 'x-switchyard-grpc-ms', phases.grpcMs],
+    ['ttft', 'x-switchyard-ttft-ms', ttftMs],
+    ['prep', 'x-switchyard-prep-ms', execution?.prepMs],
+    ['device', 'x-switchyard-device-ms', execution?.deviceMs],
     ['total', undefined, phases.totalMs],
   ];
   const headers: Record<string, string> = {};
   const timings: string[] = [];
   for (const [timing, header, ms] of spans) {
     if (ms === undefined) continue;
-    timings.push(`${timing};dur=${ms.toFixed(2)}`);
-    if (header) headers[`x-switchyard-${header}`] = ms.toFixed(2);
+    const shown = ms.toFixed(2);
+    timings.push(`${timing};dur=${shown}`);
+    if (header) headers[header] = shown;
   }
   if (timings.length > 0) headers['server-timing'] = timings.join(', ');
   if (execution) headers['x-switchyard-batch-size'] = String(execution.batchSize);
