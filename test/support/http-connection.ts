@@ -81,9 +81,13 @@ export class HttpConnection {
   }
 }
 
+const headerPatterns = new Map<string, RegExp>();
+
 /** Value of a header of the answer, or undefined. */
 export function replyHeader(reply: HttpReply, name: string): string | undefined {
-  return new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i').exec(reply.head)?.[1];
+  let pattern = headerPatterns.get(name);
+  if (!pattern) headerPatterns.set(name, (pattern = new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i')));
+  return pattern.exec(reply.head)?.[1];
 }
 
 /** A whole answer, or undefined while bytes are missing. Chunked bodies are kept as sent. */

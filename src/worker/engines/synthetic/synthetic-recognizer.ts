@@ -42,8 +42,11 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
     if (batch.every(({ signal }) => signal.aborted)) return batch.map(item => failed(cancelledError(item.requestId)));
     const items = batch.map(item => ({ signal: item.signal, content: contentOf(item.audio) }));
-    const { faults } = await this.device.run(items);
-    return batch.map((item, i) => outcome(item, faults[i]));
+    const call = this.device.run(items);
+    // Made up while the device works, so that the call costs what the script says and no more.
+    const transcripts = batch.map(transcriptOf);
+    const { faults } = await call;
+    return batch.map((item, i) => outcome(item, transcripts[i]!, faults[i]));
   }
 
   openStream(options: RecognizerStreamOptions): Promise<RecognizerStream> {
@@ -60,20 +63,26 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   }
 }
 
-function outcome(item: TranscribeItem, fault: ScriptedFault | undefined): ItemOutcome<Transcript> {
+function outcome(
+  item: TranscribeItem,
+  transcript: Transcript,
+  fault: ScriptedFault | undefined,
+): ItemOutcome<Transcript> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
   if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
+  return succeeded(transcript);
+}
+
+function transcriptOf(item: TranscribeItem): Transcript {
   const { wordTimestamps, logprobs = false, diarize = false, knownSpeakers = [] } = item;
-  return succeeded(
-    syntheticTranscript({
-      bytes: contentOf(item.audio),
-      durationS: item.audio.durationS,
-      conditions: conditionsOf(item),
-      wordTimestamps,
-      logprobs,
-      speakers: diarize ? speakersOf(knownSpeakers.map(({ name }) => name)) : [],
-    }),
-  );
+  return syntheticTranscript({
+    bytes: contentOf(item.audio),
+    durationS: item.audio.durationS,
+    conditions: conditionsOf(item),
+    wordTimestamps,
+    logprobs,
+    speakers: diarize ? speakersOf(knownSpeakers.map(({ name }) => name)) : [],
+  });
 }
 
 function conditionsOf({ task, language, prompt, temperature, hotWords = [], knownSpeakers = [] }: TranscribeItem) {
