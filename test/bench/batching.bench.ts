@@ -1,46 +1,26 @@
-import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
+import { atLeast, atMost, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
 import { silentWav, transcriptionRequest } from '../support/http-request.js';
 import { HttpConnection } from '../support/http-connection.js';
-import { type LoadArrivals, type LoadJob } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
-import { distribution, median, rounded } from './support/percentiles.js';
+import { distribution, rounded } from './support/percentiles.js';
 import { BENCH_MODEL } from './support/bench-model.js';
-import { predictWindow, type ModelArrivals } from './support/window-model.js';
+import {
+  GROUP,
+  IDEAL_PER_S,
+  measureTable,
+  POLICIES,
+  type Policy,
+  SERVICE_MS,
+  type Table,
+} from './support/window-table.js';
 import { WorkerClient } from './support/worker-client.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 
-const SERVICE_MS = 20;
-const GROUP = 8;
-const IDEAL_PER_S = (GROUP / SERVICE_MS) * 1000;
 const PREP_MS = 12;
 const CALLERS = [1, 8, 16, 64, 512];
 const LOADS = [0.5, 0.9];
-const POLICIES = ['adaptive', 'window', 'none'] as const;
-/** The default policy carries the goals: it is measured three times and the median counts. */
-const GOAL_ROUNDS = 3;
 const LONE_CALLS = 100;
-
-type Policy = (typeof POLICIES)[number];
-
-interface Measured {
-  /** Of the ideal: the device always busy with full groups. */
-  readonly fraction: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly groupSize: number;
-  /** What an engine call took, timers and all; absent in predictions, which have it exact. */
-  readonly deviceP50Ms?: number;
-}
-
-const DEVICE_MS = 'x-switchyard-device-ms';
-
-interface Row {
-  readonly measured: Measured;
-  readonly predicted: Measured;
-}
-
-type Table = Readonly<Record<string, Row>>;
 
 /** Does the window fill groups without making anybody wait? One lane, 20 ms per group of up to 8 (D-02, D-24). */
 export async function run(): Promise<BenchResult> {
@@ -93,88 +73,6 @@ async function measurePrepared(load: LoadProcess): Promise<Table> {
   return await measureTable({ rig, load, policy: 'adaptive', callers: [8, 16, 64], loads: [], prepMs: PREP_MS });
 }
 
-interface TableOptions {
-  readonly rig: BenchRig;
-  readonly load: LoadProcess;
-  readonly policy: Policy;
-  readonly callers: readonly number[];
-  readonly loads: readonly number[];
-  readonly prepMs: number;
-}
-
-async function measureTable(options: TableOptions): Promise<Table> {
-  const { policy, prepMs } = options;
-  const rows: Record<string, Row> = {};
-  const add = async (name: string, arrivals: LoadArrivals & ModelArrivals): Promise<void> => {
-    const measured = await measureRounds(options, arrivals);
-    rows[name] = { measured, predicted: predict(policy, arrivals, prepMs) };
-    progress(`  ${policy} prep ${prepMs} ms ${name}: ${describe(rows[name])}`);
-  };
-  await options.load.run(warmUp(options.rig.gateway.port));
-  for (const callers of options.callers) await add(`c=${callers}`, { kind: 'closed', callers });
-  for (const load of options.loads) {
-    await add(`poisson ${load * 100} %`, { kind: 'poisson', ratePerS: load * IDEAL_PER_S });
-  }
-  return rows;
-}
-
-async function measureRounds({ rig, load, policy }: TableOptions, arrivals: LoadArrivals): Promise<Measured> {
-  const rounds: Measured[] = [];
-  for (let round = 0; round < (policy === 'adaptive' ? GOAL_ROUNDS : 1); round++) {
-    const before = await groupCounts(rig);
-    const report = await load.run(loadJob(rig.gateway.port, arrivals, round));
-    const after = await groupCounts(rig);
-    rounds.push({
-      fraction: report.requestsPerS / IDEAL_PER_S,
-      p50Ms: report.latencyMs.p50,
-      p99Ms: report.latencyMs.p99,
-      groupSize: (after.sum - before.sum) / (after.count - before.count),
-      deviceP50Ms: report.headers[DEVICE_MS]?.p50 ?? 0,
-    });
-  }
-  const middle = (pick: (round: Measured) => number): number => rounded(median(rounds.map(pick)));
-  return {
-    fraction: middle(round => round.fraction),
-    p50Ms: middle(round => round.p50Ms),
-    p99Ms: middle(round => round.p99Ms),
-    groupSize: middle(round => round.groupSize),
-    deviceP50Ms: middle(round => round.deviceP50Ms ?? 0),
-  };
-}
-
-/** A server that has just started runs cold code, 2 ms slower per request: nobody wants to know that of a service. */
-const warmUp = (port: number): LoadJob => ({ ...loadJob(port, { kind: 'closed', callers: 64 }, 0), durationMs: 5000 });
-
-function loadJob(port: number, arrivals: LoadArrivals, round: number): LoadJob {
-  const queued = arrivals.kind === 'closed' ? (arrivals.callers / IDEAL_PER_S) * 1000 : 0;
-  return {
-    port,
-    request: transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),
-    arrivals,
-    warmupMs: 400 + queued,
-    durationMs: arrivals.kind === 'closed' ? 2000 : 4000,
-    seed: round + 1,
-    numericHeaders: [DEVICE_MS],
-  };
-}
-
-async function groupCounts(rig: BenchRig): Promise<{ sum: number; count: number }> {
-  return {
-    sum: (await rig.gateway.scrape()).sum('scheduler_batch_size_sum'),
-    count: (await rig.gateway.scrape()).sum('scheduler_batch_size_count'),
-  };
-}
-
-function predict(policy: Policy, arrivals: ModelArrivals, prepMs: number): Measured {
-  const prediction = predictWindow({ policy, arrivals, prepMs, groupCostMs: () => SERVICE_MS });
-  return {
-    fraction: rounded(prediction.requestsPerS / IDEAL_PER_S),
-    p50Ms: rounded(prediction.p50Ms),
-    p99Ms: rounded(prediction.p99Ms),
-    groupSize: rounded(prediction.groupSize),
-  };
-}
-
 interface LoneCaller {
   readonly directP50Ms: number;
   readonly addedBatchMs: number;
@@ -222,11 +120,4 @@ async function directGroups(rig: BenchRig): Promise<number> {
     if (group >= 0) series.push(performance.now() - startMs);
   }
   return rounded(SERVICE_MS / distribution(series).mean);
-}
-
-function describe({ measured, predicted }: Row): string {
-  const side = (side: Measured): string =>
-    `${side.fraction.toFixed(3)} of ideal, p50 ${side.p50Ms.toFixed(0)} p99 ${side.p99Ms.toFixed(0)} ms, ` +
-    `groups of ${side.groupSize.toFixed(1)}${side.deviceP50Ms === undefined ? '' : `, device ${side.deviceP50Ms} ms`}`;
-  return `${side(measured)} (model: ${side(predicted)})`;
 }
