@@ -150,9 +150,10 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#options.journal.collected(tickets, maxBatch);
     const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
     this.#ended(tickets, result, maxBatch);
+    // Before the next call, which may take this process down.
+    this.#options.journal.done(tickets, result);
     this.#pump();
     tickets.forEach((ticket, index) => ticket.settle(result, result.outcomes[index]!, tickets.length));
-    this.#options.journal.done(tickets, result);
   }
 
   #ended(tickets: readonly Ticket<Ready, Value>[], { startedMs, deviceMs }: LaneResult<Value>, maxBatch: number): void {

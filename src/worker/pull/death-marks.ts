@@ -56,19 +56,26 @@ export class DeathMarks {
     void this.#write(ids).catch(() => undefined);
   }
 
+  /** They are computed: a death before their answers are out is the fault of the call that follows. Not waited for either. */
+  survived(ids: readonly string[]): void {
+    void this.#write(ids, {}, 1).catch(() => undefined);
+  }
+
   /** The device died under the last call with this job, and this process lives. */
   async died(job: TakenJob): Promise<void> {
     await this.#write([job.id], { size: this.#jobs.get(job.id)?.lastSize ?? 1, died: true });
   }
 
-  async #write(ids: readonly string[], known: Partial<DeviceMark> = {}): Promise<void> {
+  /** @param forgiven deaths from now on that are not theirs */
+  async #write(ids: readonly string[], known: Partial<DeviceMark> = {}, forgiven = 0): Promise<void> {
     const members = [...new Set(ids)].flatMap(id => this.#jobs.get(id) ?? []);
     if (members.length === 0) return;
     const size = known.size ?? members.length;
     const marks = members.map((member): DeviceMark => {
       const { job, alone } = member;
       member.lastSize = size;
-      return { size, alone: alone + (size === 1 ? 1 : 0), deaths: job.deaths, ...(known.died && { died: true }) };
+      const deaths = job.deaths + forgiven;
+      return { size, alone: alone + (size === 1 ? 1 : 0), deaths, ...(known.died && { died: true }) };
     });
     const keys = members.map(({ job }) => this.queue.key(job.id));
     const redis = this.connections.for('work');

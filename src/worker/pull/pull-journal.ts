@@ -1,4 +1,5 @@
 import { BatchJournal, type BatchMember, type JournalLog } from '../execution/batch-journal.js';
+import { type LaneResult } from '../execution/device-lane.js';
 import { type DeathMarks } from './death-marks.js';
 
 /** The journal of a worker that pulls: the remaining lines of seeds/micro-batching "Monitoring", and a mark for whom a call takes along. */
@@ -22,5 +23,10 @@ export class PullJournal extends BatchJournal {
     const prepared = `Micro-batch CPU prep done: ${(prepMs / 1000).toFixed(2)}s for ${size} items`;
     this.log.debug({ event: 'batch_prepared', size, prepMs }, prepared);
     this.log.debug({ event: 'batch_start', size }, `Micro-batch start: size=${size}`);
+  }
+
+  override done(members: readonly BatchMember[], result: LaneResult<unknown>): void {
+    this.#marks?.survived(members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id));
+    super.done(members, result);
   }
 }
