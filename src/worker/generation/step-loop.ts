@@ -219,11 +219,14 @@ export class StepLoop {
 
   #spread(): void {
     this.#isHeld = true;
-    for (let news = this.#news.shift(); news; news = this.#news.shift()) {
-      const { sequence, end } = news;
-      if (end) sequence.ended(this.#outage ? { type: 'failed', error: this.#outage } : end);
-      else sequence.emitted();
+    try {
+      for (let news = this.#news.shift(); news; news = this.#news.shift()) {
+        const { sequence, end } = news;
+        if (end) sequence.ended(this.#outage ? { type: 'failed', error: this.#outage } : end);
+        else sequence.emitted();
+      }
+    } finally {
+      this.#isHeld = false;
     }
-    this.#isHeld = false;
   }
 }
