@@ -13,11 +13,14 @@ export interface DrawnToken extends ScoredToken {
   readonly offset: number;
 }
 
-const chatToken = ({ bytes, logprob }: ScoredToken) => ({
-  token: bytes.toString('utf8'),
-  logprob,
-  bytes: [...bytes],
-});
+/** OpenAI names a token that is no text by itself after its bytes; else many tokens would have one name. */
+function nameOf(bytes: Buffer, prefix = ''): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return text;
+  return prefix + [...bytes].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
+const chatToken = ({ bytes, logprob }: ScoredToken) => ({ token: nameOf(bytes), logprob, bytes: [...bytes] });
 
 /** OpenAI's `choices[].logprobs` of a chat. */
 export const chatLogprobs = (tokens: readonly DrawnToken[]): object => ({
@@ -25,12 +28,7 @@ export const chatLogprobs = (tokens: readonly DrawnToken[]): object => ({
   refusal: null,
 });
 
-/** A name for a token that is no text by itself, as OpenAI writes it. */
-function completionToken(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  if (!text.includes('\ufffd')) return text;
-  return `bytes:${[...bytes].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}`;
-}
+const completionToken = (bytes: Buffer): string => nameOf(bytes, 'bytes:');
 
 /** OpenAI's `choices[].logprobs` of a completion. */
 export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({

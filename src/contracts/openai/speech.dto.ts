@@ -64,7 +64,8 @@ export class SpeechDto {
   @ApiPropertyOptional({
     enum: SERVICE_TIERS,
     default: 'auto',
-    description: '`priority` is queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
+    description:
+      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
   })
   @OneOf(SERVICE_TIERS)
   service_tier: ServiceTier = 'auto';

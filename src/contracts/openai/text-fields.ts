@@ -73,7 +73,7 @@ export class TextGenerationFields {
     enum: SERVICE_TIERS,
     default: 'auto',
     description:
-      '`priority` is queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. Answers tell the tier really used.',
+      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. Answers tell the tier really used.',
   })
   @OneOf(SERVICE_TIERS)
   service_tier: ServiceTier = 'auto';

@@ -1,4 +1,5 @@
-export const TEXT_OR_TOKENS = 'must be a text, a list of texts, a list of token ids, or a list of those';
+export const TEXT_OR_TOKENS =
+  'must be a text, a list of texts, a list of token ids, or a list of those, and none of them empty';
 
 const isTokens = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(item => Number.isSafeInteger(item) && Number(item) >= 0);

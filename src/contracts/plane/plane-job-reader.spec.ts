@@ -52,13 +52,13 @@ describe('readPlaneJob', () => {
 
   it.each<[string, unknown]>([
     ['null', null],
-    ['a number', 1],
-    ['a string', 'x'],
-    ['a boolean', true],
-    ['a list', [1]],
+    ['1', 1],
+    ['"x"', 'x'],
+    ['true', true],
+    ['[1]', [1]],
     ['nothing', undefined],
-  ])('names %s as no object', (_, data) => {
-    expect(problem(data)).toBe('`data` must be an object.');
+  ])('names %s as no object', (shown, data) => {
+    expect(problem(data)).toBe(`\`data\` must be an object; got ${shown}.`);
   });
 
   it.each<[unknown, string]>([
@@ -72,7 +72,7 @@ describe('readPlaneJob', () => {
     [{ ...smallest, priority: 0 }, '`data.priority` must be one of realtime, batch; got 0.'],
     [{ v: 1, kind: 'transcription' }, '`data.audio` is required.'],
     [{ ...smallest, audio: {} }, '`data.audio` must have exactly one of blob and url; got {}.'],
-    [{ ...smallest, audio: 'UklGRg==' }, '`data.audio` must be an object.'],
+    [{ ...smallest, audio: 'UklGRg==' }, '`data.audio` must be an object; got "UklGRg==".'],
     [{ ...smallest, sound: 1 }, 'Unknown parameter: `data.sound`.'],
     [{ ...smallest, options: { beam: 5 } }, 'Unknown parameter: `data.options.beam`.'],
     [{ ...smallest, options: { hotWords: [1] } }, '`data.options.hotWords` must be a list of strings; got [1].'],

@@ -15,8 +15,7 @@ export class FieldReader {
     value: unknown,
     private readonly path: string,
   ) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new DomainError('invalid_value', `\`${path}\` must be an object.`, { param: path });
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noObject(value, path);
     this.#fields = value as Json;
     this.#unread = new Set(Object.keys(value));
   }
@@ -126,6 +125,11 @@ export class FieldReader {
 }
 
 const SHOWN_CHARACTERS = 80;
+
+function noObject(value: unknown, path: string): DomainError {
+  const what = path === '' ? 'What was sent' : `\`${path}\``;
+  return new DomainError('invalid_value', `${what} must be an object; got ${shown(value)}.`, { param: path });
+}
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';

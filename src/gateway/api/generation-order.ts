@@ -72,11 +72,17 @@ function demandMessages(messages: readonly unknown[]): void {
     if (typeof message !== 'object' || message === null || Array.isArray(message)) {
       throw invalid(param, `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`);
     }
-    const { role } = message as { role?: unknown };
-    if (typeof role !== 'string' || role === '') {
-      throw invalid(`${param}.role`, `\`${param}.role\` must be a text such as user; got ${JSON.stringify(role)}.`);
-    }
+    demandRole((message as { role?: unknown }).role, `${param}.role`);
   });
+}
+
+/** Which roles there are is the engine's to say. */
+function demandRole(role: unknown, param: string): void {
+  if (typeof role === 'string' && role !== '') return;
+  const rule = 'must be a text such as user';
+  if (role !== undefined && role !== null && role !== '')
+    throw invalid(param, `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`);
+  throw new DomainError('missing_required_parameter', `\`${param}\` is required: it ${rule}.`, { param });
 }
 
 function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
@@ -84,7 +90,8 @@ function demandStreamOptions({ stream, stream_options }: TextGenerationFields): 
   if (!stream) throw invalid('stream_options', '`stream_options` is for `stream: true` only.');
   const { include_usage = false } = stream_options;
   if (typeof include_usage === 'boolean' || include_usage === null) return;
-  throw invalid('stream_options.include_usage', '`stream_options.include_usage` must be true or false.');
+  const param = 'stream_options.include_usage';
+  throw invalid(param, `\`${param}\` must be true or false; got ${JSON.stringify(include_usage).slice(0, 80)}.`);
 }
 
 const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });

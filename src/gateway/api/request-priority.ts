@@ -1,16 +1,16 @@
-import { type ServiceTier } from '../../contracts/openai/service-tier.js';
+import { isUrgent, type ServiceTier } from '../../contracts/openai/service-tier.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
- * REALTIME for `X-Priority: realtime` or `service_tier: priority`, else BATCH, which is what seeds/scheduling gives
+ * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, else BATCH, which is what seeds/scheduling gives
  * to file requests. The header is ours and the more specific one: it wins.
  * @throws DomainError `invalid_value` for another header value.
  */
 export function requestPriority(header: string | string[] | undefined, tier: ServiceTier): RequestPriority {
   switch (typeof header === 'string' ? header.trim().toLowerCase() : header) {
     case undefined:
-      return tier === 'priority' ? RequestPriority.REALTIME : RequestPriority.BATCH;
+      return isUrgent(tier) ? RequestPriority.REALTIME : RequestPriority.BATCH;
     case 'realtime':
       return RequestPriority.REALTIME;
     case 'batch':

@@ -28,7 +28,8 @@ describe('POST /v1/chat/completions refuses', () => {
     ['an empty list of messages', { messages: [] }, 'missing_required_parameter', 'messages'],
     ['messages that are no list', { messages: 'hello' }, 'invalid_value', 'messages'],
     ['a message that is no object', { messages: [...messages, 'hello'] }, 'invalid_value', 'messages[1]'],
-    ['a message without a role', { messages: [{ content: 'x' }] }, 'invalid_value', 'messages[0].role'],
+    ['a message without a role', { messages: [{ content: 'x' }] }, 'missing_required_parameter', 'messages[0].role'],
+    ['a role that is no text', { messages: [{ role: 5, content: 'x' }] }, 'invalid_value', 'messages[0].role'],
     ['n 0', { n: 0 }, 'invalid_value', 'n'],
     ['n 129', { n: 129 }, 'invalid_value', 'n'],
     ['n 1.5', { n: 1.5 }, 'invalid_value', 'n'],
@@ -53,10 +54,28 @@ describe('POST /v1/chat/completions refuses', () => {
     expect(error.headers.get('x-should-retry')).toBe('false');
   });
 
+  it.each([
+    [{ messages: ['hello'] }, '`messages[0]` must be an object with a role; got "hello".'],
+    [{ messages: [{ content: 'x' }] }, '`messages[0].role` is required: it must be a text such as user.'],
+    [{ messages: [{ role: 5 }] }, '`messages[0].role` must be a text such as user; got 5.'],
+    [{ n: -1 }, '`n` must be a number from 1 to 128; got -1.'],
+    [
+      { stream: true, stream_options: { include_usage: 1 } },
+      '`stream_options.include_usage` must be true or false; got 1.',
+    ],
+  ])('%j with the field, the value and what is allowed', async (fields, message) => {
+    expect(await errorOf(rig.post('/v1/chat/completions', chat('x', fields)))).toMatchObject({ message });
+  });
+
   it('what is no JSON object, and a form', async () => {
     const headers = { 'content-type': 'application/json' };
     const post = (body: string) => fetch(`${rig.url}/v1/chat/completions`, { method: 'POST', headers, body });
-    expect(await errorOf(post('[1]'))).toMatchObject({ status: 400, code: 'invalid_json' });
+    const noObject = (got: string) => ({
+      code: 'invalid_json',
+      message: `The body must be a JSON object; got ${got}.`,
+    });
+    expect(await errorOf(post('[1]'))).toMatchObject({ status: 400, ...noObject('[1]') });
+    expect(await errorOf(post(''))).toMatchObject({ status: 400, ...noObject('nothing') });
     expect(await errorOf(post('{"model":'))).toMatchObject({ status: 400, code: 'invalid_json' });
     expect(await errorOf(post('{"__proto__":{"a":1}}'))).toMatchObject({ status: 400, code: 'invalid_json' });
     expect(await errorOf(rig.post('/v1/chat/completions', new FormData()))).toMatchObject({ status: 415 });

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { SERVICE_TIERS } from '../../contracts/openai/service-tier.js';
+import { requestPriority } from './request-priority.js';
+import { usedTier } from './service-tier.js';
+
+describe('service_tier', () => {
+  it('priority, by either of its names, is served as REALTIME, everything else as BATCH; the tier that was used is told', () => {
+    const used = SERVICE_TIERS.map(tier => [tier, usedTier(requestPriority(undefined, tier), tier)]);
+    expect(Object.fromEntries(used)).toEqual({
+      ...{ auto: 'default', default: 'default', flex: 'flex', scale: 'default' },
+      ...{ priority: 'priority', fast: 'priority' },
+    });
+  });
+
+  it('yields to X-Priority', () => {
+    expect(usedTier(requestPriority('batch', 'fast'), 'fast')).toBe('default');
+    expect(usedTier(requestPriority('realtime', 'flex'), 'flex')).toBe('priority');
+  });
+});
