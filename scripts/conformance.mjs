@@ -23,6 +23,7 @@ await runMain(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
   try {
     const python = await virtualEnvironment(folder);
+    await generateModels(folder);
     return await withProduct(folder, url =>
       run(python, ['-B', '-W', 'ignore::DeprecationWarning', suite('python', 'run.py'), `${url}/v1`]),
     );
@@ -47,13 +48,20 @@ async function virtualEnvironment(folder) {
   return python;
 }
 
+async function generateModels(folder) {
+  const loader = inRoot('test', 'support', 'typescript-loader.mjs');
+  const { code, output } = await command(nodeBinary(), ['--import', loader, suite('generate-models.ts'), folder]);
+  if (code !== 0) throw new SetupError(`The models cannot be written:\n${output}`);
+  done('models', 'written, with small GGUF files of random weights');
+}
+
 async function withProduct(folder, use) {
   const port = await freePort();
   const env = {
     ...process.env,
     SWITCHYARD_SERVER_PORT: String(port),
     SWITCHYARD_DATA_DIR: join(folder, 'data'),
-    SWITCHYARD_WORKERS_MODELS_FILE: suite('models.yaml'),
+    SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
     SWITCHYARD_LOGGING_LEVEL: 'error',
   };
   const gateway = spawn(nodeBinary(), [inRoot('dist/main.gateway.js')], { env, stdio: ['ignore', 2, 2] });
