@@ -6,7 +6,11 @@ import { isTextOrTokens, TEXT_OR_TOKENS } from './text-input.js';
 
 /** Fields of `POST /v1/completions` that mean something to the gateway; all others pass through. */
 export class CompletionDto extends TextGenerationFields {
-  @ApiProperty({ oneOf: [{ type: 'string' }, { type: 'array', items: {} }], example: 'A switchyard is' })
+  @ApiProperty({
+    oneOf: [{ type: 'string' }, { type: 'array', items: {} }],
+    example: 'A switchyard is',
+    description: 'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
+  })
   @IsDefined({ message: TEXT_OR_TOKENS })
   @Holds(isTextOrTokens, TEXT_OR_TOKENS)
   prompt!: string | readonly unknown[];

@@ -18,6 +18,9 @@ export interface GenerationOrder {
   readonly beginning: string;
 }
 
+/** Of one request: prompts times `n`. */
+const MOST_CHOICES = 2048;
+
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws DomainError for the first thing wrong with the body. */
@@ -52,10 +55,16 @@ export function completionOrder(body: Body, catalog: ModelCatalog): GenerationOr
   demandStreamOptions(dto);
   const logprobs = { param: 'logprobs', capability: 'logprobs', wanted: dto.logprobs !== undefined };
   demandAbilities(model, [logprobs], catalog);
-  // Each prompt of a list has choices of its own.
-  const n = dto.n * countInputs(dto.prompt);
-  const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n } as const;
+  const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n: choicesOf(dto) } as const;
   return { model, dto, task, beginning: beginningOfPrompt(dto.prompt) };
+}
+
+/** Each prompt of a list has choices of its own. They hold one slot together, so there must not be any number of them. */
+function choicesOf({ prompt, n }: CompletionDto): number {
+  const prompts = countInputs(prompt);
+  if (prompts * n <= MOST_CHOICES) return prompts * n;
+  const rule = `must hold at most ${Math.floor(MOST_CHOICES / n)} prompts with \`n\` ${n}; got ${prompts}`;
+  throw invalid('prompt', `\`prompt\` ${rule}. Split it into several requests.`);
 }
 
 /** A list without what it holds. */

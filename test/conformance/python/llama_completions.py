@@ -77,7 +77,7 @@ def _():
         equal(refusal(**fields), (next(iter(fields)), "unsupported_parameter"))
     for fields in ({"logprobs": 6}, {"max_tokens": 0}, {"n": 129}, {"logit_bias": {"99999": 1}}):
         equal(refusal(**fields), (next(iter(fields)), "invalid_value"))
-    for prompt in ([], ["ab", 1], [-1], [99999], [[1], []]):
+    for prompt in ([], ["ab", 1], [-1], [99999], [[1], []], ["ab"] * 2049):
         equal(refusal(prompt), ("prompt", "invalid_value"))
     equal(refusal("ab " * 2000), ("prompt", "context_length_exceeded"))
     equal(refusal(max_tokens=1024), ("prompt", "context_length_exceeded"))

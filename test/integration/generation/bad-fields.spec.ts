@@ -87,6 +87,8 @@ describe('POST /v1/completions refuses', () => {
     ['no prompt', { prompt: undefined }, 'missing_required_parameter', 'prompt'],
     ['an empty list', { prompt: [] }, 'invalid_value', 'prompt'],
     ['texts and tokens mixed', { prompt: ['a', 1] }, 'invalid_value', 'prompt'],
+    ['2049 prompts', { prompt: Array.from({ length: 2049 }, () => 'a') }, 'invalid_value', 'prompt'],
+    ['129 prompts of 16 choices', { prompt: Array.from({ length: 129 }, () => 'a'), n: 16 }, 'invalid_value', 'prompt'],
     ['max_tokens -1', { max_tokens: -1 }, 'invalid_value', 'max_tokens'],
     ['a model that chats only', { model: 'chat-only' }, 'unsupported_task', 'model'],
   ])('%s', async (_title, fields, code, param) => {
