@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { itemsOf } from '../../src/core/iteration/generation-plan.js';
-import { calm, type Played, play, trace } from '../support/generation-traces.js';
+import { calm, type Played, play, trace, unhurried } from '../support/generation-traces.js';
 import { type ToyRecord } from '../support/generation-yard.js';
 import { soloOutput } from '../support/toy-model.js';
 
@@ -88,7 +88,7 @@ describe('GenerationScheduler in any history', () => {
   it('decodes each running sequence whose consumer takes tokens, in every step that is not a retry', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { arrivals, ...rest } = calm(history);
+        const { arrivals, ...rest } = calm(unhurried(history));
         const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
         const decoding = new Set<ToyRecord['request']>();
         play({ ...rest, arrivals: active }, (yard, plan) => {
@@ -108,7 +108,7 @@ describe('GenerationScheduler in any history', () => {
   it('always moves: no step without items while somebody is here whose consumer takes tokens', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { arrivals, ...rest } = calm(history);
+        const { arrivals, ...rest } = calm(unhurried(history));
         play({ ...rest, arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })) }, (yard, plan) => {
           if (yard.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
         });
@@ -120,7 +120,7 @@ describe('GenerationScheduler in any history', () => {
   it('leaves nobody in the line while there are a row, memory and tokens', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { arrivals, ...rest } = calm(history);
+        const { arrivals, ...rest } = calm(unhurried(history));
         const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
         play({ ...rest, blocks: 14 * 12, arrivals: active }, (yard, plan) => {
           const tokens = plan ? itemsOf(plan).reduce((sum, item) => sum + item.tokens.length, 0) : 0;

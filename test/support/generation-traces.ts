@@ -31,10 +31,14 @@ export const trace = fc.record({
   failedRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 4 })),
   deadRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 2 })),
   arrivals: fc.array(arrival, { minLength: 1, maxLength: 14 }),
+  ahead: fc.boolean(),
 });
 
 export type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never;
 export type Fields = Trace['arrivals'][number];
+
+/** The same with each step planned when the one before it is complete. */
+export const unhurried = (history: Trace): Trace => ({ ...history, ahead: false });
 
 /** The same without anything that ends a request early: what is left must end as it does alone. */
 export const calm = ({ arrivals, ...rest }: Trace): Trace => ({
@@ -59,9 +63,9 @@ type Check = (yard: GenerationYard, plan: ReturnType<GenerationYard['step']>) =>
 export function play(history: Trace, check: Check = () => undefined): Played {
   const fieldsOf = new Map<ToyRequest, Fields>();
   const hit = new Set<ToyRequest>();
-  const covers = ({ request, position, tokens }: StepItem<ToyRequest>, fault: Fields['fault']): boolean => {
+  const covers = ({ request, position, count }: StepItem<ToyRequest>, fault: Fields['fault']): boolean => {
     const fields = fieldsOf.get(request)!;
-    return fields.fault === fault && position <= fields.faultAt && fields.faultAt < position + tokens.length;
+    return fields.fault === fault && position <= fields.faultAt && fields.faultAt < position + count;
   };
   const beforeRun = (items: readonly StepItem<ToyRequest>[]): void => {
     const { runs } = yard.simulator;
@@ -71,10 +75,10 @@ export function play(history: Trace, check: Check = () => undefined): Played {
     if (history.failedRuns.includes(runs)) throw new Error('A run failed.');
     if (items.some(item => covers(item, 'run'))) throw new Error('A request spoiled the run.');
   };
-  const { blocks, maxRows, headroomTokens } = history;
+  const { blocks, maxRows, headroomTokens, ahead } = history;
   const budget = { ...YARD_DEFAULTS.budget, minTokens: maxRows, maxTokens: history.maxTokens };
   const itemError = (item: StepItem<ToyRequest>) => (covers(item, 'item') ? new Error('An item failed.') : undefined);
-  const yard = new GenerationYard({ blocks, maxRows, headroomTokens, budget, beforeRun, itemError });
+  const yard = new GenerationYard({ blocks, maxRows, headroomTokens, budget, ahead, beforeRun, itemError });
   const actors = new Actors(history, yard, fieldsOf);
   for (let step = 0; !actors.isOver(step); step++) {
     actors.before(step);

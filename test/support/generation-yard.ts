@@ -19,6 +19,8 @@ export type YardOptions = Partial<Omit<GenerationOptions<ToyRequest>, 'memory' |
   Pick<SimulatorOptions<ToyRequest>, 'beforeRun' | 'itemError'> & {
     readonly blocks?: number;
     readonly blockTokens?: number;
+    /** Each step is planned while the one before it runs, where that can be. */
+    readonly ahead?: boolean;
   };
 
 export const YARD_DEFAULTS = {
@@ -44,12 +46,16 @@ export class GenerationYard {
   /** Each plan as a line. */
   readonly log: string[] = [];
   readonly #options: typeof YARD_DEFAULTS;
+  readonly #ahead: boolean;
+  /** The plan that runs, and the one behind it. */
+  readonly #flying: GenerationPlan<ToyRequest>[] = [];
   /** Where the next item of each sequence has to start; none: anywhere within what is known. */
   readonly #expected = new Map<ToyRequest, number>();
   nowMs = 0;
 
   constructor(options: YardOptions = {}) {
-    const { blocks = 16, blockTokens = 4, beforeRun, itemError, ...rest } = options;
+    const { blocks = 16, blockTokens = 4, ahead = false, beforeRun, itemError, ...rest } = options;
+    this.#ahead = ahead;
     this.#options = { ...YARD_DEFAULTS, ...rest };
     const cost = { fixedMs: 2, perTokenMs: 0.5, perPastTokenMs: 0.01 };
     const next = (past: readonly number[], { seed }: ToyRequest): number | undefined => {
@@ -73,16 +79,15 @@ export class GenerationYard {
     return true;
   }
 
-  /** One iteration, or the wait until the next wake. `during` happens while the step runs. */
+  /** One iteration, or the wait until the next wake. `during` happens while the step runs. @returns what ran */
   step(during: (plan: GenerationPlan<ToyRequest>) => void = () => undefined): GenerationPlan<ToyRequest> | undefined {
-    const wakeMs = this.scheduler.nextWakeMs(this.nowMs);
-    const plan = this.scheduler.plan(this.nowMs);
+    if (this.#flying.length === 0) this.#plan();
+    const [plan] = this.#flying;
     if (plan === undefined) {
       this.nowMs = Math.max(this.scheduler.nextWakeMs(this.nowMs), this.nowMs + 1);
       return undefined;
     }
-    if (wakeMs > this.nowMs && itemsOf(plan).length > 0) this.#mustBeTimed(plan, wakeMs);
-    this.#check(plan);
+    if (this.#ahead) this.#fly(this.scheduler.planAhead(this.nowMs));
     during(plan);
     this.#act(plan);
     this.scheduler.audit();
@@ -102,17 +107,34 @@ export class GenerationYard {
     return [...this.records.values()].filter(({ ends }) => ends.length === 0);
   }
 
+  #plan(): void {
+    const wakeMs = this.scheduler.nextWakeMs(this.nowMs);
+    const plan = this.scheduler.plan(this.nowMs);
+    if (plan && wakeMs > this.nowMs && itemsOf(plan).length > 0) this.#mustBeTimed(plan, wakeMs);
+    this.#fly(plan);
+  }
+
+  #fly(plan: GenerationPlan<ToyRequest> | undefined): void {
+    if (plan === undefined) return;
+    if (plan.ahead !== this.#flying.length > 0) throw new Error('A plan that does not know what it follows.');
+    this.#check(plan);
+    this.#flying.push(plan);
+  }
+
   #act(plan: GenerationPlan<ToyRequest>): void {
     try {
       const outcome = this.simulator.step(plan);
       this.nowMs += this.simulator.lastMs;
-      if (outcome.type === 'done')
-        for (const { request, position, tokens } of itemsOf(plan))
-          this.#expected.set(request, position + tokens.length);
+      // All that was planned from here on comes to nothing: the last of it first, so that the first place stays.
+      if (outcome.type === 'failed')
+        for (const { request, position } of this.#flying.toReversed().flatMap(itemsOf))
+          this.#expected.set(request, position);
+      this.#flying.shift();
       this.scheduler.complete(outcome, this.nowMs);
     } catch (error) {
       if (!(error instanceof BackendDied)) throw error;
       this.simulator.crash();
+      this.#flying.length = 0;
       this.#expected.clear();
       this.scheduler.lost(error);
     }
@@ -127,28 +149,29 @@ export class GenerationYard {
   #check(plan: GenerationPlan<ToyRequest>): void {
     const items = itemsOf(plan);
     const { maxRows, budget } = this.#options;
-    const tokens = items.reduce((sum, item) => sum + item.tokens.length, 0);
+    const tokens = items.reduce((sum, item) => sum + item.count, 0);
     if (tokens > budget.maxTokens) throw new Error(`${tokens} tokens in a step of ${budget.maxTokens}.`);
     if (items.length > maxRows) throw new Error(`${items.length} items for ${maxRows} rows.`);
     if (new Set(items.map(({ request }) => request)).size !== items.length)
       throw new Error('Two items of one sequence.');
     for (const request of plan.leave) this.#expected.delete(request);
     for (const item of items) this.#checkItem(item);
-    for (const { tokens: one } of plan.decode)
-      if (one.length !== 1) throw new Error('A decode item of several tokens.');
+    for (const { count } of plan.decode) if (count !== 1) throw new Error('A decode item of several tokens.');
     this.log.push(
       JSON.stringify([plan.leave.map(this.#name), ...[plan.decode, plan.prefill].map(list => list.map(this.#line))]),
     );
   }
 
-  #checkItem({ request, position, tokens }: StepItem<ToyRequest>): void {
+  #checkItem({ request, position, count, tokens }: StepItem<ToyRequest>): void {
     const record = this.records.get(request)!;
     if (record.ends.length > 0) throw new Error('An item of a request that has ended.');
     const all = [...request.prompt, ...record.output];
     const expected = this.#expected.get(request);
     if (expected !== undefined && expected !== position) throw new Error(`Position ${position} after ${expected}.`);
-    this.#expected.set(request, position);
-    if (tokens.length === 0) throw new Error('An item without tokens.');
+    this.#expected.set(request, position + count);
+    if (count === 0) throw new Error('An item without tokens.');
+    const isAwaited = this.#flying.length > 0 && count === 1 && position === all.length;
+    if (tokens.length !== (isAwaited ? 0 : count)) throw new Error(`${tokens.length} of ${count} tokens are known.`);
     if (all.slice(position, position + tokens.length).join() !== tokens.join()) throw new Error('Not its own tokens.');
     record.firstStep ??= this.log.length;
     record.firstMs ??= this.nowMs;
@@ -168,6 +191,6 @@ export class GenerationYard {
   }
 
   readonly #name = (request: ToyRequest): number => [...this.records.keys()].indexOf(request);
-  readonly #line = ({ request, position, tokens, sample, blocks }: StepItem<ToyRequest>): string =>
-    `${this.#name(request)}@${position}+${tokens.length}${sample ? '!' : ''}[${blocks.join()}]`;
+  readonly #line = ({ request, position, count, sample, blocks }: StepItem<ToyRequest>): string =>
+    `${this.#name(request)}@${position}+${count}${sample ? '!' : ''}[${blocks.join()}]`;
 }

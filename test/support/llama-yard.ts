@@ -1,9 +1,14 @@
 import { type GenerationEnd } from '../../src/core/iteration/generation-request.js';
-import { itemsOf } from '../../src/core/iteration/generation-plan.js';
+import { type GenerationPlan, itemsOf } from '../../src/core/iteration/generation-plan.js';
 import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
 import { LlamaBackend } from '../../src/worker/engines/llama-cpp/llama-backend.js';
 import { type LlamaOptions } from '../../src/worker/engines/llama-cpp/llama-options.js';
-import { type Drawn, type Sampling, type TextSequence } from '../../src/worker/generation/text-backend.port.js';
+import {
+  type Drawn,
+  type Sampling,
+  type TextOutcome,
+  type TextSequence,
+} from '../../src/worker/generation/text-backend.port.js';
 import { llamaModel } from './llama-model.js';
 
 export const GREEDY: Sampling = {
@@ -54,7 +59,12 @@ export class LlamaYard {
   /** Steps with at least one item. */
   steps = 0;
   preemptions = 0;
+  /** Steps that were sent while another one ran. */
+  stepsAhead = 0;
   #nowMs = 0;
+  #flights: { readonly plan: GenerationPlan<TextSequence>; readonly outcome: Promise<TextOutcome> }[] = [];
+  /** What the step that is being learnt drew. */
+  #drawn: ReadonlyMap<TextSequence, Drawn> = new Map();
 
   constructor(
     readonly backend: LlamaBackend,
@@ -79,19 +89,36 @@ export class LlamaYard {
     }
   }
 
-  /** One plan, if there is one. A dead process is opened again, as the step loop of the product does. */
+  /**
+   * One step, if there is one, with the next one sent behind it where that can be planned. A dead process is opened again, as
+   * the step loop of the product does.
+   */
   async step(): Promise<void> {
-    const plan = this.scheduler.plan(this.#nowMs++);
-    if (plan === undefined) return;
-    if (itemsOf(plan).length > 0) this.steps += 1;
-    this.preemptions += plan.leave.filter(sequence => this.played.get(sequence)?.end === undefined).length;
+    if (this.#flights.length === 0) this.#send(this.scheduler.plan(this.#nowMs++));
+    const [flight] = this.#flights;
+    if (flight === undefined) return;
+    this.#send(this.scheduler.planAhead(this.#nowMs++));
     try {
-      this.scheduler.complete(await this.backend.run(plan), this.#nowMs++);
+      const outcome = await flight.outcome;
+      this.#flights.shift();
+      if (outcome.type !== 'skipped' && itemsOf(flight.plan).length > 0) this.steps += 1;
+      if (outcome.type === 'done') this.#drawn = outcome.drawn;
+      this.scheduler.complete(outcome, this.#nowMs++);
     } catch (error) {
+      this.#flights = [];
       this.scheduler.lost(error as Error);
       await this.backend.reopen();
     }
     this.scheduler.audit();
+  }
+
+  #send(plan: GenerationPlan<TextSequence> | undefined): void {
+    if (plan === undefined) return;
+    this.preemptions += plan.leave.filter(sequence => this.played.get(sequence)?.end === undefined).length;
+    this.stepsAhead += plan.ahead ? 1 : 0;
+    const outcome = this.backend.run(plan);
+    outcome.catch(() => undefined);
+    this.#flights.push({ plan, outcome });
   }
 
   /** Until nobody is here. `between` sees each step. */
@@ -100,8 +127,9 @@ export class LlamaYard {
       await this.step();
       between(step);
     }
-    // The last ones leave.
+    // The last ones leave, and what was sent behind them lands.
     await this.step();
+    while (this.#flights.length > 0) await this.step();
   }
 
   tokensOf(sequence: TextSequence): readonly number[] {
@@ -112,7 +140,7 @@ export class LlamaYard {
     const played = this.played.get(sequence)!;
     if (played.end) throw new Error('A token after the end.');
     played.tokens.push(token);
-    played.drawn.push(this.backend.drawn(sequence)!);
+    played.drawn.push(this.#drawn.get(sequence)!);
   }
 }
 

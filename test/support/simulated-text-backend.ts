@@ -1,4 +1,4 @@
-import { type GenerationPlan, type StepItem, type StepOutcome } from '../../src/core/iteration/generation-plan.js';
+import { type GenerationPlan, type StepItem } from '../../src/core/iteration/generation-plan.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import {
   type Drawn,
@@ -6,6 +6,7 @@ import {
   type Sampling,
   type TextBackend,
   type TextBackendInfo,
+  type TextOutcome,
   type TextSequence,
 } from '../../src/worker/generation/text-backend.port.js';
 import { BackendDied, StepSimulator } from './step-simulator.js';
@@ -45,7 +46,8 @@ export class SimulatedTextBackend implements TextBackend {
   reopened = 0;
   readonly #options: SimulatedOptions;
   readonly #simulator: StepSimulator<TextSequence>;
-  readonly #drawn = new Map<TextSequence, number>();
+  /** The step that runs: the one behind it waits. */
+  #running: Promise<unknown> = Promise.resolve();
   #dead = false;
 
   constructor(options: SimulatedOptions = {}) {
@@ -88,27 +90,10 @@ export class SimulatedTextBackend implements TextBackend {
     return Promise.resolve();
   }
 
-  async run(plan: GenerationPlan<TextSequence>): Promise<StepOutcome<TextSequence>> {
-    if (this.#dead) throw new Error('The process is gone.');
-    this.#drawn.clear();
-    await this.#options.beforeStep?.([...plan.decode, ...plan.prefill]);
-    const outcome = this.#step(plan);
-    if (outcome.type === 'done')
-      for (const [sequence, result] of outcome.results)
-        if (result.type === 'token') this.#drawn.set(sequence, result.token);
+  run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
+    const outcome = this.#running.then(() => this.#run(plan));
+    this.#running = outcome.catch(() => undefined);
     return outcome;
-  }
-
-  drawn(sequence: TextSequence): Drawn | undefined {
-    const token = this.#drawn.get(sequence);
-    if (token === undefined) return undefined;
-    const { logprobs } = sequence.sampling;
-    if (logprobs === undefined) return { bytes: bytesOf(token) };
-    const top = Array.from({ length: logprobs }, (_, at) => {
-      const other = (token + at) % ANSWER;
-      return { token: other, bytes: bytesOf(other), logprob: -0.5 - at };
-    });
-    return { bytes: bytesOf(token), logprob: -0.5, top };
   }
 
   /** The process dies, between two steps. */
@@ -123,9 +108,16 @@ export class SimulatedTextBackend implements TextBackend {
     this.reopened += 1;
   }
 
-  #step(plan: GenerationPlan<TextSequence>): StepOutcome<TextSequence> {
+  async #run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
+    if (this.#dead) throw new Error('The process is gone.');
+    await this.#options.beforeStep?.([...plan.decode, ...plan.prefill]);
     try {
-      return this.#simulator.step(plan);
+      const outcome = this.#simulator.step(plan);
+      if (outcome.type !== 'done') return outcome;
+      const drawn = new Map<TextSequence, Drawn>();
+      for (const [sequence, result] of outcome.results)
+        if (result.type === 'token') drawn.set(sequence, drawnOf(result.token, sequence.sampling));
+      return { ...outcome, drawn };
     } catch (error) {
       if (error instanceof BackendDied) this.die();
       throw error;
@@ -145,6 +137,15 @@ export class SimulatedTextBackend implements TextBackend {
     const said = (messages as readonly { role: string; content: string }[]).map(({ content }) => content).join('\n');
     return tools === undefined ? said : `${JSON.stringify(tools)}\n${said}`;
   }
+}
+
+function drawnOf(token: number, { logprobs }: Sampling): Drawn {
+  if (logprobs === undefined) return { bytes: bytesOf(token) };
+  const top = Array.from({ length: logprobs }, (_, at) => {
+    const other = (token + at) % ANSWER;
+    return { token: other, bytes: bytesOf(other), logprob: -0.5 - at };
+  });
+  return { bytes: bytesOf(token), logprob: -0.5, top };
 }
 
 const bytesOf = (token: number): Buffer => (token < ANSWER ? Buffer.of(token) : Buffer.alloc(0));

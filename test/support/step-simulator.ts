@@ -39,12 +39,16 @@ interface Cell {
 /**
  * A backend whose KV memory is there: cells of blocks that hold what was written last. The model reads its past from
  * those cells and not from the request, so a block that was lent wrongly, written late or reused too early changes the
- * answer, and one of another salt is an error of its own.
+ * answer, and one of another salt is an error of its own. What a step drew is known to the step behind it.
  */
 export class StepSimulator<T extends GenerationRequest> implements StepBackend<T> {
   readonly memory: { readonly blocks: number; readonly blockTokens: number };
   readonly #options: SimulatorOptions<T>;
   readonly #cells: (Cell | undefined)[];
+  /** The last token drawn for each. */
+  #newest = new WeakMap<T, number>();
+  /** Nothing that was planned behind the last run is run. */
+  #broken = false;
   /** Native runs, failed ones too: one per plan. */
   runs = 0;
   /** What the last run would have taken, in whole milliseconds. */
@@ -66,7 +70,9 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
 
   /** The same without a promise. */
   step(plan: GenerationPlan<T>): StepOutcome<T> {
-    const items = itemsOf(plan);
+    if (plan.ahead && this.#broken) return { type: 'skipped' };
+    this.#broken = false;
+    const items = itemsOf(plan).map(item => this.#known(item));
     this.lastMs = this.#cost(items);
     if (items.length === 0) return { type: 'done', results: new Map() };
     this.runs += 1;
@@ -74,6 +80,7 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
       this.#options.beforeRun?.(items);
     } catch (error) {
       if (error instanceof BackendDied) throw error;
+      this.#broken = true;
       for (const item of items) this.#write(item, () => undefined);
       return { type: 'failed', error: error as Error };
     }
@@ -85,6 +92,12 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
   /** The process died: its memory is gone. */
   crash(): void {
     this.#cells.fill(undefined);
+    this.#newest = new WeakMap();
+  }
+
+  /** With the token that the step before drew; any token where it drew none. */
+  #known(item: StepItem<T>): StepItem<T> {
+    return item.tokens.length === item.count ? item : { ...item, tokens: [this.#newest.get(item.request) ?? 0] };
   }
 
   #write({ blocks, position, tokens }: StepItem<T>, cell: (token: number, at: number) => Cell | undefined): void {
@@ -99,7 +112,9 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
     const past = Array.from({ length: item.position + item.tokens.length }, (_, at) => this.#read(item, at));
     if (!item.sample) return { type: 'computed' };
     const token = this.#options.next(past, item.request);
-    return token === undefined ? { type: 'stop' } : { type: 'token', token };
+    if (token === undefined) return { type: 'stop' };
+    this.#newest.set(item.request, token);
+    return { type: 'token', token };
   }
 
   #read({ blocks, request }: StepItem<T>, at: number): number {

@@ -1,8 +1,11 @@
 /** What one sequence does in one step: a run of its tokens goes through the model. */
 export interface StepItem<T> {
   readonly request: T;
-  /** Where the first of `tokens` stands; all before it is computed, all at and behind it is void. */
+  /** Where the first token stands; all before it is computed by then, all at and behind it is void. */
   readonly position: number;
+  /** Tokens that go through the model. */
+  readonly count: number;
+  /** Those that are known: all `count`, or none in a plan made ahead, whose only token is the one that the step before it draws. */
   readonly tokens: readonly number[];
   /** The last token's logits are wanted: the next token is drawn from them. */
   readonly sample: boolean;
@@ -14,6 +17,8 @@ export interface StepItem<T> {
 export interface GenerationPlan<T> {
   /** Counts plans from 1. */
   readonly step: number;
+  /** Made while the plan before it ran, on the assumption that it succeeds. If it fails, this one is not run: `skipped`. */
+  readonly ahead: boolean;
   /** Ended or preempted since the last plan: what the backend keeps for them goes first. A preempted one comes back. */
   readonly leave: readonly T[];
   /** One token each, all in the same native run. */
@@ -36,6 +41,8 @@ export type StepOutcome<T> =
   /** An item without a result has failed: nobody is forgotten. */
   | { readonly type: 'done'; readonly results: ReadonlyMap<T, ItemResult> }
   /** The native run as a whole failed, and nobody knows by whose fault; what it wrote is void, all else stands. */
-  | { readonly type: 'failed'; readonly error: Error };
+  | { readonly type: 'failed'; readonly error: Error }
+  /** Made ahead of one that failed, or was skipped itself: nothing of it was run. */
+  | { readonly type: 'skipped' };
 
 export const itemsOf = <T>(plan: GenerationPlan<T>): readonly StepItem<T>[] => [...plan.decode, ...plan.prefill];

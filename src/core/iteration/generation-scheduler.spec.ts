@@ -154,11 +154,101 @@ describe('GenerationScheduler', () => {
     for (const one of [all[0]!, all[2]!]) expect(yard.records.get(one)!.output).toEqual(soloOutput(one).tokens);
   });
 
-  it('has one plan at a time, and a token per step for each row', () => {
+  it('has one plan at a time besides the one ahead, and a token per step for each row', () => {
     const yard = new GenerationYard();
     yard.submit(request(0));
     yard.scheduler.plan(0);
     expect(() => yard.scheduler.plan(0)).toThrow('not complete');
     expect(() => new GenerationYard({ maxRows: 5 })).toThrow(RangeError);
+  });
+});
+
+describe('GenerationScheduler, planning while a step runs', () => {
+  /** A yard after the step of the prompts, so that all decode. */
+  const decoding = (...all: readonly ToyRequest[]): GenerationYard => {
+    const yard = new GenerationYard({ budget: { minTokens: 4, maxTokens: 16, targetMs: 1000 } });
+    for (const one of all) yard.submit(one);
+    yard.step();
+    return yard;
+  };
+  const places = (plan?: GenerationPlan<ToyRequest>) =>
+    plan && itemsOf(plan).map(({ request: one, position, count, tokens }) => [one, position, count, tokens.length]);
+
+  it('goes on with tokens that are not known yet, of those for whom that one is not the last', () => {
+    const [long, short] = [request(0), request(1, { maxTokens: 2 })];
+    const { scheduler, nowMs } = decoding(long, short);
+    expect(places(scheduler.plan(nowMs))).toEqual([
+      [long, 2, 1, 1],
+      [short, 2, 1, 1],
+    ]);
+    const ahead = scheduler.planAhead(nowMs)!;
+    expect([ahead.ahead, places(ahead)]).toEqual([true, [[long, 3, 1, 0]]]);
+    expect(scheduler.planAhead(nowMs)).toBeUndefined();
+  });
+
+  it('lets in who came since, but plans nothing behind prompts: who comes meanwhile is in the next step', () => {
+    const [first, next] = [request(0), request(1)];
+    const { scheduler, nowMs } = decoding(first);
+    scheduler.plan(nowMs);
+    scheduler.submit(next);
+    const ahead = scheduler.planAhead(nowMs)!;
+    expect([ahead.decode.length, ahead.prefill.map(item => item.request)]).toEqual([1, [next]]);
+    scheduler.complete({ type: 'done', results: new Map([[first, { type: 'token', token: 1 }]]) }, nowMs);
+    expect(scheduler.planAhead(nowMs)).toBeUndefined();
+  });
+
+  it('waits for the outcome where somebody would have to leave for the next step', () => {
+    const yard = new GenerationYard({ maxRows: 1 });
+    const [bulk, urgent] = [request(0, { priorityClass: 1 }), request(1)];
+    yard.submit(bulk);
+    yard.step();
+    yard.scheduler.plan(yard.nowMs);
+    yard.submit(urgent);
+    expect(yard.scheduler.planAhead(yard.nowMs)).toBeUndefined();
+  });
+
+  it('tells nothing of who ended with the step that ran, though it is in the one behind it', () => {
+    const [gone, stays] = [request(0), request(1)];
+    const yard = decoding(gone, stays);
+    const { scheduler, nowMs } = yard;
+    const results = new Map([gone, stays].map(one => [one, { type: 'token', token: 1 } as const]));
+    scheduler.plan(nowMs);
+    scheduler.planAhead(nowMs);
+    scheduler.cancel(gone);
+    expect(endOf(yard, gone)).toBeUndefined();
+    scheduler.complete({ type: 'done', results }, nowMs);
+    expect(endOf(yard, gone)).toEqual({ type: 'cancelled', reason: 'caller' });
+    // The same handle again: what the step behind still brings is not for it.
+    scheduler.submit(gone);
+    scheduler.complete({ type: 'done', results }, nowMs);
+    expect([yard.records.get(gone)!.output.length, yard.records.get(stays)!.output.length]).toEqual([1, 3]);
+    expect(places(scheduler.plan(nowMs))).toEqual(expect.arrayContaining([[gone, 0, 2, 2]]));
+  });
+
+  it('plans no more behind a step that failed, and tries its members again with what is known by then', () => {
+    const [one, other] = [request(0), request(1)];
+    const { scheduler, nowMs } = decoding(one, other);
+    scheduler.plan(nowMs);
+    scheduler.planAhead(nowMs);
+    scheduler.complete({ type: 'failed', error: new Error('spoiled') }, nowMs);
+    expect(scheduler.planAhead(nowMs)).toBeUndefined();
+    scheduler.complete({ type: 'skipped' }, nowMs);
+    expect(places(scheduler.plan(nowMs))).toEqual([[one, 2, 1, 1]]);
+  });
+
+  it('suspects those of both steps when the backend dies, and fails who was alone in both', () => {
+    const alone = request(0);
+    const yard = decoding(alone);
+    yard.scheduler.plan(yard.nowMs);
+    yard.scheduler.planAhead(yard.nowMs);
+    yard.scheduler.lost(new Error('gone'));
+    expect(endOf(yard, alone)).toMatchObject({ type: 'failed' });
+    const [one, other] = [request(1), request(2)];
+    const both = decoding(one, other);
+    both.scheduler.plan(both.nowMs);
+    both.scheduler.planAhead(both.nowMs);
+    both.scheduler.lost(new Error('gone'));
+    expect(itemsOf(both.scheduler.plan(both.nowMs)!)).toHaveLength(1);
+    expect(both.scheduler.planAhead(both.nowMs)).toBeUndefined();
   });
 });

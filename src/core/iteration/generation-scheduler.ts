@@ -1,7 +1,9 @@
 import { type GenerationPlan, itemsOf, type StepOutcome } from './generation-plan.js';
-import { type CancelReason, type GenerationRequest, type Refusal } from './generation-request.js';
+import { type CancelReason, type GenerationEnd, type GenerationRequest, type Refusal } from './generation-request.js';
+import { type GenerationSequence } from './generation-sequence.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
 import { StepComposer, type StepItems } from './step-composer.js';
+import { StepFlights } from './step-flights.js';
 import { type ResultOptions, StepResults } from './step-results.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
@@ -14,14 +16,9 @@ export interface GenerationOptions<T> extends RosterOptions<T>, ResultOptions<T>
   readonly loadWaitMs: number;
 }
 
-interface Flight<T> {
-  readonly plan: GenerationPlan<T>;
-  readonly sinceMs: number;
-}
-
 /**
  * Continuous batching (D-21, seeds/continuous-batching) as pure decisions: `plan` decides, a `StepBackend` acts, `complete`
- * learns. One plan at a time; joins and leaves between steps.
+ * learns. Joins and leaves between steps. One step runs; another one may be planned behind it (`planAhead`).
  *
  *   submit → waiting → (row, memory, tokens) prefill in chunks → decode … → stop | length
  *              ▲ ╰─ preempted: memory taken, age kept ─╯              │
@@ -33,7 +30,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
   readonly #budget: TokenBudget;
   readonly #composer: StepComposer<T>;
   readonly #results: StepResults<T>;
-  #flight: Flight<T> | undefined;
+  readonly #flights = new StepFlights<T>();
   /** Something came in since `plan` was asked. */
   #stirred = false;
   #steps = 0;
@@ -80,10 +77,9 @@ export class GenerationScheduler<T extends GenerationRequest> {
   /** At once, or with the step that runs now. False when it is not here (any more). */
   cancel(request: T, reason: CancelReason = 'caller'): boolean {
     const sequence = this.#roster.of(request);
-    if (sequence === undefined || sequence.cancelled) return false;
-    sequence.cancelled = reason;
+    if (sequence === undefined || sequence.ending) return false;
     this.#stirred = true;
-    if (!this.#isInFlight(request)) this.#roster.end(sequence, { type: 'cancelled', reason });
+    this.#leave(sequence, { type: 'cancelled', reason });
     return true;
   }
 
@@ -101,45 +97,53 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** The next step; undefined when there is nothing to run and nothing to free. */
   plan(nowMs: number): GenerationPlan<T> | undefined {
-    if (this.#flight) throw new Error('The last plan is not complete.');
+    if (this.#flights.size > 0) throw new Error('The last plan is not complete.');
     this.#stirred = false;
-    this.#roster.expire(nowMs);
-    const { decode, prefill } = this.#results.retry() ?? this.#compose(nowMs);
-    const leave = this.#roster.takeLeft();
-    if (decode.length + prefill.length + leave.length === 0) return undefined;
-    const plan = { step: ++this.#steps, leave, decode, prefill };
-    this.#flight = { plan, sinceMs: nowMs };
-    return plan;
-  }
-
-  /** What came of the plan. */
-  complete(outcome: StepOutcome<T>, nowMs: number): void {
-    if (!this.#flight) throw new Error('There is no plan to complete.');
-    const { plan, sinceMs } = this.#flight;
-    this.#flight = undefined;
-    this.#stirred = true;
-    const items = itemsOf(plan);
-    if (outcome.type === 'failed') return this.#results.divide(items, outcome.error);
-    const tokens = items.reduce((sum, item) => sum + item.tokens.length, 0);
-    this.#budget.observe({ decoding: plan.decode.length, tokens, ms: nowMs - sinceMs });
-    for (const item of items) this.#results.learn(item, outcome.results.get(item.request));
+    this.#expire(nowMs);
+    const items = this.#results.retry() ?? this.#compose(nowMs);
+    return this.#depart(items, this.#roster.takeLeft(), nowMs);
   }
 
   /**
-   * The backend is gone with all it kept, in a step or between two. All are computed again; who was in the step runs alone
+   * The step behind the one that runs, so that the backend has it when that is done: who decodes goes on with the token that is
+   * drawn just now, and who ends with it has gone through the model once for nothing. Undefined where the outcome decides, and
+   * behind prompts: those take long, and whoever comes meanwhile shall join the next step.
+   */
+  planAhead(nowMs: number): GenerationPlan<T> | undefined {
+    const running = this.#flights.last;
+    if (running === undefined || running.isVoid || running.plan.prefill.length > 0) return undefined;
+    if (this.#results.hasRetries || this.#roster.suspects.length > 0) return undefined;
+    this.#expire(nowMs);
+    const items = this.#composer.composeAhead(nowMs);
+    if (items === undefined || items.decode.length + items.prefill.length === 0) return undefined;
+    return this.#depart(items, this.#roster.takeLeft(), nowMs);
+  }
+
+  /** What came of the plan, of the older one if there are two. */
+  complete(outcome: StepOutcome<T>, nowMs: number): void {
+    const { plan, members, sinceMs } = this.#flights.land(outcome, nowMs);
+    this.#stirred = true;
+    if (outcome.type === 'skipped') return this.#results.skip(members);
+    if (outcome.type === 'failed') return this.#results.divide(members, outcome.error);
+    const tokens = members.reduce((sum, { item }) => sum + item.count, 0);
+    this.#budget.observe({ decoding: plan.decode.length, tokens, ms: nowMs - sinceMs });
+    for (const member of members) this.#results.learn(member, outcome.results.get(member.item.request));
+  }
+
+  /**
+   * The backend is gone with all it kept, in a step or between two. All are computed again; who was in a step runs alone
    * until past where it died, so that whoever kills a backend by itself fails by itself.
    */
   lost(error: Error): void {
-    const items = this.#flight ? itemsOf(this.#flight.plan) : [];
-    this.#flight = undefined;
+    const members = this.#flights.lose();
     this.#stirred = true;
     this.#roster.lose();
-    this.#results.suspect(items, error);
+    this.#results.suspect(members, error);
   }
 
   /** Monotonic milliseconds at which to ask `plan` again, unless something is submitted, resumed or completed before. */
   nextWakeMs(nowMs: number): number {
-    if (!this.#flight && this.#isRunnable()) return nowMs;
+    if (this.#flights.size === 0 && this.#isRunnable()) return nowMs;
     const { idleWaitMs, loadWaitMs } = this.#options;
     const ceilingMs = nowMs + (this.#roster.size > 0 ? loadWaitMs : idleWaitMs);
     return Math.max(nowMs, Math.min(ceilingMs, this.#roster.firstDeadlineMs));
@@ -155,8 +159,22 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return suspects.length > 0 ? this.#composer.quarantine(suspects, nowMs) : this.#composer.compose(nowMs);
   }
 
-  #isInFlight(request: T): boolean {
-    return this.#flight !== undefined && itemsOf(this.#flight.plan).some(item => item.request === request);
+  #depart({ decode, prefill }: StepItems<T>, leave: readonly T[], nowMs: number): GenerationPlan<T> | undefined {
+    if (decode.length + prefill.length + leave.length === 0) return undefined;
+    const plan = { step: ++this.#steps, ahead: this.#flights.size > 0, leave, decode, prefill };
+    const members = itemsOf(plan).map(item => ({ item, sequence: this.#roster.of(item.request)! }));
+    this.#flights.depart(plan, members, nowMs);
+    return plan;
+  }
+
+  #expire(nowMs: number): void {
+    for (const sequence of this.#roster.expired(nowMs)) this.#leave(sequence, { type: 'deadline' });
+  }
+
+  /** At once, or with the step that runs now. */
+  #leave(sequence: GenerationSequence<T>, end: GenerationEnd): void {
+    if (this.#flights.has(sequence)) sequence.ending ??= end;
+    else this.#roster.end(sequence, end);
   }
 
   #isRunnable(): boolean {

@@ -1,6 +1,6 @@
 import { agingKey } from './aging-key.js';
 import { type StepItem } from './generation-plan.js';
-import { type CancelReason, type GenerationRequest } from './generation-request.js';
+import { type GenerationEnd, type GenerationRequest } from './generation-request.js';
 
 /** A request as the scheduler keeps it, waiting or running. */
 export class GenerationSequence<T extends GenerationRequest> {
@@ -10,8 +10,6 @@ export class GenerationSequence<T extends GenerationRequest> {
   readonly key: number;
   /** Prompt and answer so far. */
   readonly tokens: number[];
-  /** Tokens whose KV is there. */
-  computed = 0;
   /** Times that its memory was taken for others. */
   preemptions = 0;
   /** Requests behind it that went first because they fitted. */
@@ -22,12 +20,16 @@ export class GenerationSequence<T extends GenerationRequest> {
   charged = false;
   /** Since when its consumer takes nothing more. */
   pausedSinceMs: number | undefined;
-  /** Ends with the step that runs now. */
-  cancelled: CancelReason | undefined;
+  /** How it ends with the step that runs now. */
+  ending: GenerationEnd | undefined;
   /** Steps with others that killed the backend. */
   losses = 0;
   /** It runs alone until so many tokens are computed. */
   suspectUntil = 0;
+
+  #computed = 0;
+  #planned = 0;
+  #awaited = 0;
 
   constructor(request: T, classWidthMs: number) {
     this.request = request;
@@ -40,14 +42,29 @@ export class GenerationSequence<T extends GenerationRequest> {
     return this.tokens.length - this.request.prompt.length;
   }
 
-  /** Tokens that must go through the model before the next one can be drawn. */
-  get pending(): number {
-    return this.tokens.length - this.computed;
+  /** Tokens whose KV is there. */
+  get computed(): number {
+    return this.#computed;
   }
 
-  /** Nothing but its newest token is pending. */
+  /** Tokens whose KV is there once the steps that run are done. */
+  get planned(): number {
+    return this.#planned;
+  }
+
+  /** Tokens that must go through the model before the next one can be drawn; the steps that run are taken as done. */
+  get pending(): number {
+    return this.tokens.length + this.#awaited - this.#planned;
+  }
+
+  /** Nothing but its newest token is pending, which may be drawn just now. */
   get decoding(): boolean {
-    return this.output > 0 && this.pending === 1;
+    return this.output + this.#awaited > 0 && this.pending === 1;
+  }
+
+  /** It can be in the next step: its consumer takes tokens, and the steps that run are not its last ones. */
+  get isDue(): boolean {
+    return !this.paused && this.ending === undefined && this.output + this.#awaited < this.request.maxTokens;
   }
 
   /** Most tokens that it ever has in memory: the last one drawn is shown, not computed. */
@@ -64,15 +81,40 @@ export class GenerationSequence<T extends GenerationRequest> {
   }
 
   /** It was in a step that killed the backend. Each time it stays alone one token longer: what kills may not be the recompute. */
-  accuse({ position, tokens }: StepItem<T>): void {
-    this.suspectUntil = position + tokens.length + this.losses;
+  accuse({ position, count }: StepItem<T>): void {
+    this.suspectUntil = position + count + this.losses;
     this.losses += 1;
+  }
+
+  /** It begins, or begins again: so many tokens are found computed. */
+  begin(computed: number): void {
+    this.#computed = computed;
+    this.rewind();
   }
 
   /** Its next `count` tokens as an item of a step. */
   item(count: number, blocks: readonly number[]): StepItem<T> {
-    const tokens = this.tokens.slice(this.computed, this.computed + count);
-    return { request: this.request, position: this.computed, tokens, sample: count === this.pending, blocks };
+    const { request, planned: position } = this;
+    const tokens = this.tokens.slice(position, position + count);
+    return { request, position, count, tokens, sample: count === this.pending, blocks };
+  }
+
+  /** The item is in a step that runs, or is planned behind it. */
+  depart({ count, sample }: StepItem<T>): void {
+    this.#planned += count;
+    if (sample) this.#awaited += 1;
+  }
+
+  /** The step did what it should. */
+  arrive({ count, sample }: StepItem<T>): void {
+    this.#computed += count;
+    if (sample) this.#awaited -= 1;
+  }
+
+  /** What ran, or should have, came to nothing. */
+  rewind(): void {
+    this.#planned = this.#computed;
+    this.#awaited = 0;
   }
 }
 

@@ -52,8 +52,8 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   /** Tokens that a running one has computed; undefined: it does not run. */
-  at(row: GenerationSequence<T> | undefined): number | undefined {
-    return row && this.#rows.has(row) ? row.computed : undefined;
+  at(row: GenerationSequence<T>): number | undefined {
+    return this.#rows.has(row) ? row.computed : undefined;
   }
 
   /** Whose memory was taken since the last call. */
@@ -67,10 +67,17 @@ export class RunningSet<T extends GenerationRequest> {
   grow(): boolean {
     const before = this.#preempted.length;
     for (const row of this.rows)
-      if (row.decoding && !row.paused)
-        while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.computed + 1))
+      if (row.decoding && row.isDue)
+        while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.planned + 1))
           this.#yield(whoYieldsForGrowth(this.rows, this.#options));
     return this.#preempted.length > before;
+  }
+
+  /** As `grow` and `displace` as long as nobody has to leave; false when somebody would. */
+  growFreely(nowMs: number): boolean {
+    const next = this.#whoLacksRoom(nowMs);
+    if (next && whoYieldsTo(next, this.rows, nowMs, this.#options).length > 0) return false;
+    return this.rows.every(row => !row.decoding || !row.isDue || this.#parts.ledger.grow(row, row.planned + 1));
   }
 
   /**
@@ -79,9 +86,8 @@ export class RunningSet<T extends GenerationRequest> {
    */
   displace(nowMs: number): void {
     for (;;) {
-      const next = this.#parts.line.first(nowMs, waiting => this.#isCandidate(waiting));
-      if (next === undefined || this.#surelyFits(next) || this.#isBackingOff(next, nowMs)) return;
-      if (!this.enter(next, nowMs) && !this.force(next, nowMs)) return;
+      const next = this.#whoLacksRoom(nowMs);
+      if (next === undefined || (!this.enter(next, nowMs) && !this.force(next, nowMs))) return;
     }
   }
 
@@ -154,6 +160,12 @@ export class RunningSet<T extends GenerationRequest> {
     this.#parts.ledger.forgetContents();
   }
 
+  /** The first in the line, if it may not fit. */
+  #whoLacksRoom(nowMs: number): GenerationSequence<T> | undefined {
+    const next = this.#parts.line.first(nowMs, waiting => this.#isCandidate(waiting));
+    return next === undefined || this.#surelyFits(next) || this.#isBackingOff(next, nowMs) ? undefined : next;
+  }
+
   get #hasRow(): boolean {
     return this.#rows.size < this.#options.maxRows;
   }
@@ -175,7 +187,7 @@ export class RunningSet<T extends GenerationRequest> {
   #seat(next: GenerationSequence<T>, reusedTokens: number): void {
     this.#parts.line.remove(next);
     this.#rows.add(next);
-    next.computed = reusedTokens;
+    next.begin(reusedTokens);
     if (!next.charged) this.#parts.counters.charge(next.tenant, next.pending);
     next.charged = true;
   }
@@ -193,7 +205,7 @@ export class RunningSet<T extends GenerationRequest> {
 
   #backToLine(row: GenerationSequence<T>): void {
     this.drop(row);
-    row.computed = 0;
+    row.begin(0);
     row.blocked = undefined;
     this.#parts.line.add(row);
   }

@@ -41,6 +41,11 @@ export class SequenceRoster<T extends GenerationRequest> {
     return this.#sequences.get(request);
   }
 
+  /** False once it has ended, also when its handle was submitted again. */
+  has(sequence: GenerationSequence<T>): boolean {
+    return this.#sequences.get(sequence.request) === sequence;
+  }
+
   /** Why it can never run here; undefined: it can. */
   refusal(request: T): Refusal | undefined {
     const tokens = request.prompt.length + request.maxTokens;
@@ -70,9 +75,9 @@ export class SequenceRoster<T extends GenerationRequest> {
     this.#options.ended(request, end);
   }
 
-  expire(nowMs: number): void {
-    for (const [{ deadlineMs }, sequence] of this.#sequences)
-      if (deadlineMs !== undefined && deadlineMs <= nowMs) this.end(sequence, { type: 'deadline' });
+  /** Whose deadline has passed. */
+  expired(nowMs: number): GenerationSequence<T>[] {
+    return [...this.#sequences.values()].filter(({ request }) => (request.deadlineMs ?? Infinity) <= nowMs);
   }
 
   /** Monotonic milliseconds of the first deadline; Infinity: nobody has one. */

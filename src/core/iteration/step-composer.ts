@@ -26,10 +26,20 @@ export class StepComposer<T extends GenerationRequest> {
 
   /** The usual step. Nobody is let in where somebody just had to leave: it would take the memory that was freed. */
   compose(nowMs: number, admits = true): StepItems<T> {
-    const { running, budget } = this.#parts;
+    const { running } = this.#parts;
     const preempted = running.grow();
     if (admits && !preempted) running.displace(nowMs);
-    const rows = running.rows.filter(row => !row.paused);
+    return this.#fill(nowMs, admits && !preempted);
+  }
+
+  /** While a step runs, whose outcome is assumed. Undefined: somebody would have to leave, and may be in that step. */
+  composeAhead(nowMs: number): StepItems<T> | undefined {
+    return this.#parts.running.growFreely(nowMs) ? this.#fill(nowMs, true) : undefined;
+  }
+
+  #fill(nowMs: number, admits: boolean): StepItems<T> {
+    const { running, budget } = this.#parts;
+    const rows = running.rows.filter(row => row.isDue);
     const decode = rows.filter(row => row.decoding).map(row => this.#item(row, 1));
     const prefill: StepItem<T>[] = [];
     let left = budget.allowance(decode.length) - decode.length;
@@ -39,7 +49,7 @@ export class StepComposer<T extends GenerationRequest> {
       left -= count;
     };
     rows.filter(row => !row.decoding).forEach(fill);
-    if (admits && !preempted) running.admit(nowMs, left).forEach(fill);
+    if (admits) running.admit(nowMs, left).forEach(fill);
     return { decode, prefill };
   }
 

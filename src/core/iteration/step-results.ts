@@ -3,6 +3,7 @@ import { type GenerationListener, type GenerationRequest } from './generation-re
 import { type GenerationSequence } from './generation-sequence.js';
 import { type SequenceRoster } from './sequence-roster.js';
 import { type StepItems } from './step-composer.js';
+import { type Member } from './step-flights.js';
 import { StepRetries } from './step-retries.js';
 
 export interface ResultOptions<T> extends GenerationListener<T> {
@@ -14,7 +15,7 @@ export interface ResultOptions<T> extends GenerationListener<T> {
 export class StepResults<T extends GenerationRequest> {
   readonly #options: ResultOptions<T>;
   readonly #roster: SequenceRoster<T>;
-  readonly #retries = new StepRetries<T>();
+  readonly #retries = new StepRetries<Member<T>>();
 
   constructor(options: ResultOptions<T>, roster: SequenceRoster<T>) {
     this.#options = options;
@@ -27,36 +28,39 @@ export class StepResults<T extends GenerationRequest> {
   }
 
   learn(
-    item: StepItem<T>,
+    { item, sequence }: Member<T>,
     result: ItemResult = { type: 'failed', error: new Error('The step gave no result.') },
   ): void {
-    const sequence = this.#survivor(item.request);
-    if (sequence === undefined) return;
+    if (!this.#isHere(sequence)) return;
     if (result.type === 'failed') return this.#roster.end(sequence, result);
     if (item.sample !== (result.type !== 'computed'))
       return this.#fail(sequence, new Error('The step drew a token too many, or too few.'));
-    sequence.computed += item.tokens.length;
+    sequence.arrive(item);
     this.#roster.running.learn(sequence, item.position);
     if (result.type === 'stop') return this.#roster.end(sequence, { type: 'finished', reason: 'stop' });
     if (result.type === 'token') this.#emit(sequence, result);
   }
 
   /** The step failed as a whole: who was alone in it fails, others are tried again in halves. */
-  divide(items: readonly StepItem<T>[], error: Error): void {
-    const culprit = this.#retries.split(items);
-    for (const item of items) {
-      const sequence = this.#survivor(item.request);
-      if (sequence && item === culprit) this.#fail(sequence, error);
-    }
+  divide(members: readonly Member<T>[], error: Error): void {
+    const culprit = this.#retries.split(members);
+    this.skip(members);
+    if (culprit && this.#isHere(culprit.sequence)) this.#fail(culprit.sequence, error);
+  }
+
+  /** Nothing was run: all are where they were before. */
+  skip(members: readonly Member<T>[]): void {
+    for (const { sequence } of members) if (this.#isHere(sequence)) sequence.rewind();
   }
 
   /** The backend died in this step: who was alone in it fails, others are suspects until past this point. */
-  suspect(items: readonly StepItem<T>[], error: Error): void {
+  suspect(members: readonly Member<T>[], error: Error): void {
     this.#retries.clear();
-    for (const item of items) {
-      const sequence = this.#survivor(item.request);
-      if (sequence === undefined) continue;
-      if (items.length === 1) this.#fail(sequence, error);
+    // Of one that is in the step that ran and in the one behind it, the later item: it may have been that.
+    const accused = new Map(members.map(({ item, sequence }) => [sequence, item]));
+    for (const [sequence, item] of accused) {
+      if (!this.#isHere(sequence)) continue;
+      if (accused.size === 1) this.#fail(sequence, error);
       else sequence.accuse(item);
     }
   }
@@ -64,18 +68,22 @@ export class StepResults<T extends GenerationRequest> {
   /** The next half of a failed step with those who are still where they were. */
   retry(): StepItems<T> | undefined {
     const { running } = this.#roster;
-    const items = this.#retries.next(({ request, position }) => running.at(this.#roster.of(request)) === position);
-    if (items === undefined) return undefined;
-    const isDecode = ({ request }: StepItem<T>): boolean => this.#roster.of(request)!.decoding;
-    return { decode: items.filter(isDecode), prefill: items.filter(item => !isDecode(item)) };
+    const members = this.#retries.next(({ item, sequence }) => running.at(sequence) === item.position);
+    if (members === undefined) return undefined;
+    const isDecode = ({ sequence }: Member<T>): boolean => sequence.decoding;
+    // Made anew: a token that was not known when the step was planned may be known by now.
+    const again = ({ item, sequence }: Member<T>): StepItem<T> => sequence.item(item.count, item.blocks);
+    return {
+      decode: members.filter(isDecode).map(again),
+      prefill: members.filter(member => !isDecode(member)).map(again),
+    };
   }
 
-  /** Who was cancelled while the step ran ends here. */
-  #survivor(request: T): GenerationSequence<T> | undefined {
-    const sequence = this.#roster.of(request);
-    if (!sequence?.cancelled) return sequence;
-    this.#roster.end(sequence, { type: 'cancelled', reason: sequence.cancelled });
-    return undefined;
+  /** Who was to leave while the step ran ends here. */
+  #isHere(sequence: GenerationSequence<T>): boolean {
+    if (!this.#roster.has(sequence)) return false;
+    if (sequence.ending) this.#roster.end(sequence, sequence.ending);
+    return sequence.ending === undefined;
   }
 
   #emit(sequence: GenerationSequence<T>, { token, stop }: { readonly token: number; readonly stop?: boolean }): void {

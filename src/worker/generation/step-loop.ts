@@ -9,7 +9,7 @@ import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/generation-activity.js';
 import { type LiveSequence } from './live-sequence.js';
-import { type TextBackend } from './text-backend.port.js';
+import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from './text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
 
@@ -19,16 +19,23 @@ interface News {
   readonly end?: GenerationEnd;
 }
 
+interface Flight {
+  readonly plan: GenerationPlan<LiveSequence>;
+  readonly outcome: Promise<TextOutcome>;
+}
+
 /**
- * Decide, act, learn, for ever: plans of the scheduler go to the backend, one at a time, and what it draws goes to the sequences
- * once the next step is under way, so that a device does not wait while answers are written. Whoever submits, cancels or resumes
- * wakes it at once; else it looks again when the scheduler says so.
+ * Decide, act, learn, for ever: plans of the scheduler go to the backend, the next one while one runs wherever that can be planned,
+ * and what a step drew goes to the sequences while the next one runs, so that a device does not wait while answers are written.
+ * Whoever submits, cancels or resumes wakes it at once; else it looks again when the scheduler says so.
  */
 export class StepLoop {
   readonly #logger = new Logger(StepLoop.name);
   readonly #scheduler: GenerationScheduler<LiveSequence>;
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
+  /** The step that runs, and the one sent behind it. */
+  #flights: Flight[] = [];
   /** For the sequences, in order. */
   readonly #news: News[] = [];
   /** News wait while the scheduler learns, until the next step is under way; those that come while others are told, behind them. */
@@ -117,12 +124,41 @@ export class StepLoop {
     while (!this.#stopped) {
       if (this.#found) await this.#recover(this.#found.error);
       const nowMs = this.nowMs();
-      const plan = this.#scheduler.plan(nowMs);
-      if (plan) await this.#step(plan);
+      if (this.#flights.length === 0) this.#send(this.#scheduler.plan(nowMs));
+      if (this.#flights.length > 0) await this.#accompany();
       else if (this.#news.length > 0) this.#spread();
       else await this.#sleep(this.#scheduler.nextWakeMs(nowMs) - nowMs);
     }
+    while (this.#flights.length > 0) await this.#land();
     this.#spread();
+  }
+
+  #send(plan: GenerationPlan<LiveSequence> | undefined): void {
+    if (plan === undefined) return;
+    this.#announce(plan);
+    const outcome = this.backend.run(plan);
+    // One that nobody waits for any more, because the one before it found the backend dead.
+    outcome.catch(() => undefined);
+    this.#flights.push({ plan, outcome });
+  }
+
+  /** While a step runs: what the one before it drew is told first, so that who is waiting for it can still be in the next one. */
+  async #accompany(): Promise<void> {
+    this.#spread();
+    this.#send(this.#scheduler.planAhead(this.nowMs()));
+    await this.#land();
+  }
+
+  async #land(): Promise<void> {
+    const [{ plan, outcome }] = this.#flights as [Flight];
+    try {
+      const learnt = await outcome;
+      this.#flights.shift();
+      if (learnt.type !== 'skipped' && itemsOf(plan).length > 0) this.#counts.steps += 1;
+      this.#learn(learnt);
+    } catch (error) {
+      await this.#recover(error as Error);
+    }
   }
 
   #sleep(ms: number): Promise<void> {
@@ -135,18 +171,7 @@ export class StepLoop {
     });
   }
 
-  async #step(plan: GenerationPlan<LiveSequence>): Promise<void> {
-    this.#count(plan);
-    try {
-      const running = this.backend.run(plan);
-      this.#spread();
-      this.#learn((await running) as StepOutcome<LiveSequence>);
-    } catch (error) {
-      await this.#recover(error as Error);
-    }
-  }
-
-  #learn(outcome: StepOutcome<LiveSequence>): void {
+  #learn(outcome: TextOutcome): void {
     this.#isHeld = true;
     try {
       this.#scheduler.complete(this.#read(outcome), this.nowMs());
@@ -155,11 +180,9 @@ export class StepLoop {
     }
   }
 
-  #count(plan: GenerationPlan<LiveSequence>): void {
-    const items = itemsOf(plan);
-    if (items.length > 0) this.#counts.steps += 1;
+  #announce(plan: GenerationPlan<LiveSequence>): void {
     for (const sequence of plan.leave) if (this.#live.has(sequence)) this.#counts.preemptions += 1;
-    for (const { request, position } of items) {
+    for (const { request, position } of itemsOf(plan)) {
       if (this.#begun.has(request)) continue;
       this.#begun.add(request);
       this.#counts.prefixHitTokens += position;
@@ -167,25 +190,22 @@ export class StepLoop {
     }
   }
 
-  /** The text of what was drawn decides whether a sequence goes on. */
-  #read(outcome: StepOutcome<LiveSequence>): StepOutcome<LiveSequence> {
-    if (outcome.type === 'failed') return outcome;
+  /** The text of what was drawn decides whether a sequence goes on. Some may have ended with the step before: nothing is read. */
+  #read(outcome: TextOutcome): StepOutcome<LiveSequence> {
+    if (outcome.type !== 'done') return outcome;
     const results = new Map<LiveSequence, ItemResult>();
-    for (const [sequence, result] of outcome.results) results.set(sequence, this.#readOne(sequence, result));
+    for (const sequence of this.#live) {
+      const result = outcome.results.get(sequence);
+      if (result) results.set(sequence, readOne(sequence, result, outcome.drawn));
+    }
     return { type: 'done', results };
-  }
-
-  #readOne(sequence: LiveSequence, result: ItemResult): ItemResult {
-    if (result.type !== 'token') return result;
-    const drawn = this.backend.drawn(sequence);
-    if (drawn === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
-    return { ...result, stop: sequence.read(drawn) };
   }
 
   /** Those who are here wait until the backend is back, and go on where they were. */
   async #recover(error: Error): Promise<void> {
     this.#logger.warn({ err: error, running: this.#scheduler.running }, 'the backend is gone: opening it again');
     this.#counts.losses += 1;
+    this.#flights = [];
     this.#scheduler.lost(error);
     for (let open = false; !open && !this.#stopped;) open = await this.#reopen();
     this.#tell(this.#stopped ? error : undefined);
@@ -229,4 +249,11 @@ export class StepLoop {
       this.#isHeld = false;
     }
   }
+}
+
+function readOne(sequence: LiveSequence, result: ItemResult, drawn: ReadonlyMap<TextSequence, Drawn>): ItemResult {
+  if (result.type !== 'token') return result;
+  const said = drawn.get(sequence);
+  if (said === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
+  return { ...result, stop: sequence.read(said) };
 }

@@ -1,3 +1,4 @@
+import { type GenerationPlan, type StepOutcome } from '../../core/iteration/generation-plan.js';
 import { type GenerationRequest } from '../../core/iteration/generation-request.js';
 import { type StepBackend } from '../../core/iteration/step-backend.port.js';
 
@@ -49,6 +50,13 @@ export interface Drawn {
   readonly top?: readonly Alternative[];
 }
 
+export type TextOutcome =
+  | (Extract<StepOutcome<TextSequence>, { type: 'done' }> & {
+      /** Of each that drew a token. */
+      readonly drawn: ReadonlyMap<TextSequence, Drawn>;
+    })
+  | Exclude<StepOutcome<TextSequence>, { type: 'done' }>;
+
 /** What a caller wants to be continued; messages and tools in OpenAI's form, as they came. */
 export type Prompt =
   | { readonly type: 'chat'; readonly messages: unknown; readonly tools?: unknown; readonly toolChoice?: unknown }
@@ -87,8 +95,7 @@ export interface TextBackend extends StepBackend<TextSequence> {
   encode(prompt: Prompt): Promise<readonly number[]>;
   /** Before a sequence is submitted. @throws DomainError invalid_value: a grammar that does not compile, a biased token out of range. */
   check(sampling: Sampling): Promise<void>;
-  /** What the last run drew for a sequence; for an item that ended with `stop`, nothing. */
-  drawn(sequence: TextSequence): Drawn | undefined;
+  run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome>;
   /** `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state is void. */
   reopen(): Promise<void>;
 }

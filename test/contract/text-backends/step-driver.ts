@@ -1,4 +1,4 @@
-import { type ItemResult, type StepItem } from '../../../src/core/iteration/generation-plan.js';
+import { itemsOf, type ItemResult, type StepItem } from '../../../src/core/iteration/generation-plan.js';
 import {
   type Drawn,
   type Sampling,
@@ -39,6 +39,8 @@ export class StepDriver {
   #free: number[];
   #leave: TextSequence[] = [];
   #steps = 0;
+  /** By the last step. */
+  drawn: ReadonlyMap<TextSequence, Drawn> = new Map();
 
   constructor(backend: TextBackend, rows = backend.info.rows) {
     this.#backend = backend;
@@ -54,10 +56,27 @@ export class StepDriver {
     const prefill = items.filter(item => !this.#isDecode(item));
     const leave = this.#leave;
     this.#leave = [];
-    const outcome = await this.#backend.run({ step: ++this.#steps, leave, decode, prefill });
+    const outcome = await this.#backend.run({ step: ++this.#steps, ahead: false, leave, decode, prefill });
     if (outcome.type === 'failed') throw outcome.error;
+    if (outcome.type === 'skipped') throw new Error('A step that was not sent ahead was skipped.');
+    this.drawn = outcome.drawn;
     for (const item of items) this.#learn(item, outcome.results.get(item.request));
     return new Map(outcome.results);
+  }
+
+  /** Each decodes once in a step, and once more in one that is sent while that runs. @returns the tokens drawn by both */
+  async stepTwice(...sequences: readonly TextSequence[]): Promise<number[][]> {
+    const first = sequences.map(one => this.#item({ sequence: one }));
+    const second = first.map(item => ({ ...item, position: item.position + item.count, count: 1, tokens: [] }));
+    const plans = [first, second].map((decode, index) => {
+      return { step: ++this.#steps, ahead: index > 0, leave: [], decode, prefill: [] };
+    });
+    const outcomes = await Promise.all(plans.map(plan => this.#backend.run(plan)));
+    outcomes.forEach((outcome, index) => {
+      if (outcome.type !== 'done') throw new Error(outcome.type);
+      for (const item of itemsOf(plans[index]!)) this.#learn(item, outcome.results.get(item.request));
+    });
+    return sequences.map(one => this.output(one).slice(-2));
   }
 
   /** Steps until each has `count` tokens or has stopped. @returns the tokens of each */
@@ -99,18 +118,19 @@ export class StepDriver {
     const pending = driven.tokens.slice(driven.computed);
     const tokens = pending.slice(0, wanted ?? pending.length);
     const sample = tokens.length === pending.length;
-    return { request: one, position: driven.computed, tokens, sample, blocks: driven.blocks };
+    const { computed: position, blocks } = driven;
+    return { request: one, position, count: tokens.length, tokens, sample, blocks };
   }
 
-  #isDecode({ position, tokens, request }: StepItem<TextSequence>): boolean {
-    return tokens.length === 1 && position >= request.prompt.length;
+  #isDecode({ position, count, request }: StepItem<TextSequence>): boolean {
+    return count === 1 && position >= request.prompt.length;
   }
 
-  #learn({ request, tokens }: StepItem<TextSequence>, result: ItemResult | undefined): void {
+  #learn({ request, count }: StepItem<TextSequence>, result: ItemResult | undefined): void {
     if (result === undefined) throw new Error('an item without a result');
     if (result.type === 'failed') throw result.error;
     const driven = this.#of(request);
-    driven.computed += tokens.length;
+    driven.computed += count;
     if (result.type === 'token') driven.tokens.push(result.token);
   }
 

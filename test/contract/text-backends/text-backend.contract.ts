@@ -71,8 +71,8 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const results = await driver.step(first!, second!, { sequence: third!, tokens: 3 });
       expect(backend.decodeCalls - before).toBe(1);
       expect(results.get(third!)).toEqual({ type: 'computed' });
-      expect(backend.drawn(third!)).toBeUndefined();
-      expect(backend.drawn(second!)?.bytes).toBeInstanceOf(Buffer);
+      expect(driver.drawn.get(third!)).toBeUndefined();
+      expect(driver.drawn.get(second!)?.bytes).toBeInstanceOf(Buffer);
       for (const one of [first!, second!, third!]) driver.leave(one);
       await driver.step();
     });
@@ -86,6 +86,19 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const driver = new StepDriver(backend);
       const together = prompts.map(prompt => sequence(prompt, sampling));
       expect(await driver.generate(12, ...together)).toEqual(solos);
+      together.forEach(one => driver.leave(one));
+      await driver.step();
+    });
+
+    it('goes on in a step that is sent while another one runs, with the tokens which that one draws', async () => {
+      const solos = [];
+      for (const prompt of prompts) solos.push(await alone(prompt, 4, DICED));
+      const driver = new StepDriver(backend);
+      const together = prompts.map(prompt => sequence(prompt, DICED));
+      await driver.generate(2, ...together);
+      const before = backend.decodeCalls;
+      expect(await driver.stepTwice(...together)).toEqual(solos.map(solo => solo.slice(2)));
+      expect(backend.decodeCalls - before).toBe(2);
       together.forEach(one => driver.leave(one));
       await driver.step();
     });
@@ -108,13 +121,13 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const one = sequence(prompts[0]!, { ...GREEDY, logprobs: 3 });
       const none = sequence(prompts[1]!);
       await driver.step(one, none);
-      const { logprob, top } = backend.drawn(one)!;
+      const { logprob, top } = driver.drawn.get(one)!;
       expect(logprob).toBeLessThanOrEqual(0);
       expect(top).toHaveLength(3);
       const falling = top!.map(other => other.logprob);
       expect(falling).toEqual([...falling].sort((a, b) => b - a));
       expect(falling[0]).toBeCloseTo(logprob!, 4);
-      expect(backend.drawn(none)).not.toHaveProperty('logprob');
+      expect(driver.drawn.get(none)).not.toHaveProperty('logprob');
       driver.leave(one);
       driver.leave(none);
       await driver.step();

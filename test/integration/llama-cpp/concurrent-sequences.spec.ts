@@ -47,6 +47,7 @@ describe('32 sequences on llama.cpp', () => {
     expect(sequences.map(sequence => yard.tokensOf(sequence))).toEqual(solos);
     expect(yard.preemptions).toBeGreaterThan(0);
     expect(backend.decodeCalls - before.runs - (backend.kv.extraRuns - before.extra)).toBe(yard.steps);
+    expect(yard.stepsAhead).toBeGreaterThan(0);
     expect(backend.kv.extraRuns).toBe(before.extra);
   });
 

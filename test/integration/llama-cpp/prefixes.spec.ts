@@ -57,11 +57,12 @@ describe('equal beginnings on llama.cpp', () => {
     const beyond = {
       request: long,
       position: 500,
+      count: 13,
       tokens: Array.from({ length: 13 }, () => 300),
       sample: true,
       blocks: [],
     };
-    const outcome = await backend.run({ step: 1, leave: [], decode: [], prefill: [beyond] });
+    const outcome = await backend.run({ step: 1, ahead: false, leave: [], decode: [], prefill: [beyond] });
     expect(outcome.type === 'done' && outcome.results.get(long)).toMatchObject({ type: 'failed' });
   });
 });

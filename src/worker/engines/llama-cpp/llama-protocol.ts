@@ -61,13 +61,18 @@ export const OPERATION_WIDTH = 4;
 /** Numbers per item: slot, position, count of tokens, 1 when the next token is drawn. */
 export const ITEM_WIDTH = 4;
 
+/** In place of a token: the one that was drawn last in its slot. The step before draws it, when it is not known yet what. */
+export const AWAITED = 0xffffffff;
+
 /** One native decode: columns instead of objects, as it is sent for every token of every answer. */
 export interface StepFrame {
+  /** It goes on from the frame before it: if that failed, this one is not run. */
+  readonly follows: boolean;
   readonly operations: Int32Array;
   /** Sequences that are new in their slot, or come back to it. */
   readonly begins: readonly SequenceStart[];
   readonly items: Int32Array;
-  /** Tokens of all items, one after another. */
+  /** Tokens of all items, one after another; `AWAITED` among them. */
   readonly tokens: Uint32Array;
 }
 
@@ -101,6 +106,8 @@ export interface StepReply {
   readonly failures?: ReadonlyMap<number, string>;
   /** The native run as a whole failed; nothing was drawn. */
   readonly failure?: string;
+  /** The frame that this one goes on from failed. */
+  readonly skipped?: true;
 }
 
 export const NOT_DRAWN = -1;

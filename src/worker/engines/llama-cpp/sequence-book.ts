@@ -12,11 +12,11 @@ export class SequenceBook {
   readonly #sampling = new WeakMap<TextSequence, WireSampling>();
 
   /** The tokens of an item; all that is known of its sequence comes back. Where it draws, nothing is known behind them. */
-  note({ request, position, tokens, sample }: StepItem<TextSequence>): readonly number[] {
+  note({ request, position, count, tokens, sample }: StepItem<TextSequence>): readonly number[] {
     const known = this.#of(request);
     if (position > known.length) throw new Error(`Position ${position} of a sequence with ${known.length} tokens.`);
     tokens.forEach((token, index) => (known[position + index] = token));
-    if (sample) known.length = position + tokens.length;
+    if (sample) known.length = Math.min(known.length, position + count);
     return known;
   }
 

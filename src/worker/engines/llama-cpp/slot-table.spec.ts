@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { AWAITED } from './llama-protocol.js';
 import { type Continued, SlotTable, type SlotTableOptions } from './slot-table.js';
 
 const numbers = (count: number, first = 1): number[] => Array.from({ length: count }, (_, index) => first + index);
@@ -83,10 +84,25 @@ describe('SlotTable', () => {
   it('cuts off what a failed step wrote, and tells that the sequence begins anew', () => {
     const slots = table();
     seated(slots, 'a', numbers(5));
-    slots.spoiled('a');
+    slots.spoiled(0, 3);
     expect(slots.place('a', wanted(numbers(5)))).toEqual({
-      ...{ slot: 0, have: 5, isNew: true, operations: [{ type: 'cut', slot: 0, keep: 5 }] },
+      ...{ slot: 0, have: 3, isNew: true, operations: [{ type: 'cut', slot: 0, keep: 3 }] },
     });
+  });
+
+  it('finds a token that was awaited only once it is known', () => {
+    const found = (drawn: number): number => {
+      const slots = table();
+      seated(slots, 'a', [...numbers(5), AWAITED]);
+      slots.drew(0, 5, drawn);
+      slots.release('a');
+      return slots.place('b', wanted([...numbers(5), 77, 78])).have;
+    };
+    expect([found(77), found(76)]).toEqual([6, 5]);
+    const slots = table();
+    seated(slots, 'a', [...numbers(5), AWAITED]);
+    slots.release('a');
+    expect(slots.place('b', wanted([...numbers(5), 77])).have).toBe(5);
   });
 
   it('goes on with whole slots only, where memory cannot be cut back', () => {

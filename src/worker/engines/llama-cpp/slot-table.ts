@@ -1,4 +1,4 @@
-import { type SlotCosts } from './llama-protocol.js';
+import { AWAITED, type SlotCosts } from './llama-protocol.js';
 
 export type SlotOperation =
   | { readonly type: 'cut'; readonly slot: number; readonly keep: number }
@@ -72,17 +72,27 @@ export class SlotTable<K> {
     return { slot: slot.index, have: slot.tokens.length, operations, isNew };
   }
 
-  /** Computed from `position` on. */
+  /** Computed from `position` on, or will be once the steps that run are done; a token that is drawn only now is `AWAITED`. */
   wrote(key: K, position: number, tokens: readonly number[]): void {
     const slot = this.#held.get(key);
     if (slot?.tokens.length !== position) throw new Error(`Nothing was placed at ${position}.`);
     slot.tokens.push(...tokens);
   }
 
-  /** The step failed: what it wrote has to be cut off before anything else is done. */
-  spoiled(key: K): void {
-    const slot = this.#held.get(key);
-    if (slot) slot.dirty = true;
+  /** The token that was awaited at this position. */
+  drew(index: number, position: number, token: number): void {
+    const { tokens } = this.#slots[index]!;
+    if (tokens[position] === AWAITED) tokens[position] = token;
+  }
+
+  /**
+   * A step failed, or was not run: behind the first `keep` tokens anything may be in the slot, whoever holds it by now, and has to
+   * be cut off before anything else is done.
+   */
+  spoiled(index: number, keep: number): void {
+    const slot = this.#slots[index]!;
+    slot.tokens.length = Math.min(slot.tokens.length, keep);
+    slot.dirty = true;
   }
 
   /** Its slot is free, and what is in it can be found. */

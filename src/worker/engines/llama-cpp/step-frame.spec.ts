@@ -5,7 +5,7 @@ import { frameOf, type PlacedItem, runsOf } from './step-frame.js';
 
 const request = {} as TextSequence;
 const placed = (slot: number, have: number, pending: readonly number[], sample = true): PlacedItem => ({
-  item: { request, position: have, tokens: pending, sample, blocks: [] },
+  item: { request, position: have, count: pending.length, tokens: pending, sample, blocks: [] },
   placement: { slot, have, operations: [], isNew: false },
   pending,
 });
@@ -39,7 +39,9 @@ describe('frameOf', () => {
       { type: 'cut', slot: 1, keep: 7 },
       { type: 'copy', slot: 2, keep: 5, from: 1 },
     ] as const;
-    const frame = frameOf(operations, [], [{ slot: 2, position: 5, tokens: [10, 11], draws: true }]);
+    const start = { follows: true, operations, begins: [] };
+    const frame = frameOf(start, [{ slot: 2, position: 5, tokens: [10, 11], draws: true }]);
+    expect(frame.follows).toBe(true);
     expect([...frame.operations]).toEqual([CUT, 1, 7, 0, COPY, 2, 5, 1]);
     expect([...frame.items]).toEqual([2, 5, 2, 1]);
     expect([...frame.tokens]).toEqual([10, 11]);

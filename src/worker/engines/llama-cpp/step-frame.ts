@@ -17,12 +17,16 @@ export interface Chunk {
   readonly draws: boolean;
 }
 
-export function frameOf(
-  operations: readonly SlotOperation[],
-  begins: readonly SequenceStart[],
-  chunks: readonly Chunk[],
-): StepFrame {
+/** Where a frame stands: what is done before its run, and whether it goes on from the frame before it. */
+export interface FrameStart {
+  readonly follows: boolean;
+  readonly operations: readonly SlotOperation[];
+  readonly begins: readonly SequenceStart[];
+}
+
+export function frameOf({ follows, operations, begins }: FrameStart, chunks: readonly Chunk[]): StepFrame {
   return {
+    follows,
     operations: Int32Array.from(operations.flatMap(operation => columns(operation))),
     begins,
     items: Int32Array.from(

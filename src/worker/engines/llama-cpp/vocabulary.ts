@@ -1,3 +1,4 @@
+import { DomainError } from '../../../core/shared/domain-error.js';
 import { type VocabularyData } from './llama-protocol.js';
 
 /** What a model's tokens say, as bytes: a token may be part of a character. */
@@ -16,8 +17,12 @@ export class Vocabulary {
     return this.#ends.length;
   }
 
-  has(token: number): boolean {
-    return Number.isInteger(token) && token >= 0 && token < this.size;
+  /** These tokens. @throws DomainError invalid_value: one is not of the model. */
+  checked(tokens: readonly number[], param: string): readonly number[] {
+    const stranger = tokens.find(token => !this.#has(token));
+    if (stranger === undefined) return tokens;
+    const message = `\`${param}\`: token ${stranger} is not one of the model's, 0 to ${this.size - 1}.`;
+    throw new DomainError('invalid_value', message, { param });
   }
 
   /** Empty for control tokens. A view, not a copy. */
@@ -28,5 +33,9 @@ export class Vocabulary {
   /** The model has said all. */
   isEnd(token: number): boolean {
     return this.#endTokens.has(token);
+  }
+
+  #has(token: number): boolean {
+    return Number.isInteger(token) && token >= 0 && token < this.size;
   }
 }

@@ -40,6 +40,11 @@ export class SequenceDrawer {
     for (const token of answer) AddonSampler.acceptGrammarEvaluationStateToken(this.#grammarState, token);
   }
 
+  /** What was drawn last; undefined: nothing yet. */
+  get newest(): number | undefined {
+    return this.#answer[this.#length - 1];
+  }
+
   /** @param position of the token that is drawn; @param place of its logits in the batch */
   async draw(position: number, place: number): Promise<number> {
     const { context, samplers } = this.#place;

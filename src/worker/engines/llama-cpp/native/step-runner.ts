@@ -1,4 +1,5 @@
 import {
+  AWAITED,
   CUT,
   DRAW_FAILED,
   type DrawnProbabilities,
@@ -20,20 +21,59 @@ interface Item {
 
 const NONE = new Uint32Array(0);
 
-/** Executes a step: memory operations, one native decode for all items, one draw for each that wants one. */
+interface Waiting {
+  readonly frame: StepFrame;
+  readonly answer: (reply: StepReply) => void;
+}
+
+/**
+ * Executes steps in the order they come: memory operations, one native decode for all items, one draw for each that wants one. With
+ * the next step at hand, the device has it before anybody is told what came of the last one.
+ */
 export class StepRunner {
   readonly #place: DrawingPlace;
   readonly #drawers = new Map<number, SequenceDrawer>();
   /** Why the sequence in a slot cannot draw. */
   readonly #unable = new Map<number, string>();
+  readonly #waiting: Waiting[] = [];
+  #isRunning = false;
+  #isBroken = false;
 
   constructor(place: DrawingPlace) {
     this.#place = place;
   }
 
-  async run(frame: StepFrame): Promise<StepReply> {
+  run(frame: StepFrame): Promise<StepReply> {
+    return new Promise(answer => {
+      this.#waiting.push({ frame, answer });
+      if (!this.#isRunning) void this.#runAll();
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    let tell: (() => void) | undefined;
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const { frame, answer } = next;
+      const running = this.#runOne(frame);
+      tell?.();
+      const reply = await running;
+      tell = () => answer(reply);
+    }
+    this.#isRunning = false;
+    tell?.();
+  }
+
+  async #runOne(frame: StepFrame): Promise<StepReply> {
+    if (frame.follows && this.#isBroken) return { drawn: new Int32Array(0), skipped: true };
+    const reply = await this.#step(frame);
+    this.#isBroken = reply.failure !== undefined;
+    return reply;
+  }
+
+  async #step(frame: StepFrame): Promise<StepReply> {
     try {
-      await this.#operate(frame.operations);
+      if (frame.operations.length > 0) await this.#operate(frame.operations);
       this.#begin(frame);
       const items = this.#batch(frame);
       await this.#place.context.decodeBatch();
@@ -74,6 +114,7 @@ export class StepRunner {
     for (let at = 0, next = 0; at < items.length; at += ITEM_WIDTH) {
       const [slot, position, count, draws] = items.subarray(at, at + ITEM_WIDTH) as unknown as number[];
       const own = tokens.subarray(next, (next += count!));
+      if (own[0] === AWAITED) own[0] = this.#drawers.get(slot!)?.newest ?? 0;
       const [place] = context.addToBatch(slot!, position!, own, draws === 1 ? Uint32Array.of(count! - 1) : NONE);
       batched.push({ slot: slot!, position: position!, count: count!, place });
     }
