@@ -1,7 +1,11 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { isDeeperThan } from './json-depth.js';
 
 const BODIES = new WeakMap<FastifyRequest, Buffer>();
+/** Schemas and tools of real callers have a dozen. */
+const MOST_LEVELS = 256;
+const TOO_DEEP = `The JSON body is nested deeper than ${MOST_LEVELS} levels.`;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
@@ -14,6 +18,7 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    if (isDeeperThan(bytes, MOST_LEVELS)) return done(new DomainError('invalid_json', TOO_DEEP));
     BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
     const text = bytes.toString('utf8');
     void parse(request, text, (error, parsed) => done(error && unreadable(text, error), parsed));

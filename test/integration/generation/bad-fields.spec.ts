@@ -77,6 +77,11 @@ describe('POST /v1/chat/completions refuses', () => {
     expect(await errorOf(post('[1]'))).toMatchObject({ status: 400, ...noObject('[1]') });
     expect(await errorOf(post(''))).toMatchObject({ status: 400, ...noObject('nothing') });
     expect(await errorOf(post('{"model":'))).toMatchObject({ status: 400, code: 'invalid_json' });
+    for (const where of ['messages', 'unknown']) {
+      const deep = `{"model":"synthetic-llm","${where}":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+      const message = 'The JSON body is nested deeper than 256 levels.';
+      expect(await errorOf(post(deep))).toMatchObject({ status: 400, code: 'invalid_json', message });
+    }
     expect(await errorOf(post('{"__proto__":{"a":1}}'))).toMatchObject({ status: 400, code: 'invalid_json' });
     expect(await errorOf(rig.post('/v1/chat/completions', new FormData()))).toMatchObject({ status: 415 });
   });
