@@ -1,4 +1,3 @@
-import { type ClassConstructor, Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -15,6 +14,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { Shaped, shaped } from './field-shapes.js';
 
 /**
  * Validators whose messages say only what is allowed ("must be a number from 0 to 1"): the field's name and the value
@@ -34,14 +34,17 @@ export const WholeNumber = (): PropertyDecorator => IsInt({ message: 'must be a 
 export const Holds = (validate: (value: unknown) => boolean, message: string): PropertyDecorator =>
   ValidateBy({ name: 'holds', validator: { validate } }, { message });
 
+const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** An object of its own fields, which may be left out. @param shape such as {anchor, seconds} */
 export const OptionalObject =
-  (type: () => ClassConstructor<object>, shape: string): PropertyDecorator =>
+  (type: () => new () => object, shape: string): PropertyDecorator =>
   (target, key) => {
     IsOptional()(target, key);
     ValidateNested({ message: `must be ${shape}` })(target, key);
     IsObject({ message: `must be ${shape}` })(target, key);
-    Type(type)(target, key);
+    Shaped(value => (isPlainObject(value) ? shaped(type(), value) : value))(target, key);
   };
 
 export const OneOf = (values: readonly string[], options: ValidationOptions = {}): PropertyDecorator =>
@@ -55,24 +58,24 @@ export const LanguageTag = (): PropertyDecorator =>
 
 /** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
 export const NumberFromForm = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => {
+  Shaped(value => {
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     return Number.isNaN(number) ? value : number;
   });
 
 export const BooleanFromForm = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => {
+  Shaped(value => {
     if (value === 'true' || value === '1') return true;
     return value === 'false' || value === '0' ? false : value;
   });
 
 /** A field that may be repeated and was given once. */
 export const ListFromForm = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => (value === undefined || Array.isArray(value) ? value : [value]));
+  Shaped((value): unknown => (Array.isArray(value) ? value : [value]));
 
 /** A list given as repeated fields, as one text with commas, or both; without spaces around and empty or doubled entries. */
 export const CommaListFromForm = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => {
+  Shaped(value => {
     const given: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (!given.every(entry => typeof entry === 'string')) return value;
     const entries = given.flatMap(entry => entry.split(',')).map(entry => entry.trim());

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
 import { SPEECH_FORMATS, type SpeechFormatName } from '../formats/speech-format.js';
+import { Shaped } from './field-shapes.js';
 import { InRange, LengthUpTo, OneOf } from './field.decorators.js';
 import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
@@ -11,7 +11,7 @@ const STREAM_FORMATS = ['audio', 'sse'] as const;
 const VOICE = 'must be a voice name, or an object {"id": name}';
 
 /** `{"id": "x"}` is OpenAI's newer spelling of `"x"`. */
-const idOf = ({ value }: { value: unknown }): unknown =>
+const idOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
 
 /** Fields of `POST /v1/audio/speech`. Unknown ones are accepted and ignored, as newer clients send them. */
@@ -29,7 +29,7 @@ export class SpeechDto {
   input!: string;
 
   @ApiProperty({ example: 'alloy', description: 'A voice of the model, by name or as `{"id": name}`.' })
-  @Transform(idOf)
+  @Shaped(idOf)
   @IsString({ message: VOICE })
   @IsNotEmpty({ message: VOICE })
   voice!: string;

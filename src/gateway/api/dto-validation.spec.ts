@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { BatchCreateDto, BatchWebhookDto } from '../../contracts/openai/batch.dto.js';
+import { ChatCompletionDto } from '../../contracts/openai/chat-completion.dto.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { parseDto } from './dto-validation.js';
@@ -26,6 +28,24 @@ describe('parseDto', () => {
   it('counts characters, not UTF-16 units', () => {
     expect(() => parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4096) })).not.toThrow();
     expect(() => parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4097) })).toThrow('4096 characters');
+  });
+
+  it('leaves what was sent as it is, however wide: it is looked at, not copied', () => {
+    const metadata = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`key ${index}`, 'value']));
+    const dto = parseDto(ChatCompletionDto, { model: 'm', messages: [], metadata });
+    expect((dto as unknown as { metadata: object }).metadata).toBe(metadata);
+  });
+
+  it('makes nested objects, with their own rules', () => {
+    const batch = { input_file_id: 'f', endpoint: '/v1/embeddings', completion_window: '24h' };
+    expect(parseDto(BatchCreateDto, { ...batch, webhook: { url: 'u' } }).webhook).toBeInstanceOf(BatchWebhookDto);
+    expect(() => parseDto(BatchCreateDto, { ...batch, webhook: { url: 5 } })).toThrow('`webhook.url` must be text');
+    expect(() => parseDto(BatchCreateDto, { ...batch, webhook: [] })).toThrow('`webhook` must be {url}');
+  });
+
+  it.each(['__proto__', 'constructor'])('takes no %s, which would change whose rules hold', name => {
+    const fields: unknown = JSON.parse(`{"model":"m","input":"x","voice":5,"${name}":{}}`);
+    expect(() => parseDto(SpeechDto, fields as Record<string, unknown>)).toThrow('`voice` must be a voice name');
   });
 
   it('accepts unknown fields', () => {

@@ -1,5 +1,6 @@
-import { type ClassConstructor, plainToInstance } from 'class-transformer';
+import { type ClassConstructor } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
+import { shaped } from '../../contracts/openai/field-shapes.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 const SHOWN_CHARACTERS = 80;
@@ -30,7 +31,7 @@ function validDto<T extends object>(
   strictness: Partial<typeof STRICT>,
 ): T {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
-  const dto = plainToInstance(type, given, { exposeDefaultValues: true });
+  const dto = shaped(type, given);
   const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false, ...strictness });
   if (first) throw invalidField(first);
   return dto;
