@@ -5,19 +5,26 @@ import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
 import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureNativeKernels } from './setup/llama-kernels.mjs';
 import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
-  --peer llama-server   generation: beside llama.cpp's own server, which is downloaded (pip) and built (cmake) once
+  --peer llama-server   generation: beside llama.cpp's own server, which is built once
+  --kernels native      first compiles llama.cpp for this machine's CPU (npm run llama:native), for the workers, too
 
 Each bench ends with one line of JSON: {bench, commit, machine, results, goals: [{name, value, aim, met}]}.`;
 
 await runMain(async () => {
   const { values, positionals } = parseArgs({
-    options: { list: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, peer: { type: 'string' } },
+    options: {
+      list: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      peer: { type: 'string' },
+      kernels: { type: 'string' },
+    },
     allowPositionals: true,
   });
   const known = benchNames();
@@ -28,6 +35,8 @@ await runMain(async () => {
   if (unknown.length > 0) throw new SetupError(`no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`);
   if (values.peer !== undefined && values.peer !== 'llama-server')
     throw new SetupError(`no such peer: ${values.peer}. There is: llama-server`);
+  if (values.kernels !== undefined && values.kernels !== 'native')
+    throw new SetupError(`no such kernels: ${values.kernels}. There are: native`);
   return runBenches(names, values);
 });
 
@@ -40,11 +49,12 @@ function benchNames() {
     .sort();
 }
 
-async function runBenches(names, { peer }) {
+async function runBenches(names, { peer, kernels }) {
   await ensurePackages();
   await ensureEnginePackages();
   await ensureBuild();
   const folder = await ensureBenchBuild();
+  if (kernels) await ensureNativeKernels();
   // A binary that somebody built elsewhere is named by the environment.
   if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
   const commit = await describeCommit();

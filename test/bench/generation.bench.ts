@@ -5,23 +5,29 @@ import { GatewayProcess } from '../support/gateway-process.js';
 import { llamaModel } from '../support/llama-model.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
-import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
+import { atLeast, type BenchResult } from './support/bench-result.js';
+import { Contender, inTurns } from './support/contender.js';
 import { type ServerShape } from './support/llama-server.js';
-import { besidePeer } from './support/peer-comparison.js';
+import { compareAnswers, kernelsOf, peerGoals, ratioTo, startPeers, told } from './support/peer-comparison.js';
+import { comparePauses } from './support/pause-comparison.js';
 import { median, rounded } from './support/percentiles.js';
-import { mixed, type TextServer, throughput } from './support/text-load.js';
+import { type TextServer, throughput } from './support/text-load.js';
 
 const model = 'llama';
 const CALLER = { promptLength: 48, maxTokens: 48 };
-const ROUNDS = 2;
-const PEER_ROUNDS = 3;
-const CONCURRENT = [1, 8, 32] as const;
-const MIXED = { short: { promptLength: 16, maxTokens: 40 }, long: { promptLength: 700, maxTokens: 4 }, rounds: 6 };
-const SETTINGS = { 'workers.health_interval_ms': 200 } as const;
+/** Even, and of three: every order of three servers twice. */
+const ROUNDS = 12;
+/** Half a second to three of each. */
+const LOADS = [
+  { callers: 1, requests: 6 },
+  { callers: 8, requests: 16 },
+  { callers: 32, requests: 64 },
+] as const;
+/** A probe a second: who is not asked leaves the machine to who is. */
+const PROBE_MS = 1000;
+const SETTINGS = { 'workers.health_interval_ms': PROBE_MS } as const;
 /** Longer than any bench: a step takes whole prompts. */
 const UNCHUNKED_MS = 3_600_000;
-
-type Rates = Record<(typeof CONCURRENT)[number], number[]>;
 
 /** How much do sequences gain by going through the model together, and what do long prompts cost those who read? */
 export async function run(): Promise<BenchResult> {
@@ -31,56 +37,69 @@ export async function run(): Promise<BenchResult> {
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   const shape = { modelFile, rows: 32, contextTokens: 1024, stepTokens: 512, threads };
   try {
-    const { own, steps, peer } = await together(shape, folder);
-    const chunked = await beside(shape, 50, folder);
-    const unchunked = await beside(shape, UNCHUNKED_MS, folder);
-    progress(`  gaps under long prompts, p99 ms: ${chunked.gapMs.p99} in chunks, ${unchunked.gapMs.p99} whole`);
-    const rate = (callers: (typeof CONCURRENT)[number]): number => median(own[callers]);
-    const results = {
-      tokensPerS: Object.fromEntries(CONCURRENT.map(callers => [callers, rounded(rate(callers))])),
-      ratioTo1: Object.fromEntries(CONCURRENT.map(callers => [callers, rounded(rate(callers) / rate(1))])),
-      steps,
-      mixed: { chunked, unchunked },
-      ...(peer && { llamaServer: peer.results }),
-    };
-    const goals: BenchGoal[] = [
-      atLeast('tokens/s of 8 callers / of 1', rate(8) / rate(1), 2),
-      atLeast('tokens/s of 32 callers / of 1', rate(32) / rate(1), 2.5),
-      atLeast('steps / native decode calls', steps.steps / steps.decodeCalls, 1),
-      atMost('gap p99 under long prompts, in chunks / whole', chunked.gapMs.p99 / unchunked.gapMs.p99, 0.8),
-      ...(peer?.goals ?? []),
-    ];
-    return { results, goals };
+    const rates = await together(shape, folder);
+    const pauses = await underLongPrompts(shape, folder);
+    return { results: { ...rates.results, mixed: pauses.results }, goals: [...rates.goals, ...pauses.goals] };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function together(shape: ServerShape, folder: string) {
-  await using gateway = await start(shape, 50, folder);
-  const own: Rates = { 1: [], 8: [], 32: [] };
-  await throughput(serverOf(gateway), 8, 8, CALLER);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const callers of CONCURRENT) {
-      own[callers].push(await throughput(serverOf(gateway), callers, callers * 2, CALLER));
-      progress(`  ${callers} callers: ${Math.round(own[callers].at(-1)!)} tokens/s`);
-    }
-  }
+async function together(shape: ServerShape, folder: string): Promise<BenchResult> {
+  await using stack = new AsyncDisposableStack();
+  const gateway = stack.use(await start(shape, 50, folder));
+  const own = new Contender('own', serverOf(gateway), gateway.process.child.pid);
+  // The engine's process chooses its kernels when it loads the model.
+  await throughput(own.server, 8, 8, CALLER);
+  const kernels = kernelsOf(gateway);
+  const binary = process.env.LLAMA_SERVER;
+  const peers = binary ? await startPeers(binary, shape, { own, kernels, stack }) : [];
+  const all = [own, ...peers];
+  for (const one of all) await throughput(one.server, 32, 64, CALLER);
+  const answers = peers[0] && (await compareAnswers(own, peers[0], CALLER));
+  const idle: Record<string, number> = {};
+  for (const one of peers.length > 0 ? all : []) idle[one.name] = await one.idleCpuShare(2000);
+  await inTurns(all, { rounds: ROUNDS, loads: LOADS, caller: CALLER });
   // The last probe of the worker tells all that it did.
-  await pause(1000);
+  await pause(2 * PROBE_MS);
   const scrape = await gateway.scrape();
   const steps = { steps: scrape.sum('llm_steps_total'), decodeCalls: scrape.sum('llm_decode_calls_total') };
-  const binary = process.env.LLAMA_SERVER;
-  if (!binary) return { own, steps, peer: undefined };
-  const options = { binary, shape, gateway, own: serverOf(gateway), caller: CALLER, concurrent: CONCURRENT };
-  return { own, steps, peer: await besidePeer({ ...options, rounds: PEER_ROUNDS }) };
+  const to1 = (callers: number): number => median(own.rates(callers).map((rate, round) => rate / own.rates(1)[round]!));
+  const results = {
+    ...{ kernels: kernels && told(kernels), rounds: ROUNDS, own: figuresOf(own), ratioTo1: perLoad(to1), steps },
+    ...(answers && { answers, idleCpuShare: idle }),
+    ...Object.fromEntries(
+      peers.map(peer => [peer.name, { ...figuresOf(peer), ratio: perLoad(callers => ratioTo(peer, own, callers)) }]),
+    ),
+  };
+  const goals = [
+    atLeast('tokens/s of 8 callers / of 1', to1(8), 2),
+    atLeast('tokens/s of 32 callers / of 1', to1(32), 2.5),
+    atLeast('steps / native decode calls', steps.steps / steps.decodeCalls, 1),
+    ...peerGoals(
+      own,
+      peers,
+      LOADS.map(({ callers }) => callers),
+    ),
+  ];
+  return { results, goals };
 }
 
-async function beside(shape: ServerShape, stepTargetMs: number, folder: string) {
-  await using gateway = await start(shape, stepTargetMs, folder);
-  await throughput(serverOf(gateway), 4, 4, CALLER);
-  // Awaited: the gateway is closed when this returns.
-  return await mixed(serverOf(gateway), MIXED);
+const perLoad = <T>(of: (callers: number) => T): Record<number, T> =>
+  Object.fromEntries(LOADS.map(({ callers }) => [callers, of(callers)]));
+
+const figuresOf = (one: Contender): object => ({
+  tokensPerS: perLoad(callers => rounded(median(one.rates(callers)))),
+  cpuMsPerToken: perLoad(callers => one.cpuMsPerToken(callers)),
+  callersCpuMsPerToken: perLoad(callers => one.callersCpuMsPerToken(callers)),
+});
+
+async function underLongPrompts(shape: ServerShape, folder: string): Promise<BenchResult> {
+  await using chunked = await start(shape, 50, folder);
+  await using whole = await start(shape, UNCHUNKED_MS, folder);
+  const servers = { chunked: serverOf(chunked), whole: serverOf(whole) };
+  for (const server of Object.values(servers)) await throughput(server, 4, 4, CALLER);
+  return await comparePauses(servers);
 }
 
 const serverOf = ({ port }: GatewayProcess): TextServer => ({ url: `http://127.0.0.1:${port}`, model });
@@ -88,5 +107,6 @@ const serverOf = ({ port }: GatewayProcess): TextServer => ({ url: `http://127.0
 async function start(shape: ServerShape, stepTargetMs: number, folder: string): Promise<GatewayProcess> {
   const options = { ...shape, stepTargetMs, device: 'cpu' };
   const spec = { id: model, kind: 'llm', engine: 'llama-cpp', capabilities: ['completions'] } as const;
-  return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, { folder });
+  const own = await mkdtemp(join(folder, 'gateway-'));
+  return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, { folder: own });
 }

@@ -13,6 +13,12 @@ export interface ServerShape {
   readonly threads: number;
 }
 
+/**
+ * Said, so that no release differs without a word. No prompt of the load comes twice: this server computes it whole, as ours does,
+ * instead of all but the two tokens that every prompt begins with, and keeps no copies (8 GiB) of what will not come back.
+ */
+const LIKE_OURS = ['-ctk', 'f16', '-ctv', 'f16', '-fa', 'auto', '--no-kv-unified', '-cram', '0', '--no-cache-prompt'];
+
 /** llama.cpp's own server, from a binary that somebody built, on a free port. */
 export class LlamaServer implements AsyncDisposable {
   private constructor(
@@ -33,7 +39,7 @@ export class LlamaServer implements AsyncDisposable {
     const { modelFile, rows, contextTokens, stepTokens, threads } = shape;
     const numbers = { c: rows * contextTokens, np: rows, b: stepTokens, ub: stepTokens, t: threads, tb: threads };
     const args = Object.entries(numbers).flatMap(([name, value]) => [`-${name}`, String(value)]);
-    const fixed = ['-m', modelFile, '--host', '127.0.0.1', '--port', String(port), '--log-disable'];
+    const fixed = ['-m', modelFile, '--host', '127.0.0.1', '--port', String(port), '--log-disable', ...LIKE_OURS];
     const libraries = [folder, dirname(binary), process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter);
     const env = { ...process.env, LD_LIBRARY_PATH: libraries };
     const child = spawn(binary, [...fixed, ...args], { stdio: 'ignore', env });
@@ -48,7 +54,8 @@ export class LlamaServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = new Promise(resolve => this.child.once('exit', resolve));
-    this.child.kill('SIGTERM');
+    // It has nothing to lose, and would wait for connections.
+    this.child.kill('SIGKILL');
     await ended;
     await rm(this.folder, { recursive: true, force: true });
   }

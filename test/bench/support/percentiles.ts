@@ -26,6 +26,21 @@ export function median(series: readonly number[]): number {
   return distribution(series).p50;
 }
 
+/** Linear between neighbours: few values, as of the rounds of a bench. */
+export function quartiles(series: readonly number[]): {
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+} {
+  const sorted = [...series].sort((a, b) => a - b);
+  const at = (quantile: number): number => {
+    const place = quantile * (sorted.length - 1);
+    const below = sorted[Math.floor(place)] ?? 0;
+    return rounded(below + ((sorted[Math.ceil(place)] ?? 0) - below) * (place % 1));
+  };
+  return { p25: at(0.25), p50: at(0.5), p75: at(0.75) };
+}
+
 /** Three decimals: microseconds in a millisecond series, and short enough to read in a result line. */
 export function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
