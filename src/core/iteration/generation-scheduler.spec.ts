@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { GenerationYard, YARD_DEFAULTS } from '../../../test/support/generation-yard.js';
 import { BackendDied } from '../../../test/support/step-simulator.js';
 import { soloOutput, type ToyRequest } from '../../../test/support/toy-model.js';
-import { type GenerationPlan, itemsOf } from './generation-plan.js';
+import { type GenerationPlan, type ItemResult, itemsOf } from './generation-plan.js';
 
 /** Draws 8 tokens before the toy model would end, for each of these seeds. */
 const LONG_SEEDS = Array.from({ length: 400 }, (_, seed) => seed).filter(
@@ -186,15 +186,29 @@ describe('GenerationScheduler, planning while a step runs', () => {
     expect(scheduler.planAhead(nowMs)).toBeUndefined();
   });
 
-  it('lets in who came since, but plans nothing behind prompts: who comes meanwhile is in the next step', () => {
-    const [first, next] = [request(0), request(1)];
+  it('lets in who came since, in chunks where the prompt is long, and has it decode behind its last chunk', () => {
+    const [first, next] = [request(0), request(1, { prompt: Array<number>(20).fill(3) })];
     const { scheduler, nowMs } = decoding(first);
     scheduler.plan(nowMs);
     scheduler.submit(next);
-    const ahead = scheduler.planAhead(nowMs)!;
-    expect([ahead.decode.length, ahead.prefill.map(item => item.request)]).toEqual([1, [next]]);
-    scheduler.complete({ type: 'done', results: new Map([[first, { type: 'token', token: 1 }]]) }, nowMs);
-    expect(scheduler.planAhead(nowMs)).toBeUndefined();
+    const drawn = new Map([[first, { type: 'token', token: 1 } as const]]);
+    expect(places(scheduler.planAhead(nowMs))).toEqual([
+      [first, 3, 1, 0],
+      [next, 0, 15, 15],
+    ]);
+    scheduler.complete({ type: 'done', results: drawn }, nowMs);
+    expect(places(scheduler.planAhead(nowMs))).toEqual([
+      [first, 4, 1, 0],
+      [next, 15, 5, 5],
+    ]);
+    scheduler.complete(
+      { type: 'done', results: new Map<ToyRequest, ItemResult>([...drawn, [next, { type: 'computed' }]]) },
+      nowMs,
+    );
+    expect(places(scheduler.planAhead(nowMs))).toEqual([
+      [first, 5, 1, 0],
+      [next, 20, 1, 0],
+    ]);
   });
 
   it('waits for the outcome where somebody would have to leave for the next step', () => {

@@ -106,12 +106,12 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /**
    * The step behind the one that runs, so that the backend has it when that is done: who decodes goes on with the token that is
-   * drawn just now, and who ends with it has gone through the model once for nothing. Undefined where the outcome decides, and
-   * behind prompts: those take long, and whoever comes meanwhile shall join the next step.
+   * drawn just now, and who ends with it has gone through the model once for nothing. Undefined where the outcome decides. To be
+   * asked late in a step: whoever comes afterwards is not in the next one.
    */
   planAhead(nowMs: number): GenerationPlan<T> | undefined {
     const running = this.#flights.last;
-    if (running === undefined || running.isVoid || running.plan.prefill.length > 0) return undefined;
+    if (running === undefined || running.isVoid) return undefined;
     if (this.#results.hasRetries || this.#roster.suspects.length > 0) return undefined;
     this.#expire(nowMs);
     const items = this.#composer.composeAhead(nowMs);

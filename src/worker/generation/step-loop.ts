@@ -9,6 +9,7 @@ import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/generation-activity.js';
 import { type LiveSequence } from './live-sequence.js';
+import { StepPace } from './step-pace.js';
 import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from './text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
@@ -22,6 +23,7 @@ interface News {
 interface Flight {
   readonly plan: GenerationPlan<LiveSequence>;
   readonly outcome: Promise<TextOutcome>;
+  isOver: boolean;
 }
 
 /**
@@ -36,6 +38,9 @@ export class StepLoop {
   readonly #live = new Set<LiveSequence>();
   /** The step that runs, and the one sent behind it. */
   #flights: Flight[] = [];
+  readonly #pace = new StepPace();
+  /** Monotonic milliseconds: when the step that runs began. */
+  #beganMs = 0;
   /** For the sequences, in order. */
   readonly #news: News[] = [];
   /** News wait while the scheduler learns, until the next step is under way; those that come while others are told, behind them. */
@@ -136,16 +141,19 @@ export class StepLoop {
   #send(plan: GenerationPlan<LiveSequence> | undefined): void {
     if (plan === undefined) return;
     this.#announce(plan);
-    const outcome = this.backend.run(plan);
-    // One that nobody waits for any more, because the one before it found the backend dead.
-    outcome.catch(() => undefined);
-    this.#flights.push({ plan, outcome });
+    const flight: Flight = { plan, outcome: this.backend.run(plan), isOver: false };
+    const over = (): void => void (flight.isOver = true);
+    // Also of one that nobody waits for any more, because the one before it found the backend dead.
+    flight.outcome.then(over, over);
+    if (this.#flights.push(flight) === 1) this.#beganMs = this.nowMs();
   }
 
-  /** While a step runs: what the one before it drew is told first, so that who is waiting for it can still be in the next one. */
+  /** While a step runs: what the one before it drew is told, and, late, so that who comes by then is in it, the next one is sent. */
   async #accompany(): Promise<void> {
+    const [flight] = this.#flights as [Flight];
     this.#spread();
-    this.#send(this.#scheduler.planAhead(this.nowMs()));
+    await over(flight, this.#beganMs + this.#pace.planAfterMs(flight.plan) - this.nowMs());
+    if (!flight.isOver && !this.#stopped) this.#send(this.#scheduler.planAhead(this.nowMs()));
     await this.#land();
   }
 
@@ -154,6 +162,9 @@ export class StepLoop {
     try {
       const learnt = await outcome;
       this.#flights.shift();
+      const nowMs = this.nowMs();
+      this.#pace.observe(plan, nowMs - this.#beganMs);
+      this.#beganMs = nowMs;
       if (learnt.type !== 'skipped' && itemsOf(plan).length > 0) this.#counts.steps += 1;
       this.#learn(learnt);
     } catch (error) {
@@ -249,6 +260,15 @@ export class StepLoop {
       this.#isHeld = false;
     }
   }
+}
+
+/** Resolves when the step is over, or at the latest after so long. */
+async function over({ outcome }: Flight, mostMs: number): Promise<void> {
+  if (mostMs < 1) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>(resolve => (timer = setTimeout(resolve, mostMs)));
+  await Promise.race([outcome, late]).catch(() => undefined);
+  clearTimeout(timer);
 }
 
 function readOne(sequence: LiveSequence, result: ItemResult, drawn: ReadonlyMap<TextSequence, Drawn>): ItemResult {
