@@ -7,6 +7,7 @@ import {
   type TextOutcome,
   type TextSequence,
 } from '../../generation/text-backend.port.js';
+import { vocabularySizeOf } from './gguf-header.js';
 import { LlamaChild } from './llama-child.js';
 import { drawThreads, type LlamaOptions } from './llama-options.js';
 import {
@@ -56,8 +57,9 @@ export class LlamaBackend implements TextBackend {
     const { contextTokens, rows } = options;
     this.memory = { blocks: rows * Math.ceil(contextTokens / BLOCK_TOKENS), blockTokens: BLOCK_TOKENS };
     this.#steps = new SlotSteps(options, { slots: rows, costs: { computeMs: 0, copyMs: 0 }, cutsBack: true });
+    const settings = settingsOf(options);
     this.#child = new LlamaChild({
-      ...{ entry: './llama.child.js', settings: settingsOf(options), options },
+      ...{ entry: './llama.child.js', settings, options, poolThreads: settings.drawThreads },
       onOpen: info => this.#forget(info),
     });
   }
@@ -169,5 +171,6 @@ export class LlamaBackend implements TextBackend {
 function settingsOf(options: LlamaOptions): ChildSettings {
   const { modelFile, device, gpuLayers, contextTokens, rows, stepTokens, threads, exact = false } = options;
   const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, exact };
-  return { ...shared, drawThreads: drawThreads(options), ...(gpuLayers !== undefined && { gpuLayers }) };
+  const draws = drawThreads(options, vocabularySizeOf(modelFile));
+  return { ...shared, drawThreads: draws, ...(gpuLayers !== undefined && { gpuLayers }) };
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { foreignEnvironment } from '../../../platform/config/child-environment.js';
 import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
 import { threadEntry } from '../threads/thread-entry.js';
-import { drawThreads, type LlamaOptions } from './llama-options.js';
+import { type LlamaOptions } from './llama-options.js';
 import { LlamaProcess, LlamaProcessGone } from './llama-process.js';
 
 type Operations<O> = Record<keyof O, { readonly request: unknown; readonly reply: unknown }>;
@@ -12,7 +12,9 @@ export interface LlamaChildOptions<Info> {
   /** Module of the child, beside this one. */
   readonly entry: './llama.child.js' | './llama-embedding.child.js';
   readonly settings: object;
-  readonly options: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex' | 'threads'>;
+  readonly options: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
+  /** Threads of its pool: native runs and draws. */
+  readonly poolThreads: number;
   /** A process is there, the first one or another: it knows nothing of what the one before kept. */
   readonly onOpen?: (info: Info) => void;
 }
@@ -43,11 +45,11 @@ export class LlamaChild<O extends Operations<O>, Info> {
 
   /** @throws Error with what to install or where to look. */
   async open(): Promise<void> {
-    const { entry, settings, options, onOpen } = this.#options;
+    const { entry, settings, options, poolThreads, onOpen } = this.#options;
     this.#process = new LlamaProcess<O, Info>({
       entry: fileURLToPath(threadEntry(entry, import.meta.url)),
       settings,
-      env: environment(options),
+      env: environment(poolThreads, options),
       loadTimeoutMs: options.loadTimeoutMs,
       onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
@@ -98,9 +100,9 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 }
 
-function environment({ deviceIndex, ...options }: LlamaChildOptions<unknown>['options']): NodeJS.ProcessEnv {
+function environment(poolThreads: number, { deviceIndex }: LlamaChildOptions<unknown>['options']): NodeJS.ProcessEnv {
   return foreignEnvironment({
-    UV_THREADPOOL_SIZE: String(drawThreads(options)),
+    UV_THREADPOOL_SIZE: String(poolThreads),
     ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
   });
 }

@@ -10,6 +10,8 @@ import { LlamaProcessGone } from './llama-process.js';
 
 /** As for steps of generation: what a token may add before the process is taken as hung. */
 const TOKEN_LIMIT_MS = 250;
+/** Of its process; native runs have threads of their own. */
+const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
 
@@ -34,7 +36,7 @@ export class LlamaEmbedder implements TextEmbedder {
   constructor(options: LlamaEmbeddingOptions) {
     this.#options = options;
     this.#child = new LlamaChild({
-      ...{ entry: './llama-embedding.child.js', settings: settingsOf(options), options },
+      ...{ entry: './llama-embedding.child.js', settings: settingsOf(options), options, poolThreads: POOL_THREADS },
       onOpen: info => (this.#known = info),
     });
   }

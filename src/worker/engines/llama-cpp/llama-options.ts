@@ -33,8 +33,16 @@ export interface LlamaOptions {
 /** Threads of a native run wait for each other by spinning: one too many on a busy machine costs more than it brings. */
 const halfOfTheCores = (): number => Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
 
-/** Threads of the child for draws, besides those of native runs: they never work at the same time. */
-export const drawThreads = ({ threads }: Pick<LlamaOptions, 'threads'>): number => Math.min(16, Math.max(4, threads));
+/** Tokens up to which a draw takes less time than waking a thread for it. */
+const SMALL_VOCABULARY = 4096;
+
+/**
+ * Threads of the child for draws, besides those of native runs: they never work at the same time. With one, draws stand in line
+ * behind the native run.
+ * @param vocabulary tokens; undefined: not known
+ */
+export const drawThreads = ({ threads }: Pick<LlamaOptions, 'threads'>, vocabulary: number | undefined): number =>
+  vocabulary !== undefined && vocabulary <= SMALL_VOCABULARY ? 1 : Math.min(16, Math.max(4, threads));
 
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 

@@ -16,7 +16,7 @@ export interface ChildSettings {
   /** Attention and its memory in 32 bits. */
   readonly exact: boolean;
   readonly threads: number;
-  /** Draws that are made at the same time; each is a pass over the vocabulary. */
+  /** Draws that are made at the same time, each a pass over the vocabulary; 1: all stand in line behind the native run. */
   readonly drawThreads: number;
 }
 

@@ -38,8 +38,9 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const grammar = grammarShelf(
     text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
   );
-  const samplers = new SamplerPool(settings.drawThreads, () => new bindings.AddonSampler(native));
-  const runner = new StepRunner({ bindings, model: native, context, samplers, contextTokens, grammar });
+  const drawsInLine = settings.drawThreads === 1;
+  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () => new bindings.AddonSampler(native));
+  const runner = new StepRunner({ bindings, model: native, context, samplers, contextTokens, grammar, drawsInLine });
   const architecture = metadata.general.architecture;
   const answers: Answers = {
     step: frame => runner.run(frame),

@@ -44,6 +44,8 @@ export class SlotSteps {
   readonly #book = new SequenceBook();
   /** They have a slot whose sampler is not theirs yet: it begins with their next draw. */
   readonly #silent = new WeakSet<TextSequence>();
+  /** They cannot be run. */
+  readonly #unsound = new WeakMap<TextSequence, Error>();
   #slots: SlotTable<TextSequence>;
   #stranded = 0;
 
@@ -71,9 +73,13 @@ export class SlotSteps {
     for (const sequence of plan.leave) this.#slots.release(sequence);
     const refused = new Map<TextSequence, ItemResult>();
     const sound = itemsOf(plan).filter(item => {
-      const error = this.#problemOf(item, vocabulary);
-      if (error) refused.set(item.request, { type: 'failed', error });
-      return error === undefined;
+      const { request } = item;
+      const error = this.#unsound.get(request) ?? this.#problemOf(item, vocabulary);
+      if (error === undefined) return true;
+      // It may be in the next plan, made ahead, whose item does not show it.
+      this.#unsound.set(request, error);
+      refused.set(request, { type: 'failed', error });
+      return false;
     });
     const placed = sound.map(item => this.#place(item));
     if (placed.length === 0) return { frames: [], placed, refused };

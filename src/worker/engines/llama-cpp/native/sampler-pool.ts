@@ -7,7 +7,7 @@ export interface PooledSampler {
 }
 
 /**
- * As many samplers as threads draw at the same time. Each has a buffer as large as the vocabulary (1.5 MB for 128,000 tokens): one
+ * As many samplers as draws are under way at the same time. Each has a buffer as large as the vocabulary (1.5 MB for 128,000 tokens): one
  * per sequence would not stay in any cache.
  */
 export class SamplerPool {

@@ -10,6 +10,8 @@ export interface DrawingPlace {
   readonly samplers: SamplerPool;
   /** Tokens of one sequence: as far as penalties look back. */
   readonly contextTokens: number;
+  /** The pool has one thread: what is queued is done in order. */
+  readonly drawsInLine: boolean;
   /** Compiled; throws what is wrong with it. */
   readonly grammar: (text: string) => object;
 }

@@ -76,8 +76,11 @@ export class StepRunner {
       if (frame.operations.length > 0) await this.#operate(frame.operations);
       this.#begin(frame);
       const items = this.#batch(frame);
-      await this.#place.context.decodeBatch();
-      return await this.#draw(items);
+      const decoded = this.#place.context.decodeBatch();
+      // Draws are queued behind the run, so that nobody has to be woken in between; of a run that fails they draw nothing.
+      if (!this.#place.drawsInLine) await decoded;
+      const [, reply] = await Promise.all([decoded, this.#draw(items)]);
+      return reply;
     } catch (error) {
       return { drawn: new Int32Array(0), failure: messageOf(error) };
     }
