@@ -1,6 +1,7 @@
 import { type GenerationPlan, type StepItem } from '../../src/core/iteration/generation-plan.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import {
+  BackendLost,
   type Drawn,
   type Prompt,
   type Sampling,
@@ -77,7 +78,7 @@ export class SimulatedTextBackend implements TextBackend {
 
   encode(prompt: Prompt): Promise<readonly number[]> {
     return Promise.resolve().then(() => {
-      if (this.#dead) throw new Error('The process is gone.');
+      if (this.#dead) throw new BackendLost('The process is gone.');
       return this.#encode(prompt);
     });
   }

@@ -40,6 +40,16 @@ describe('a backend that dies', () => {
     expect(backend.reopened).toBe(1);
   });
 
+  it('is not what any failure is taken for: only a loss opens it again', async () => {
+    const backend = await start({});
+    const { encode } = backend;
+    backend.encode = () => Promise.reject(new TypeError('required is not iterable'));
+    await expect(say('one')).rejects.toThrow('required is not iterable');
+    backend.encode = encode;
+    expect(textOf((await say('two')).objects)).toBe('two');
+    expect(backend.reopened).toBe(0);
+  });
+
   it('by the fault of one request fails that one alone', async () => {
     const beforeRun: SimulatedOptions['beforeRun'] = items => {
       if (items.some(item => promptOf(item).startsWith('poison'))) throw new BackendDied('killed');

@@ -7,7 +7,7 @@ import { ChunkWriter, WholeWriter } from './answer-writer.js';
 import { contextExceeded } from './context-limit.js';
 import { RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
-import { type TextBackend, type TextSequence } from './text-backend.port.js';
+import { BackendLost, type TextBackend, type TextSequence } from './text-backend.port.js';
 import { type TextWish } from './text-wish.js';
 import { readWish } from './wish-reader.js';
 
@@ -95,8 +95,8 @@ export class ContinuousGenerator implements TextGenerator {
     const wish = readWish(item, backend.info);
     const prompts = await this.#encoded(wish).catch((error: unknown) => {
       // A backend that died between two steps is opened again, as one that died in a step.
-      if (error instanceof DomainError) throw error;
-      return loop.repaired(error as Error).then(() => this.#encoded(wish));
+      if (!(error instanceof BackendLost)) throw error;
+      return loop.repaired(error).then(() => this.#encoded(wish));
     });
     if (item.signal.aborted) throw cancelledError(item.requestId);
     const { requestId, form } = item;

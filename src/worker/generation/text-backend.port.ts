@@ -81,6 +81,9 @@ export interface TextBackendInfo {
   readonly grammar: boolean;
 }
 
+/** The process behind `encode` or `check` is gone with all that it kept: `reopen`, and ask again. */
+export class BackendLost extends Error {}
+
 /** A model behind a tokenizer, a template and steps: llama.cpp, or the simulator of the tests. */
 export interface TextBackend extends StepBackend<TextSequence> {
   /** Known after `load`. */
@@ -91,9 +94,9 @@ export interface TextBackend extends StepBackend<TextSequence> {
   readonly strandedTokens: number;
   /** Opens the model. Idempotent. @throws Error when it cannot be. */
   load(): Promise<void>;
-  /** May run beside a step. @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range. */
+  /** May run beside a step. @throws BackendLost @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range. */
   encode(prompt: Prompt): Promise<readonly number[]>;
-  /** Before a sequence is submitted. @throws DomainError invalid_value: a grammar that does not compile, a biased token out of range. */
+  /** Before a sequence is submitted. @throws BackendLost @throws DomainError invalid_value: a grammar that does not compile, a biased token out of range. */
   check(sampling: Sampling): Promise<void>;
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome>;
   /** `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state is void. */
