@@ -107,10 +107,32 @@ def _():
     for schema, part in (({"type": "wizard"}, "wizard"), ({"$ref": "#/$defs/none"}, "#/$defs/none"),
                          ({"type": "object", "patternProperties": {}}, "patternProperties")):  # fmt: skip
         error = refusal(response_format=of(schema))
-        holds(error.param.startswith("response_format") and part in error.message, error.message)
+        holds(error.param.startswith("response_format.json_schema.schema") and part in error.message, error.message)
     equal(refusal(response_format={"type": "json_schema"}).param, "response_format.json_schema")
     equal(refusal(response_format={"type": "xml"}).param, "response_format.type")
-    equal(refusal(extra_body={"grammar": "root ::= ("}).param, "grammar")
+    for grammar, part in (("root ::= (", "line 1, column 11"), ('root ::= "a"{5,2}', "at least 5 and at most 2"),
+                          ('root ::= (("a"?){100}){100}', "1000 ways"), ('root ::= root "a"', "begins with itself"),
+                          ("root ::= none", "`none`")):  # fmt: skip
+        error = refusal(extra_body={"grammar": grammar})
+        equal((error.param, error.code), ("grammar", "invalid_value"))
+        holds(part in error.message, error.message)
+
+
+@check("llama formats: a schema that contradicts itself, is none, or is too large, is refused with its whole path")
+def _():
+    text = {"type": "string"}
+    for schema, place in (({**text, "minLength": 5, "maxLength": 2}, "maxLength"), ({**text, "maxLength": -1}, "maxLength"),
+                          ({"type": "array", "items": text, "minItems": 3, "maxItems": 1}, "maxItems"),
+                          ({"type": "object", "required": 5}, "required"), ({"type": []}, "type"),
+                          ({"type": "object", "properties": None}, "properties"), ({"$ref": "#/__proto__"}, "$ref"),
+                          ({"enum": list(range(20_000))}, "enum"),
+                          ({"type": "object", "properties": {"a": {"type": "wizard"}}}, "properties.a.type")):  # fmt: skip
+        response_format = {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}
+        error = raises(openai.BadRequestError, lambda: chat(**asked(response_format=response_format)))
+        equal((error.param, error.code), (f"response_format.json_schema.schema.{place}", "invalid_value"))
+    many = {"type": "object", "properties": {f"p{n}": {"type": "null"} for n in range(900)}}
+    response_format = {"type": "json_schema", "json_schema": {"name": "a", "schema": many}}
+    holds(said(chat(**asked(response_format=response_format, max_tokens=4))).startswith("{"), "no object")
 
 
 SWITCH = openai.pydantic_function_tool(SwitchTrack, name="switch_track", description="Sets a switch.")

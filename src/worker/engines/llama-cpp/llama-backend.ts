@@ -9,22 +9,27 @@ import {
 } from '../../generation/text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
 import { LlamaChild } from './llama-child.js';
+import { grammarRefused } from './grammar/gbnf-reader.js';
 import { drawThreads, type LlamaOptions } from './llama-options.js';
 import {
   type ChildInfo,
   type ChildSettings,
+  type GrammarCheck,
   type LlamaOperations,
   type StepFrame,
   type StepReply,
 } from './llama-protocol.js';
+import { LlamaCallOverdue } from './llama-process.js';
 import { engineFailed, SlotSteps } from './slot-steps.js';
 import { Vocabulary } from './vocabulary.js';
-import { grammarTextOf } from './wire-sampling.js';
+import { grammarTextOf, paramOf } from './grammar/grammar-text.js';
 
 /** As the ledger counts (DESIGN "Continuous batching"). */
 const BLOCK_TOKENS = 32;
 /** What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it. */
 const TOKEN_LIMIT_MS = 250;
+/** A grammar within bounds takes a tenth of a second; nobody gets a token while one is compiled. */
+const GRAMMAR_LIMIT_MS = 5000;
 
 /** KV memory as it really is in the slots. */
 export interface KvCounters {
@@ -47,6 +52,8 @@ export class LlamaBackend implements TextBackend {
   #info: ChildInfo | undefined;
   #known: Vocabulary | undefined;
   #running: Promise<unknown> = Promise.resolve();
+  /** One after another: what one takes is not counted against the next. */
+  #checking: Promise<unknown> = Promise.resolve();
   #runs = 0;
   #extraRuns = 0;
   /** Of the last step: one that is sent behind it may take so much longer. */
@@ -107,8 +114,10 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    const param = grammar.type === 'gbnf' ? 'grammar' : 'response_format';
-    await this.#child.ask('grammar', { text: grammarTextOf(grammar), param });
+    const check = { text: grammarTextOf(grammar), param: paramOf(grammar) };
+    const checked = this.#checking.then(() => this.#compiled(check));
+    this.#checking = checked.catch(() => undefined);
+    await checked;
   }
 
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
@@ -132,6 +141,16 @@ export class LlamaBackend implements TextBackend {
   async #open(): Promise<void> {
     await this.#child.open();
     this.#known = new Vocabulary(await this.#child.ask('vocabulary', undefined));
+  }
+
+  /** One that does not come to an end costs the process; who sent it is refused, and all others go on in another one. */
+  async #compiled(check: GrammarCheck): Promise<void> {
+    try {
+      await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
+    } catch (error) {
+      if (!(error instanceof LlamaCallOverdue)) throw error;
+      throw grammarRefused(check.param, `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`);
+    }
   }
 
   #forget(info: ChildInfo): void {

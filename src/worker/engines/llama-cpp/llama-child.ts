@@ -4,7 +4,7 @@ import { foreignEnvironment } from '../../../platform/config/child-environment.j
 import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
 import { threadEntry } from '../threads/thread-entry.js';
 import { type LlamaOptions } from './llama-options.js';
-import { LlamaProcess, LlamaProcessGone } from './llama-process.js';
+import { LlamaCallOverdue, LlamaProcess, LlamaProcessGone } from './llama-process.js';
 
 type Operations<O> = Record<keyof O, { readonly request: unknown; readonly reply: unknown }>;
 
@@ -68,14 +68,18 @@ export class LlamaChild<O extends Operations<O>, Info> {
     return this.#process.call(operation, request, limitMs);
   }
 
-  /** As `call`, of another process if this one is gone or dies of it, once. */
-  async ask<K extends keyof O & string>(operation: K, request: O[K]['request']): Promise<O[K]['reply']> {
+  /** As `call`, of another process if this one is gone or dies of it, once. @throws LlamaCallOverdue: it was killed because of this call */
+  async ask<K extends keyof O & string>(
+    operation: K,
+    request: O[K]['request'],
+    limitMs?: number,
+  ): Promise<O[K]['reply']> {
     try {
-      return await this.call(operation, request);
+      return await this.call(operation, request, limitMs);
     } catch (error) {
-      if (!(error instanceof LlamaProcessGone)) throw error;
+      if (!(error instanceof LlamaProcessGone) || error instanceof LlamaCallOverdue) throw error;
       await this.reopen();
-      return this.call(operation, request);
+      return this.call(operation, request, limitMs);
     }
   }
 

@@ -20,6 +20,8 @@ interface Pending {
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout | undefined;
+  /** The process is killed because of it. */
+  isOverdue: boolean;
 }
 
 /**
@@ -66,18 +68,21 @@ export class LlamaProcess<O extends Operations<O>, Info> {
   call<K extends keyof O & string>(operation: K, request: O[K]['request'], limitMs?: number): Promise<O[K]['reply']> {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = this.#nextId++;
-    const timer =
-      limitMs === undefined
-        ? undefined
-        : setTimeout(() => this.kill(`${operation} took more than ${limitMs} ms`), limitMs);
+    const timer = limitMs === undefined ? undefined : setTimeout(() => this.#overdue(id, operation, limitMs), limitMs);
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, timer });
+      this.#pending.set(id, { resolve, reject, timer, isOverdue: false });
       this.#process.send({ id, operation, request });
     });
   }
 
   kill(reason: string): void {
     this.#process.kill(reason);
+  }
+
+  #overdue(id: number, operation: string, limitMs: number): void {
+    const call = this.#pending.get(id);
+    if (call) call.isOverdue = true;
+    this.kill(`${operation} took more than ${limitMs} ms`);
   }
 
   #receive(message: ProcessMessage): void {
@@ -99,9 +104,9 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     const last = reason === undefined && lines.length > 0 ? `; its last words: ${lines.slice(-3).join(' | ')}` : '';
     this.#gone = new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
     this.#opened.reject(this.#gone);
-    for (const { reject, timer } of this.#pending.values()) {
+    for (const { reject, timer, isOverdue } of this.#pending.values()) {
       clearTimeout(timer);
-      reject(this.#gone);
+      reject(isOverdue ? new LlamaCallOverdue(this.#gone.message) : this.#gone);
     }
     this.#pending.clear();
   }
@@ -113,3 +118,6 @@ export class LlamaProcessGone extends DomainError {
     super('engine_failed', message);
   }
 }
+
+/** The process was killed because this call did not come to an end; it would not in another one either. */
+export class LlamaCallOverdue extends LlamaProcessGone {}

@@ -1,8 +1,8 @@
-import { type Grammar, type Sampling } from '../../generation/text-backend.port.js';
-import { anyObjectGrammar, schemaGrammar } from './json-schema-grammar.js';
+import { type Sampling } from '../../generation/text-backend.port.js';
+import { grammarTextOf } from './grammar/grammar-text.js';
 import { type WireSampling } from './llama-protocol.js';
 
-/** @throws DomainError invalid_value: a schema that cannot be held. */
+/** @throws DomainError invalid_value: a grammar that cannot be held. */
 export function wireSampling({ logitBias, grammar, logprobs, ...numbers }: Sampling): WireSampling {
   return {
     ...numbers,
@@ -13,16 +13,4 @@ export function wireSampling({ logitBias, grammar, logprobs, ...numbers }: Sampl
     ...(grammar && { grammar: grammarTextOf(grammar) }),
     ...(logprobs !== undefined && { logprobs }),
   };
-}
-
-/** As GBNF. @throws DomainError invalid_value */
-export function grammarTextOf(grammar: Grammar): string {
-  switch (grammar.type) {
-    case 'gbnf':
-      return grammar.text;
-    case 'json_object':
-      return anyObjectGrammar();
-    case 'json_schema':
-      return schemaGrammar(grammar.schema);
-  }
 }

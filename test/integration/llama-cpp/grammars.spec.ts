@@ -1,0 +1,99 @@
+import { isUtf8 } from 'node:buffer';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
+import { type Grammar } from '../../../src/worker/generation/text-backend.port.js';
+import { GREEDY, llamaBackend, LlamaYard, soloTokens, textSequence } from '../../support/llama-yard.js';
+
+const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
+const gbnf = (text: string): Grammar => ({ type: 'gbnf', text });
+const schema = (given: object): Grammar => ({ type: 'json_schema', schema: given });
+const string = { type: 'string' };
+
+let backend: LlamaBackend;
+beforeAll(async () => {
+  backend = await llamaBackend();
+});
+afterAll(() => backend.close());
+
+const check = (grammar: Grammar): Promise<void> => backend.check({ ...GREEDY, grammar });
+
+/** Whole answers under a grammar; those that come to no end within the context are left out. */
+async function answers(grammar: Grammar, count: number): Promise<Buffer[]> {
+  const prompt = await backend.encode({ type: 'text', text: 'x' });
+  const yard = new LlamaYard(backend);
+  const sequences = Array.from({ length: count }, (_, seed) =>
+    textSequence(prompt, { maxTokens: 200, sampling: { ...SEEDED, seed, grammar } }),
+  );
+  yard.submit(...sequences);
+  await yard.drain();
+  const played = sequences.map(sequence => yard.played.get(sequence)!);
+  return played
+    .filter(({ end }) => end?.type === 'finished' && end.reason === 'stop')
+    .map(({ drawn }) => Buffer.concat(drawn.map(({ bytes }) => bytes)));
+}
+
+const parsed = (answer: Buffer): unknown => JSON.parse(answer.toString('utf8'));
+const keysOf = (answer: Buffer): string => Object.keys(parsed(answer) as object).join();
+
+describe('a grammar on llama.cpp', () => {
+  it.each<[string, Grammar]>([
+    [
+      'literals, classes, groups',
+      gbnf('root ::= "a\\"\\x41\\u00e4" [a-z] [^"\\]] (\n "b" # why\n | [-+] .\n) rest\nrest ::=\n "c" |'),
+    ],
+    ['all repetitions', gbnf('root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}')],
+    ['loops over what may be empty', gbnf('root ::= (space "a"?)* "."\nspace ::= [ \\t]*')],
+    ['rules that contain themselves', gbnf('root ::= "(" root ")" | [a-z] root | "x"')],
+    ['many ways on', gbnf(`root ::= ${Array.from({ length: 900 }, (_, at) => `"${at}"`).join(' | ')}`)],
+    ['any object', { type: 'json_object' }],
+    ['long texts', schema({ ...string, minLength: 3000, maxLength: 10_000 })],
+    ['long lists', schema({ type: 'array', items: { ...string, maxLength: 1000 }, maxItems: 10_000 })],
+    ['lists of 2000', schema({ type: 'array', items: string, minItems: 1, maxItems: 2000 })],
+    [
+      '900 optional properties',
+      schema({
+        type: 'object',
+        properties: Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`p${at}`, string])),
+      }),
+    ],
+  ])('with %s compiles: what is let through here is read there', async (_, grammar) => {
+    await expect(check(grammar)).resolves.toBeUndefined();
+  });
+
+  it('holds lengths in characters, and lets no byte through that begins none', async () => {
+    const all = await answers(schema({ ...string, minLength: 2, maxLength: 6 }), 100);
+    expect(all.flatMap(answer => [...answer]).filter(byte => byte >= 0xf5)).toEqual([]);
+    // Characters in more bytes than they need are the same to llama.cpp; only random weights draw them.
+    const sound = all.filter(answer => isUtf8(answer)).map(answer => [...(parsed(answer) as string)].length);
+    expect(sound.length).toBeGreaterThan(80);
+    expect(Math.min(...sound)).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...sound)).toBeLessThanOrEqual(6);
+  });
+
+  it('may leave out what is optional, and nothing else', async () => {
+    const properties = { a: { type: 'null' }, b: { type: 'boolean' }, c: { type: 'null' } };
+    const objects = await answers(schema({ type: 'object', properties, required: ['b'] }), 60);
+    const keys = new Set(objects.map(keysOf));
+    expect(keys).toEqual(new Set(['b', 'a,b', 'b,c', 'a,b,c']));
+    const optional = await answers(schema({ type: 'object', properties }), 100);
+    const all = new Set(optional.map(keysOf));
+    expect(all).toEqual(new Set(['', 'a', 'b', 'c', 'a,b', 'a,c', 'b,c', 'a,b,c']));
+  });
+
+  it('that does not come to an end is refused, and who is beside goes on in another process', async () => {
+    const prompt = await backend.encode({ type: 'text', text: 'beside' });
+    const sequence = textSequence(prompt, { sampling: SEEDED });
+    const [solo] = await soloTokens(backend, [sequence]);
+    const hung = backend.pid!;
+    process.kill(hung, 'SIGSTOP');
+    const refusal = { code: 'invalid_value', param: 'grammar', message: expect.stringContaining('within 5000 ms') };
+    const [endless, next] = await Promise.allSettled([check(gbnf('root ::= "a"')), check(gbnf('root ::= "b"'))]);
+    expect(endless).toEqual({ status: 'rejected', reason: expect.objectContaining(refusal) });
+    expect(next.status).toBe('fulfilled');
+    expect(backend.pid).not.toBe(hung);
+    const yard = new LlamaYard(backend);
+    yard.submit(sequence);
+    await yard.drain();
+    expect(yard.tokensOf(sequence)).toEqual(solo);
+  });
+});
