@@ -27,7 +27,8 @@ export interface ChoiceOptions {
 /** One choice of an answer: a sequence of the scheduler, and its tokens on their way to text. */
 export class Choice implements LiveSequence {
   readonly priorityClass: number;
-  readonly arrivalMs: number;
+  /** Its place in the line, until it is submitted. */
+  arrivalMs: number;
   readonly tenant: string;
   readonly salt: string;
   readonly prompt: readonly number[];

@@ -74,6 +74,42 @@ describe('the answers of a ContinuousGenerator', () => {
     expect(engine.activity?.prefixHitTokens).toBe(2 * 8);
   });
 
+  it('of many choices let who came meanwhile go before those that do not run yet', async () => {
+    await start({ rows: 4 });
+    const many = engine.generate(askItem(says('eight...', { n: 60, stream: true })));
+    let [neighbour, isServed, endedBefore, ended]: [Promise<void> | undefined, boolean, number, number] = [
+      undefined,
+      false,
+      0,
+      0,
+    ];
+    for await (const event of many) {
+      if (event.type === 'done') break;
+      neighbour ??= ask(says('hi')).then(() => void (isServed = true));
+      if (!event.json.includes('"finish_reason":"stop"')) continue;
+      ended += 1;
+      if (!isServed) endedBefore = ended;
+    }
+    await neighbour;
+    expect(ended).toBe(60);
+    // Those that ran, those that waited in the line, and those that ended beside it.
+    expect(endedBefore).toBeLessThan(20);
+  });
+
+  it('of more prompts and choices than the device holds are all told, or none is begun', async () => {
+    const backend = await start({ rows: 2 });
+    const prompt = Array.from({ length: 20 }, (_, at) => `p${at}`);
+    const { objects, done } = await ask({ prompt, n: 3, temperature: 0 }, { form: 'completion' });
+    expect(prompt.flatMap((_, at) => [0, 1, 2].map(choice => textOf(objects, 3 * at + choice)))).toEqual(
+      prompt.flatMap(text => [text, text, text]),
+    );
+    expect(done.finishReasons).toHaveLength(60);
+    const runs = backend.decodeCalls;
+    const refusal = { code: 'context_length_exceeded', param: 'prompt' };
+    await expect(ask({ prompt: [...prompt, 'x'.repeat(300)] }, { form: 'completion' })).rejects.toMatchObject(refusal);
+    expect(backend.decodeCalls).toBe(runs);
+  });
+
   it('are numbered by prompt first for a list of prompts', async () => {
     await start();
     const fields = { prompt: ['ab', 'cd'], n: 2, temperature: 0 };

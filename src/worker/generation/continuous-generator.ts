@@ -104,6 +104,7 @@ export class ContinuousGenerator implements TextGenerator {
       ...{ requestId, form, loop, sinceMs, nowMs: this.#nowMs },
       writer: this.#writer(item, wish),
       sequences: this.#sequences(item, wish, prompts, sinceMs),
+      window: this.info.maxConcurrent,
       choice: { stop: wish.stop, ...(wish.tools && { tools: wish.tools }) },
     });
   }
@@ -134,17 +135,18 @@ export class ContinuousGenerator implements TextGenerator {
     const shared = { priorityClass: CLASSES[priority], arrivalMs, tenant, salt: tenant };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     return prompts.map(prompt => {
-      const most = { maxTokens: maxTokens ?? this.#rest(form, prompt.length) };
+      const most = { maxTokens: this.#fitting(form, prompt.length, maxTokens) };
       return seeds.map(own => ({ ...shared, ...most, prompt, sampling: { ...sampling, seed: own } }));
     });
   }
 
-  /** What a caller without a limit may get. */
-  #rest(form: GenerateItem['form'], promptTokens: number): number {
+  /** Tokens of an answer; without a limit what is left. All prompts are looked at before one is computed. @throws DomainError */
+  #fitting(form: GenerateItem['form'], promptTokens: number, wanted?: number): number {
     const { info, memory } = this.#options.backend;
     const limit = Math.min(info.contextTokens, memory.blocks * memory.blockTokens + 1);
-    if (promptTokens < limit) return limit - promptTokens;
-    throw contextExceeded({ form, promptTokens, tokens: promptTokens + 1, limit });
+    const tokens = promptTokens + (wanted ?? 1);
+    if (tokens > limit) throw contextExceeded({ form, promptTokens, tokens, limit });
+    return wanted ?? limit - promptTokens;
   }
 
   async #close(): Promise<void> {

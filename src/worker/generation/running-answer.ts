@@ -20,6 +20,8 @@ export interface AnswerOptions {
   /** By prompt: the sequences of its choices, all with that prompt. */
   readonly sequences: readonly (readonly TextSequence[])[];
   readonly choice: Pick<ChoiceOptions, 'stop' | 'tools'>;
+  /** Sequences that may be in the scheduler at a time. */
+  readonly window: number;
   /** Monotonic milliseconds at which it was asked for. */
   readonly sinceMs: number;
   readonly nowMs: () => number;
@@ -27,16 +29,24 @@ export interface AnswerOptions {
 
 /**
  * One answer while it is made: its choices run side by side, and one that fails or is cancelled ends all. The choices of a prompt
- * join when the first of them has computed it: they find it in the cache.
+ * join when the first of them has computed it: they find it in the cache. Those beyond the window wait here, and take their place
+ * in the line when they join, so that nobody waits behind more of one request than can run at a time.
  */
 export class RunningAnswer implements ChoiceListener {
   readonly events: EventBuffer<GenerationEvent>;
   /** Resolves when nothing of it is in the scheduler any more. */
   readonly over: Promise<void>;
   readonly #options: AnswerOptions;
-  readonly #choices: readonly (readonly Choice[])[];
+  readonly #all: readonly Choice[];
+  /** Choices of each prompt. */
+  readonly #n: number;
+  /** Not in the scheduler yet, last one first: those whose prompt is computed, before those that begin another. */
+  readonly #waiting: Choice[];
   readonly #here = new Set<Choice>();
   readonly #finishReasons = new Map<number, string>();
+  /** First choices whose prompt is computed. */
+  readonly #computed = new Set<Choice>();
+  #isStarted = false;
   #cachedTokens = 0;
   #firstTokenMs: number | undefined;
   #paused = false;
@@ -46,10 +56,9 @@ export class RunningAnswer implements ChoiceListener {
   constructor(options: AnswerOptions) {
     this.#options = options;
     const { sequences, choice } = options;
-    const n = sequences[0]?.length ?? 0;
-    this.#choices = sequences.map((ofPrompt, prompt) =>
-      ofPrompt.map((sequence, at) => new Choice(sequence, { ...choice, index: prompt * n + at, listener: this })),
-    );
+    this.#n = sequences[0]?.length ?? 0;
+    this.#all = sequences.flat().map((sequence, index) => new Choice(sequence, { ...choice, index, listener: this }));
+    this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
     this.over = new Promise(resolve => (this.#end = resolve));
     this.events = new EventBuffer<GenerationEvent>({
       ...{ high: HIGH_CHUNKS, low: LOW_CHUNKS },
@@ -59,7 +68,8 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   start(): void {
-    for (const [first] of this.#choices) if (first && !this.#failure) this.#submit(first);
+    this.#fill();
+    this.#isStarted = true;
     this.#endIfOver();
   }
 
@@ -69,22 +79,23 @@ export class RunningAnswer implements ChoiceListener {
     this.#endIfOver();
   }
 
-  begun({ index }: Choice, cachedTokens: number): void {
+  begun(choice: Choice, cachedTokens: number): void {
     // Only the first choice of a prompt tells what was there before this request.
-    if (this.#choices.some(([first]) => first?.index === index)) this.#cachedTokens += cachedTokens;
+    if (this.#isFirst(choice)) this.#cachedTokens += cachedTokens;
   }
 
   said(choice: Choice, said: Said): void {
     const { writer, nowMs, sinceMs } = this.#options;
     this.#firstTokenMs ??= nowMs() - sinceMs;
     this.#push(writer.said(choice, said));
-    if (choice.tokens === 1) this.#submitSiblings(choice);
+    if (choice.tokens > 0) this.#callSiblings(choice);
   }
 
   ended(choice: Choice, end: GenerationEnd): void {
     this.#here.delete(choice);
     if (end.type === 'finished') this.#finished(choice, end.reason);
     else this.#fail(this.#errorOf(end), 'consumer_gone');
+    this.#fill();
     this.#endIfOver();
   }
 
@@ -92,18 +103,31 @@ export class RunningAnswer implements ChoiceListener {
     const finishReason = choice.calls > 0 ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
     this.#push(this.#options.writer.ended(choice, finishReason));
-    this.#submitSiblings(choice);
+    this.#callSiblings(choice);
   }
 
-  #submitSiblings(choice: Choice): void {
-    const siblings = this.#choices.find(([first]) => first === choice)?.slice(1) ?? [];
-    for (const sibling of siblings) {
-      const isKnown = this.#here.has(sibling) || this.#finishReasons.has(sibling.index);
-      if (!this.#failure && !isKnown) this.#submit(sibling);
+  #isFirst({ index }: Choice): boolean {
+    return index % this.#n === 0;
+  }
+
+  /** Its prompt is computed. */
+  #callSiblings(choice: Choice): void {
+    if (!this.#isFirst(choice) || this.#computed.has(choice)) return;
+    this.#computed.add(choice);
+    this.#waiting.push(...this.#all.slice(choice.index + 1, choice.index + this.#n).reverse());
+    this.#fill();
+  }
+
+  #fill(): void {
+    while (!this.#failure && this.#here.size < this.#options.window) {
+      const next = this.#waiting.pop();
+      if (next === undefined) return;
+      this.#submit(next);
     }
   }
 
   #submit(choice: Choice): void {
+    if (this.#isStarted) choice.arrivalMs = this.#options.nowMs();
     const refusal = this.#options.loop.submit(choice);
     if (refusal) return this.#fail(this.#refused(choice, refusal), 'consumer_gone');
     this.#here.add(choice);
@@ -124,21 +148,20 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #endIfOver(): void {
-    const all = this.#choices.flat();
-    if (this.#here.size > 0 || (!this.#failure && this.#finishReasons.size < all.length)) return;
-    if (!this.#failure) this.#close(all);
+    if (this.#here.size > 0 || (!this.#failure && this.#finishReasons.size < this.#all.length)) return;
+    if (!this.#failure) this.#close();
     this.events.end(this.#failure);
     this.#end();
   }
 
-  #close(all: readonly Choice[]): void {
+  #close(): void {
     const usage = {
-      promptTokens: this.#choices.reduce((sum, [first]) => sum + (first?.prompt.length ?? 0), 0),
-      completionTokens: all.reduce((sum, { tokens }) => sum + tokens, 0),
+      promptTokens: this.#all.reduce((sum, one) => sum + (this.#isFirst(one) ? one.prompt.length : 0), 0),
+      completionTokens: this.#all.reduce((sum, { tokens }) => sum + tokens, 0),
       cachedTokens: this.#cachedTokens,
     };
     this.#push(this.#options.writer.close(usage));
-    const finishReasons = all.map(({ index }) => this.#finishReasons.get(index)!);
+    const finishReasons = this.#all.map(({ index }) => this.#finishReasons.get(index)!);
     const firstTokenMs = this.#firstTokenMs;
     this.events.push({ type: 'done', usage, finishReasons, ...(firstTokenMs !== undefined && { firstTokenMs }) });
   }
