@@ -15,13 +15,13 @@ import { type TextServer, throughput } from './support/text-load.js';
 
 const model = 'llama';
 const CALLER = { promptLength: 48, maxTokens: 48 };
-/** Even, and of three: every order of three servers twice. */
-const ROUNDS = 12;
-/** Half a second to three of each. */
+/** Every order of three servers. */
+const ROUNDS = 6;
+/** Two seconds to seven of each. */
 const LOADS = [
-  { callers: 1, requests: 6 },
+  { callers: 1, requests: 4 },
   { callers: 8, requests: 16 },
-  { callers: 32, requests: 64 },
+  { callers: 32, requests: 32 },
 ] as const;
 /** A probe a second: who is not asked leaves the machine to who is. */
 const PROBE_MS = 1000;
@@ -32,13 +32,14 @@ const UNCHUNKED_MS = 3_600_000;
 /** How much do sequences gain by going through the model together, and what do long prompts cost those who read? */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  // 52 MB of weights: what a step takes is the model, not the machinery around it.
-  const modelFile = await llamaModel({ width: 512, layers: 4, heads: 8, keyHeads: 4, feedForward: 1536 });
+  // What a step takes is the model, not the machinery around it; what people serve is larger still.
+  const large = { width: 1024, layers: 6, heads: 16, keyHeads: 8, feedForward: 3072 };
+  const small = { width: 512, layers: 4, heads: 8, keyHeads: 4, feedForward: 1536 };
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
-  const shape = { modelFile, rows: 32, contextTokens: 1024, stepTokens: 512, threads };
+  const shape = { rows: 32, contextTokens: 1024, stepTokens: 512, threads };
   try {
-    const rates = await together(shape, folder);
-    const pauses = await underLongPrompts(shape, folder);
+    const rates = await together({ ...shape, modelFile: await llamaModel(large) }, folder);
+    const pauses = await underLongPrompts({ ...shape, modelFile: await llamaModel(small) }, folder);
     return { results: { ...rates.results, mixed: pauses.results }, goals: [...rates.goals, ...pauses.goals] };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -47,7 +48,8 @@ export async function run(): Promise<BenchResult> {
 
 async function together(shape: ServerShape, folder: string): Promise<BenchResult> {
   await using stack = new AsyncDisposableStack();
-  const gateway = stack.use(await start(shape, 50, folder));
+  // As the peer does, which knows no target: what that one costs and brings is the other half of this bench.
+  const gateway = stack.use(await start(shape, UNCHUNKED_MS, folder));
   const own = new Contender('own', serverOf(gateway), gateway.process.child.pid);
   // The engine's process chooses its kernels when it loads the model.
   await throughput(own.server, 8, 8, CALLER);
@@ -73,8 +75,8 @@ async function together(shape: ServerShape, folder: string): Promise<BenchResult
     ),
   };
   const goals = [
-    atLeast('tokens/s of 8 callers / of 1', to1(8), 2),
-    atLeast('tokens/s of 32 callers / of 1', to1(32), 2.5),
+    atLeast('tokens/s of 8 callers / of 1', to1(8), 1.5),
+    atLeast('tokens/s of 32 callers / of 1', to1(32), 2),
     atLeast('steps / native decode calls', steps.steps / steps.decodeCalls, 1),
     ...peerGoals(
       own,
