@@ -2,7 +2,7 @@ import { type LoggerService } from '@nestjs/common';
 import { type Logger, pino, type DestinationStream } from 'pino';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
-/** Injection token of the process's `Logger`, for lines with fields; Nest's own take words only. */
+/** Injection token of the process's `Logger`, for code without Nest. */
 export const WORKER_LOG = Symbol('WORKER_LOG');
 
 export interface WorkerLogOptions {
@@ -50,11 +50,15 @@ export class NestLog implements LoggerService {
     this.#write('fatal', message, rest);
   }
 
-  /** Nest passes the context last, and for errors the stack before it. */
+  /** Nest passes the context last; before it stands the stack of an error, or the words that belong to fields. */
   #write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
     const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
-    const stack = rest.length > 1 ? rest[0] : undefined;
+    const before = rest.length > 1 ? rest[0] : undefined;
     if (message instanceof Error) this.log_[level]({ context, err: message }, message.message);
-    else this.log_[level]({ context, stack }, String(message));
+    else if (isFields(message)) this.log_[level]({ context, ...message }, wordsOf(before));
+    else this.log_[level]({ context, stack: before }, String(message));
   }
 }
+
+const wordsOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;
