@@ -2,6 +2,8 @@ import { FieldReader } from '../../contracts/realtime/field-reader.js';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 const MOST_MESSAGES = 100_000;
+const MOST_CALLS = 1000;
+const MOST_NAME = 128;
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -20,10 +22,21 @@ function chatMessage(message: FieldReader, raw: Message): Message {
   const role = message.oneOf('role', ROLES);
   if (role === undefined) throw message.missing('role');
   const content = contentOf(message);
-  const calls = message.raw('tool_calls');
-  if (content === undefined && !(role === 'assistant' && Array.isArray(calls) && calls.length > 0))
-    throw message.missing('content');
+  const calls = message.objects('tool_calls', MOST_CALLS) ?? [];
+  calls.forEach(demandCall);
+  if (content === undefined && !(role === 'assistant' && calls.length > 0)) throw message.missing('content');
   return { ...raw, role: role === 'developer' ? 'system' : role, content: content ?? '' };
+}
+
+/** What a template writes of a call. */
+function demandCall(call: FieldReader): void {
+  const called = call.object('function');
+  if (!called) throw call.missing('function');
+  if (called.string('name', MOST_NAME) === undefined) throw called.missing('name');
+  const given = called.raw('arguments');
+  if (given === undefined) throw called.missing('arguments');
+  const isArguments = typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given));
+  if (!isArguments) throw called.invalid('arguments', 'must be JSON in a string, or an object');
 }
 
 function contentOf(message: FieldReader): string | undefined {

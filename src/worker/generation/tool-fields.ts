@@ -38,6 +38,8 @@ function demandFunction(tool: FieldReader): void {
   tool.oneOf('type', ['function']);
   const wanted = tool.object('function');
   if (!wanted) throw tool.missing('function');
+  wanted.object('parameters');
+  wanted.string('description', Infinity);
   const name = wanted.string('name', 128);
   if (!name) throw wanted.missing('name');
   if (!NAME.test(name)) throw wanted.invalid('name', 'must be made of letters, digits, underscores and dashes');

@@ -12,6 +12,7 @@ const chat = (fields: object, info = INFO) =>
   readWish({ form: 'chat', body: json({ model: 'm', messages, ...fields }) }, info);
 const completion = (fields: object) =>
   readWish({ form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) }, INFO);
+const callsWith = (called: object): object => ({ role: 'assistant', tool_calls: [{ function: called }] });
 const tools = [{ type: 'function', function: { name: 'look' } }];
 
 describe('what is read of a body', () => {
@@ -72,6 +73,9 @@ describe('what is read of a body', () => {
     ['logit_bias', { logit_bias: { 1: 101 } }],
     ['response_format.type', { response_format: { type: 'xml' } }],
     ['grammar', { grammar: 'x', response_format: { type: 'json_object' } }],
+    ['tools[0].function.parameters', { tools: [{ function: { name: 'look', parameters: 5 } }] }],
+    ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [5] }] }],
+    ['messages[0].tool_calls[0].function.arguments', { messages: [callsWith({ name: 'look', arguments: 5 })] }],
     ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'look up' } }] }],
     ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
     ['messages[0].role', { messages: [{ role: 'wizard', content: 'x' }] }],

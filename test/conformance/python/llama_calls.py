@@ -112,7 +112,8 @@ def _():
     equal(refusal(messages=[{"role": "user", "content": content}]), ("messages[0].content[1].type", "invalid_value"))
     equal(refusal(messages=[{"role": "robot", "content": "x"}]), ("messages[0].role", "invalid_value"))
     equal(refusal(modalities=["text", "audio"], audio={"voice": "alloy", "format": "wav"})[0], "modalities")
-    for fields in ({"messages": [{"role": "user", "content": "ab " * 2000}]}, {"max_tokens": 1024}):
+    texts = [{"messages": [{"role": "user", "content": text}]} for text in ("ab " * 2000, "ab " * 200_000)]
+    for fields in (*texts, {"max_tokens": 1024}):
         equal(refusal(**fields), ("messages", "context_length_exceeded"))
         equal(refusal(**fields, stream=True), ("messages", "context_length_exceeded"))
 

@@ -184,6 +184,23 @@ def _():
         equal((error.param, error.code), ("tool_choice", "unsupported_parameter"))
 
 
+@check("llama tools: what is no tool and no call is refused by name")
+def _():
+    def refusal(**fields):
+        error = raises(openai.BadRequestError, lambda: chat(**{**asked(max_tokens=4), **fields}))
+        return error.param, error.code
+
+    for parameters in (5, [], "a"):
+        tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+        equal(refusal(tools=tools), ("tools[0].function.parameters", "invalid_value"))
+    for call, place in ((5, ""), ({"id": "1", "type": "function", "function": 5}, ".function"),
+                        ({"function": {"name": "f", "arguments": 5}}, ".function.arguments")):  # fmt: skip
+        messages = [*MESSAGES, {"role": "assistant", "tool_calls": [call]}]
+        equal(refusal(messages=messages), (f"messages[1].tool_calls[0]{place}", "invalid_value"))
+    equal(refusal(messages=[*MESSAGES, {"role": "assistant", "tool_calls": [{"function": {}}]}]),
+          ("messages[1].tool_calls[0].function.name", "missing_required_parameter"))  # fmt: skip
+
+
 @check("llama tools: their results are read in the next turn")
 def _():
     (call,) = chat(**written(CALL, tools=[SWITCH], max_tokens=200)).choices[0].message.tool_calls

@@ -75,7 +75,7 @@ describe('embeddings on llama.cpp', () => {
     ['more numbers than the model makes', { input: 'x', dimensions: 65 }, 'invalid_value'],
     ['tokens of another model', { input: [1, 99_999] }, 'invalid_value'],
     ['an empty text', { input: ['x', ''] }, 'invalid_value'],
-    ['a text longer than a run', { input: 'x'.repeat(200) }, 'invalid_value'],
+    ['a text longer than a run', { input: 'x'.repeat(200) }, 'context_length_exceeded'],
     ['nothing', { input: [] }, 'invalid_value'],
   ])('refuse %s, alone', async (_, fields, code) => {
     const [bad, good] = await engine.embed([asked(fields), asked({ input: 'x' })]);

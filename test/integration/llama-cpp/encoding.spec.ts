@@ -75,9 +75,14 @@ describe('prompts for llama.cpp', () => {
       'messages[0].content[0]',
     ],
     ['no messages', [], 'messages'],
-    ['more text than any context holds', [{ role: 'user', content: 'x'.repeat(100_000) }], 'messages'],
   ])('refuse %s', async (_, messages, param) => {
     await expect(chat(messages)).rejects.toMatchObject({ code: 'invalid_value', param });
+  });
+
+  it('refuse more text than any context holds, with its length', async () => {
+    const message = expect.stringContaining('maximum context length is 256 tokens');
+    const refusal = { code: 'context_length_exceeded', param: 'messages', message };
+    await expect(chat([{ role: 'user', content: 'x'.repeat(100_000) }])).rejects.toMatchObject(refusal);
   });
 
   it('refuse chats for a model without a template, and tools for one that knows none', async () => {

@@ -5,6 +5,8 @@ export type EmbeddingInput = string | readonly number[];
 
 export interface EmbeddingRequest {
   readonly inputs: readonly EmbeddingInput[];
+  /** `input` is one text, not a list. */
+  readonly isOne: boolean;
   /** Length of the vectors; absent: as the model makes them. */
   readonly dimensions: number | undefined;
 }
@@ -24,10 +26,14 @@ export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits): Emb
   if (!Array.isArray(listed) || listed.length === 0)
     throw invalid('`input` is a text, a list of texts, or tokens.', 'input');
   return {
-    inputs: listed.map((one: unknown, index) => inputOf(one, isOne ? 'input' : `input[${index}]`, limits)),
+    inputs: listed.map((one: unknown, index) => inputOf(one, paramOf(index, isOne), limits)),
+    isOne,
     dimensions: dimensionsOf(dimensions, limits),
   };
 }
+
+/** Its name in messages. */
+export const paramOf = (index: number, isOne: boolean): string => (isOne ? 'input' : `input[${index}]`);
 
 function inputOf(input: unknown, param: string, { vocabularySize }: EmbeddingLimits): EmbeddingInput {
   if (typeof input === 'string' && input !== '') return input;

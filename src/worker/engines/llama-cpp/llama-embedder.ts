@@ -2,7 +2,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { type EmbedItem, type Embedding, type EngineInfo, type ItemOutcome, type TextEmbedder } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
 import { type EmbeddingInfo, type EmbeddingOperations, type EmbeddingSettings } from './embedding-protocol.js';
-import { type EmbeddingInput, readEmbeddingRequest } from './embedding-request.js';
+import { type EmbeddingRequest, paramOf, readEmbeddingRequest } from './embedding-request.js';
 import { embeddingRuns, type TextPiece } from './embedding-runs.js';
 import { LlamaChild } from './llama-child.js';
 import { type LlamaEmbeddingOptions } from './llama-embedding-options.js';
@@ -84,10 +84,11 @@ export class LlamaEmbedder implements TextEmbedder {
       if (item.signal.aborted) throw cancelledError(item.requestId);
       const { dimensions: full, vocabularySize } = this.#use();
       const { shortenable } = this.#options;
-      const { inputs, dimensions = full } = readEmbeddingRequest(item.body, {
+      const request = readEmbeddingRequest(item.body, {
         ...{ dimensions: full, vocabularySize, shortenable },
       });
-      const tokens = await this.#tokens(inputs);
+      const { inputs, dimensions = full } = request;
+      const tokens = await this.#tokens(request);
       const pieces = tokens.map((own, input) => ({ item: index, input, tokens: own }));
       return { item, dimensions, pieces, vectors: new Float32Array(inputs.length * dimensions), error: undefined };
     } catch (error) {
@@ -95,14 +96,18 @@ export class LlamaEmbedder implements TextEmbedder {
     }
   }
 
-  async #tokens(inputs: readonly EmbeddingInput[]): Promise<readonly Int32Array[]> {
+  async #tokens({ inputs, isOne }: EmbeddingRequest): Promise<readonly Int32Array[]> {
     const texts = inputs.filter(input => typeof input === 'string');
     const most = Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
-    for (const text of texts)
-      if (text.length > most * LONGEST_TOKEN_BYTES) throw tooLong(`${text.length} characters`, most);
+    inputs.forEach((input, index) => {
+      if (typeof input === 'string' && input.length > most * LONGEST_TOKEN_BYTES)
+        throw tooLong({ param: paramOf(index, isOne), is: `${input.length} characters`, most });
+    });
     const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
     const tokens = inputs.map(input => (typeof input === 'string' ? cut.shift()! : Int32Array.from(input)));
-    for (const { length } of tokens) if (length > most) throw tooLong(`${length} tokens`, most);
+    tokens.forEach(({ length }, index) => {
+      if (length > most) throw tooLong({ param: paramOf(index, isOne), is: `${length} tokens`, most });
+    });
     return tokens;
   }
 
@@ -174,5 +179,7 @@ function outcomeOf({ item, error, dimensions, vectors, pieces }: Work): ItemOutc
   return succeeded({ vectors, dimensions, usage: { promptTokens, completionTokens: 0, cachedTokens: 0 } });
 }
 
-const tooLong = (what: string, most: number): DomainError =>
-  new DomainError('invalid_value', `\`input\`: a text of ${what}; the model takes ${most} tokens.`, { param: 'input' });
+function tooLong({ param, is, most }: { param: string; is: string; most: number }): DomainError {
+  const message = `\`${param}\` has ${is}; this model takes at most ${most} tokens in one text.`;
+  return new DomainError('context_length_exceeded', message, { param });
+}

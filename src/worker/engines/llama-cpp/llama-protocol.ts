@@ -146,7 +146,7 @@ export type FromChild<Info> =
   | {
       readonly type: 'refused';
       readonly id: number;
-      readonly code: 'invalid_value' | 'unsupported_parameter';
+      readonly code: 'invalid_value' | 'unsupported_parameter' | 'context_length_exceeded';
       readonly message: string;
       readonly param?: string;
     }

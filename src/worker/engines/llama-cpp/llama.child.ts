@@ -10,8 +10,6 @@ import { StepRunner } from './native/step-runner.js';
 import { vocabularyOf } from './native/token-text.js';
 import { warmUp } from './native/warm-up.js';
 
-/** Longest token that any vocabulary is expected to have, in bytes; only guards against texts of many megabytes. */
-const LONGEST_TOKEN_BYTES = 256;
 /** Compiled grammars that are kept. */
 const GRAMMARS = 32;
 
@@ -33,8 +31,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;
-  const mostBytes = contextTokens * LONGEST_TOKEN_BYTES;
-  const encoder = new PromptEncoder({ bindings, model: native, vocabularySize, template, mostBytes });
+  const encoder = new PromptEncoder({ bindings, model: native, vocabularySize, template, contextTokens });
   const grammar = grammarShelf(
     text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
   );

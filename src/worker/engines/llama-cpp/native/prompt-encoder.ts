@@ -4,14 +4,17 @@ import { type NativeBindings, type NativeModel } from './llama-library.js';
 import { Refusal } from './refusal.js';
 import { TOKEN } from './token-text.js';
 
+/** Longest token that any vocabulary is expected to have, in bytes; only guards against texts of many megabytes. */
+const LONGEST_TOKEN_BYTES = 256;
+
 export interface EncoderParts {
   readonly bindings: NativeBindings;
   readonly model: NativeModel;
   readonly vocabularySize: number;
   /** Jinja, as the file has it; undefined: the model is not for chat. */
   readonly template: string | undefined;
-  /** Longest text that can fit: bytes. */
-  readonly mostBytes: number;
+  /** Tokens of one sequence. */
+  readonly contextTokens: number;
 }
 
 /** What callers sent as tokens of the model. */
@@ -44,7 +47,7 @@ export class PromptEncoder {
         if (this.#chat === undefined)
           throw new Refusal(
             'invalid_value',
-            'The model brings no chat template; it takes `/v1/completions` only.',
+            'The file of this model brings no chat template, so it only continues texts: use `/v1/completions`, or the file of a model that was tuned for chat.',
             'model',
           );
         return this.#begun(this.#chat.render(prompt), 'messages');
@@ -53,10 +56,14 @@ export class PromptEncoder {
 
   /** Begins with the model's first token, once. */
   #begun(pieces: readonly { text: string; control: boolean }[], param: string): Uint32Array {
-    const { model, mostBytes } = this.#parts;
+    const { model, contextTokens } = this.#parts;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    if (bytes > mostBytes)
-      throw new Refusal('invalid_value', `${bytes} bytes of text are more than the model's context can hold.`, param);
+    if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
+      throw new Refusal(
+        'context_length_exceeded',
+        `This model's maximum context length is ${contextTokens} tokens. However, your ${param} has ${bytes} bytes of text, which are more. Please reduce the length of the ${param}.`,
+        param,
+      );
     const tokens = pieces.flatMap(({ text, control }) => [...model.tokenize(text, control)]);
     const bos = model.tokenBos();
     if (model.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
