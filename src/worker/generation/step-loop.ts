@@ -8,23 +8,12 @@ import {
 import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/generation-activity.js';
+import { FlyingSteps } from './flying-steps.js';
 import { type LiveSequence } from './live-sequence.js';
-import { StepPace } from './step-pace.js';
+import { StepNews } from './step-news.js';
 import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from './text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
-
-interface News {
-  readonly sequence: LiveSequence;
-  /** Absent: a token counts. */
-  readonly end?: GenerationEnd;
-}
-
-interface Flight {
-  readonly plan: GenerationPlan<LiveSequence>;
-  readonly outcome: Promise<TextOutcome>;
-  isOver: boolean;
-}
 
 /**
  * Decide, act, learn, for ever: plans of the scheduler go to the backend, the next one while one runs wherever that can be planned,
@@ -36,15 +25,8 @@ export class StepLoop {
   readonly #scheduler: GenerationScheduler<LiveSequence>;
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
-  /** The step that runs, and the one sent behind it. */
-  #flights: Flight[] = [];
-  readonly #pace = new StepPace();
-  /** Monotonic milliseconds: when the step that runs began. */
-  #beganMs = 0;
-  /** For the sequences, in order. */
-  readonly #news: News[] = [];
-  /** News wait while the scheduler learns, until the next step is under way; those that come while others are told, behind them. */
-  #isHeld = false;
+  readonly #flying: FlyingSteps;
+  readonly #news = new StepNews();
   #wake: () => void = () => undefined;
   /** While the backend cannot be opened, all who are here end with this. */
   #outage: Error | undefined;
@@ -63,9 +45,10 @@ export class StepLoop {
     this.#scheduler = new GenerationScheduler<LiveSequence>({
       ...scheduling,
       memory: backend.memory,
-      emitted: sequence => this.#hear({ sequence }),
-      ended: (sequence, end) => this.#hear({ sequence, end }),
+      emitted: sequence => this.#news.hear({ sequence }),
+      ended: (sequence, end) => this.#ended(sequence, end),
     });
+    this.#flying = new FlyingSteps(backend, nowMs);
   }
 
   /** Numbers for the worker's Health. */
@@ -129,44 +112,33 @@ export class StepLoop {
     while (!this.#stopped) {
       if (this.#found) await this.#recover(this.#found.error);
       const nowMs = this.nowMs();
-      if (this.#flights.length === 0) this.#send(this.#scheduler.plan(nowMs));
-      if (this.#flights.length > 0) await this.#accompany();
-      else if (this.#news.length > 0) this.#spread();
+      if (this.#flying.size === 0) this.#send(this.#scheduler.plan(nowMs));
+      if (this.#flying.size > 0) await this.#accompany();
+      else if (this.#news.waiting > 0) this.#news.spread();
       else await this.#sleep(this.#scheduler.nextWakeMs(nowMs) - nowMs);
     }
-    while (this.#flights.length > 0) await this.#land();
-    this.#spread();
+    while (this.#flying.size > 0) await this.#land();
+    this.#news.spread();
   }
 
   #send(plan: GenerationPlan<LiveSequence> | undefined): void {
     if (plan === undefined) return;
     this.#announce(plan);
-    const flight: Flight = { plan, outcome: this.backend.run(plan), isOver: false };
-    const over = (): void => void (flight.isOver = true);
-    // Also of one that nobody waits for any more, because the one before it found the backend dead.
-    flight.outcome.then(over, over);
-    if (this.#flights.push(flight) === 1) this.#beganMs = this.nowMs();
+    this.#flying.send(plan);
   }
 
   /** While a step runs: what the one before it drew is told, and, late, so that who comes by then is in it, the next one is sent. */
   async #accompany(): Promise<void> {
-    const [flight] = this.#flights as [Flight];
-    this.#spread();
-    await over(flight, this.#beganMs + this.#pace.planAfterMs(flight.plan) - this.nowMs());
-    if (!flight.isOver && !this.#stopped) this.#send(this.#scheduler.planAhead(this.nowMs()));
+    this.#news.spread();
+    if ((await this.#flying.untilLate()) && !this.#stopped) this.#send(this.#scheduler.planAhead(this.nowMs()));
     await this.#land();
   }
 
   async #land(): Promise<void> {
-    const [{ plan, outcome }] = this.#flights as [Flight];
     try {
-      const learnt = await outcome;
-      this.#flights.shift();
-      const nowMs = this.nowMs();
-      this.#pace.observe(plan, nowMs - this.#beganMs);
-      this.#beganMs = nowMs;
-      if (learnt.type !== 'skipped' && itemsOf(plan).length > 0) this.#counts.steps += 1;
-      this.#learn(learnt);
+      const { plan, outcome } = await this.#flying.landed();
+      if (outcome.type !== 'skipped' && itemsOf(plan).length > 0) this.#counts.steps += 1;
+      this.#news.hold(() => this.#scheduler.complete(this.#read(outcome), this.nowMs()));
     } catch (error) {
       await this.#recover(error as Error);
     }
@@ -180,15 +152,6 @@ export class StepLoop {
         resolve();
       };
     });
-  }
-
-  #learn(outcome: TextOutcome): void {
-    this.#isHeld = true;
-    try {
-      this.#scheduler.complete(this.#read(outcome), this.nowMs());
-    } finally {
-      this.#isHeld = false;
-    }
   }
 
   #announce(plan: GenerationPlan<LiveSequence>): void {
@@ -216,7 +179,7 @@ export class StepLoop {
   async #recover(error: Error): Promise<void> {
     this.#logger.warn({ err: error, running: this.#scheduler.running }, 'the backend is gone: opening it again');
     this.#counts.losses += 1;
-    this.#flights = [];
+    this.#flying.forget();
     this.#scheduler.lost(error);
     for (let open = false; !open && !this.#stopped;) open = await this.#reopen();
     this.#tell(this.#stopped ? error : undefined);
@@ -242,33 +205,10 @@ export class StepLoop {
     }
   }
 
-  #hear(news: News): void {
-    if (news.end) this.#live.delete(news.sequence);
-    this.#news.push(news);
-    if (!this.#isHeld) this.#spread();
+  #ended(sequence: LiveSequence, end: GenerationEnd): void {
+    this.#live.delete(sequence);
+    this.#news.hear({ sequence, end: this.#outage ? { type: 'failed', error: this.#outage } : end });
   }
-
-  #spread(): void {
-    this.#isHeld = true;
-    try {
-      for (let news = this.#news.shift(); news; news = this.#news.shift()) {
-        const { sequence, end } = news;
-        if (end) sequence.ended(this.#outage ? { type: 'failed', error: this.#outage } : end);
-        else sequence.emitted();
-      }
-    } finally {
-      this.#isHeld = false;
-    }
-  }
-}
-
-/** Resolves when the step is over, or at the latest after so long. */
-async function over({ outcome }: Flight, mostMs: number): Promise<void> {
-  if (mostMs < 1) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>(resolve => (timer = setTimeout(resolve, mostMs)));
-  await Promise.race([outcome, late]).catch(() => undefined);
-  clearTimeout(timer);
 }
 
 function readOne(sequence: LiveSequence, result: ItemResult, drawn: ReadonlyMap<TextSequence, Drawn>): ItemResult {
