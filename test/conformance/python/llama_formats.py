@@ -1,8 +1,10 @@
 """Chat on llama.cpp: answers that a schema or a grammar holds, and calls of tools."""
 
 import json
+from datetime import date, datetime, time
 from enum import Enum
 from typing import List, Literal, Optional, Union
+from uuid import UUID
 
 import openai
 from pydantic import BaseModel, Field
@@ -43,6 +45,14 @@ class Siding(BaseModel):
     after: Optional["Siding"]
 
 
+class Shift(BaseModel):
+    day: date
+    since: datetime
+    bell: time
+    id: UUID
+    until: Optional[datetime]
+
+
 class SwitchTrack(BaseModel):
     to: int
     speed: Optional[Literal["slow", "fast"]]
@@ -66,6 +76,13 @@ def _():
         final = stream.get_final_completion()
     equal(done[0].parsed, final.choices[0].message.parsed)
     equal(final.choices[0].message.parsed, client.chat.completions.parse(**fields).choices[0].message.parsed)
+
+
+@check("llama formats: dates, times and identifiers are some")
+def _():
+    for seed in range(8):
+        completion = client.chat.completions.parse(**asked(response_format=Shift, seed=seed, **ENOUGH))
+        holds(isinstance(completion.choices[0].message.parsed, Shift), said(completion))
 
 
 @check("llama formats: a schema may contain itself")

@@ -70,6 +70,24 @@ describe('a grammar on llama.cpp', () => {
     expect(Math.max(...sound)).toBeLessThanOrEqual(6);
   });
 
+  it('holds formats: dates that there are, times with their zone, identifiers', async () => {
+    const properties = {
+      ...{ day: { ...string, format: 'date' }, at: { ...string, format: 'date-time' } },
+      ...{ time: { ...string, format: 'time' }, id: { ...string, format: 'uuid' } },
+    };
+    const given = { type: 'object', properties, required: ['day', 'at', 'time', 'id'] };
+    const all = (await answers(schema(given), 40)).map(
+      answer => parsed(answer) as Record<'day' | 'at' | 'time' | 'id', string>,
+    );
+    expect(all.length).toBeGreaterThan(20);
+    for (const { day, at, time, id } of all) {
+      expect(new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10)).toBe(day);
+      expect(Date.parse(at)).not.toBeNaN();
+      expect(Date.parse(`2026-01-01T${time}`)).not.toBeNaN();
+      expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+    }
+  });
+
   it('may leave out what is optional, and nothing else', async () => {
     const properties = { a: { type: 'null' }, b: { type: 'boolean' }, c: { type: 'null' } };
     const objects = await answers(schema({ type: 'object', properties, required: ['b'] }), 60);

@@ -34,6 +34,7 @@ describe('schemaGrammar', () => {
       { type: 'object' },
       '"{" space (string space ":" space value (space "," space string space ":" space value)*)? space "}"',
     ],
+    [{ type: ['string', 'null'], format: 'date-time' }, '("\\"" date-time "\\"" | null)'],
     [{}, 'value'],
   ])('of %j', (schema, text) => {
     expect(root(schema)).toBe(text);
@@ -50,7 +51,7 @@ describe('schemaGrammar', () => {
     [{ type: 'thing' }, 'schema.type'],
     [{ $ref: 'https://example.com' }, 'schema.$ref'],
     [{ $ref: '#/nowhere' }, 'leads nowhere'],
-    [{ type: 'object', properties: { a: { type: 'string', format: 'date' } } }, 'schema.properties.a.format'],
+    [{ type: 'object', properties: { a: { type: 'string', format: 'email' } } }, 'schema.properties.a.format'],
     [{ type: 'object', properties: {}, required: ['a'] }, '"a" is no property'],
     [{ $ref: '#/__proto__' }, 'leads nowhere'],
     [{ type: 'object', properties: { a: { type: [] } } }, '`schema.properties.a.type`: must be a list of at least one'],

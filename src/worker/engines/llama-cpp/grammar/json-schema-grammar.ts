@@ -1,4 +1,4 @@
-import { either, grammarText, literal } from './json-rules.js';
+import { either, grammarText, KNOWN_FORMATS, literal } from './json-rules.js';
 import { repeated } from './repetition.js';
 import {
   boundsOf,
@@ -89,6 +89,8 @@ class SchemaRules {
       case 'array':
         return this.#array(schema, path);
       case 'string':
+        if (schema.format !== undefined)
+          return this.#only(schema, path, ['type', 'format'], () => format(schema, path));
         return this.#only(schema, path, ['type', 'minLength', 'maxLength'], () => this.#string(schema, path));
       case 'number':
       case 'integer':
@@ -195,6 +197,11 @@ class SchemaRules {
   }
 }
 
+function format({ format: name }: Schema, path: string): string {
+  if (KNOWN_FORMATS.includes(name)) return `"\\"" ${String(name)} "\\""`;
+  throw refused(`${path}.format`, `cannot be held; those that can are ${KNOWN_FORMATS.join(', ')}; got ${shown(name)}`);
+}
+
 interface Member {
   readonly text: string;
   readonly isRequired: boolean;
@@ -211,7 +218,7 @@ function without(schema: Schema, type: unknown): Schema {
   const own: Readonly<Record<string, readonly string[]>> = {
     object: ['properties', 'required', 'additionalProperties'],
     array: ['items', 'minItems', 'maxItems'],
-    string: ['minLength', 'maxLength'],
+    string: ['minLength', 'maxLength', 'format'],
   };
   const foreign = Object.entries(own).flatMap(([name, keywords]) => (name === type ? [] : keywords));
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !foreign.includes(keyword)));
