@@ -38,6 +38,8 @@ export class PlaneEvents implements OnApplicationBootstrap, OnApplicationShutdow
   readonly #queues = new Map<string, string>();
   #client: Redis | undefined;
   #closing = false;
+  #stop: () => void = () => undefined;
+  readonly #stopped = new Promise<void>(resolve => (this.#stop = resolve));
   #loop: Promise<void> | undefined;
 
   readonly events$: Observable<QueueEvent> = this.#events.asObservable();
@@ -62,6 +64,8 @@ export class PlaneEvents implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationShutdown(): Promise<void> {
     this.#closing = true;
     this.#client?.disconnect();
+    // A client that is ended between two attempts to reach Redis forgets who waits for it.
+    this.#stop();
     await this.#loop;
     this.#events.complete();
   }
@@ -70,14 +74,18 @@ export class PlaneEvents implements OnApplicationBootstrap, OnApplicationShutdow
   async #run(client: Redis): Promise<void> {
     while (!this.#closing) {
       try {
-        if (this.#cursors.size === 0) await this.#findEnds(client);
-        await this.#read(client);
+        await Promise.race([this.#stopped, this.#readOn(client)]);
       } catch (error) {
         if (this.#closing) return;
         this.#logger.debug({ err: error }, 'reading events failed; trying again');
         await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
       }
     }
+  }
+
+  async #readOn(client: Redis): Promise<void> {
+    if (this.#cursors.size === 0) await this.#findEnds(client);
+    await this.#read(client);
   }
 
   async #findEnds(client: Redis): Promise<void> {
