@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { createGateway } from './gateway/bootstrap.js';
-import { ConfigError } from './platform/config/config-problem.js';
+import { ConfigError, problemText } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
@@ -10,12 +10,13 @@ import { onParentLost } from './platform/process/parent-loss.js';
 import { engineObjections } from './worker/engines/engine-objections.js';
 
 async function bootstrap(): Promise<void> {
-  const { settings, models } = loadConfig({ askEngine: engineObjections });
+  const { settings, models, warnings } = loadConfig({ askEngine: engineObjections });
   const { host, port } = settings.server;
   // Asked before any worker is started for nothing.
   const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
   if (taken !== undefined) return fail(taken);
   const app = await createGateway({ settings, models });
+  for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   // Callers are still connected when `npm run up` was killed: their requests are worth finishing.
   onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { problemText } from '../platform/config/config-problem.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { engineObjections } from '../worker/engines/engine-objections.js';
 import { EXIT } from './cli-error.js';
@@ -42,6 +43,11 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
   return [
     ...machine,
     { what: 'configuration', state: 'ok', detail: `${settings.workers.modelsFile} and every setting are valid` },
+    ...config.warnings.map((warning): Diagnosis => ({
+      what: 'configuration',
+      state: 'warn',
+      detail: problemText(warning),
+    })),
     ...checkEngineLibraries(models),
     await checkModelFiles(models, settings),
     await checkPort(settings.server),

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { addApiKey } from '../platform/auth/keys-file.js';
 import { KEY_LIMITS, keyLimit, type KeyLimits } from '../platform/auth/key-limits.js';
 import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
+import { launchDirectory } from '../platform/config/launch-directory.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { print, say } from './terminal.js';
 
@@ -29,7 +31,7 @@ const createCommand = (): Command =>
     .option('--limit <name=number...>', `limits of this key alone: ${KEY_LIMITS.join(', ')}`, addLimit)
     .option('--file <path>', `keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
     .action(({ tenant, scope, limit, file }: CreateOptions) => {
-      const configured = file ?? loadConfig().settings.auth.keysFile;
+      const configured = file === undefined ? loadConfig().settings.auth.keysFile : resolve(launchDirectory(), file);
       const path = configured || DEFAULT_FILE;
       const { key, entry } = addApiKey(path, { tenant, scopes: scope, ...(limit && { limits: limit }) });
       print(key);

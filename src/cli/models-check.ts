@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { launchDirectory } from '../platform/config/launch-directory.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { findingsOf, ModelShelf, type ShelvedModel } from '../platform/hub/model-shelf.js';
@@ -24,15 +26,19 @@ interface CheckOptions {
 export const modelsCheckCommand = (): Command =>
   new Command('check')
     .description('models.yaml, the options of every engine, and the files of every pulled model')
+    .argument('[file]', 'models file (default: workers.models_file)')
     .option('--fast', 'presence and sizes only, no checksums')
     .option('--json', 'for programs')
     .addHelpText(
       'after',
       '\nA wrong models.yaml ends with 2 and all its mistakes, each with line and column; wrong files with 1.',
     )
-    .action((options: CheckOptions) =>
+    .action((file: string | undefined, options: CheckOptions) =>
       interruptible(async signal => {
-        const { settings, models } = loadConfig({ askEngine: engineObjections });
+        const { settings, models } = loadConfig({
+          askEngine: engineObjections,
+          ...(file !== undefined && { modelsFile: resolve(launchDirectory(), file) }),
+        });
         const shelf = new ModelShelf(settings.hub.modelsDir);
         const verdicts = await checkModels(models, shelf, { checksums: !options.fast, signal });
         if (options.json) printJson({ ok: verdicts.every(({ ok }) => ok), models: verdicts });

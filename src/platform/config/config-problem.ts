@@ -13,13 +13,14 @@ export interface ConfigProblem {
 export class ConfigError extends Error {
   constructor(readonly problems: readonly ConfigProblem[]) {
     super(
-      `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${problems.map(line).join('\n')}`,
+      `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${problems.map(problem => `  ${problemText(problem)}`).join('\n')}`,
     );
     this.name = 'ConfigError';
   }
 }
 
-function line({ origin, path, value, message }: ConfigProblem): string {
+/** `config/models.yaml:3:5  models[0].id = "tts": what is wrong` */
+export function problemText({ origin, path, value, message }: ConfigProblem): string {
   const what = path === undefined ? '' : `${path}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}: `;
-  return `  ${origin}  ${what}${message}`;
+  return `${origin}  ${what}${message}`;
 }

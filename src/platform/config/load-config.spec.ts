@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConfigError } from './config-problem.js';
+import { ConfigError, problemText } from './config-problem.js';
 import { loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, settingsFrom } from './settings.js';
@@ -14,6 +14,7 @@ const CHECKED: Partial<Record<SettingPath, string>> = {
   'server.host': '127.0.0.2',
   'server.cors_origins': 'https://other.example',
   'redis.url': 'redis://other.example',
+  'database.url': 'postgres://other.example/db',
 };
 
 describe('loadConfig', () => {
@@ -55,7 +56,9 @@ describe('loadConfig', () => {
     SETTING_PATHS.filter(path => path !== 'workers.models_file').map(path => [environmentName(path), path] as const),
   )('honours %s', (name, path) => {
     const value = CHECKED[path] ?? anotherValue(settingDefinition(path));
-    expect(load({ [name]: String(value) }).sources.get(path)).toEqual({ value, origin: name });
+    const needed: Record<string, string> = {};
+    if (path === 'queue.driver') needed.SWITCHYARD_REDIS_URL = 'redis://other.example';
+    expect(load({ ...needed, [name]: String(value) }).sources.get(path)).toEqual({ value, origin: name });
   });
 
   it('honours SWITCHYARD_WORKERS_MODELS_FILE', () => {
@@ -74,7 +77,8 @@ describe('loadConfig', () => {
   });
 
   it('takes QUEUE_DRIVER for queue.driver', () => {
-    expect(load({ QUEUE_DRIVER: 'redis' }).sources.get('queue.driver')).toEqual({
+    const redis = { SWITCHYARD_REDIS_URL: 'redis://other.example' };
+    expect(load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver')).toEqual({
       value: 'redis',
       origin: 'QUEUE_DRIVER',
     });
@@ -139,6 +143,38 @@ describe('loadConfig', () => {
     const environment = { SWITCHYARD_WORKERS_RESTART_MIN_MS: '500', SWITCHYARD_WORKERS_RESTART_MAX_MS: '100' };
     expect(problems(environment).map(({ path }) => path)).toEqual(['workers.restart_min_ms']);
     expect(problems({ SWITCHYARD_QUEUE_MAX_BYTES: '5' })[0]?.origin).toBe('SWITCHYARD_QUEUE_MAX_BYTES');
+  });
+
+  it.each([
+    ['DATABASE_URL', 'mysql://user:secret@db/name', 'database.url: must look like postgres://'],
+    ['SWITCHYARD_DATABASE_URL', 'postgres:/db', 'database.url: must look like postgres://'],
+    ['QUEUE_DRIVER', 'redis', 'queue.driver = "redis": needs redis.url, such as redis://127.0.0.1:6379'],
+    ['SWITCHYARD_DATA_DIR', 'config/models.yaml', 'data.dir = "config/models.yaml": must be a folder'],
+    ['SWITCHYARD_DATA_DIR', 'config/models.yaml/below', 'config/models.yaml is a file'],
+  ])('refuses %s=%s with a configuration message that holds no secret', (name, value, message) => {
+    expect(() => load({ [name]: value })).toThrow(ConfigError);
+    const [problem, ...others] = problems({ [name]: value });
+    expect(others).toEqual([]);
+    expect(problemText(problem!)).toMatch(new RegExp(`^${name} `));
+    expect(problemText(problem!)).toContain(message);
+    expect(problemText(problem!)).not.toContain('secret');
+  });
+
+  it('says that a file cannot be read instead of failing with a stack trace', () => {
+    rmSync(join(directory, 'config/models.yaml'));
+    mkdirSync(join(directory, 'config/models.yaml'));
+    expect(problems()).toEqual([{ origin: 'config/models.yaml', message: 'cannot be read (EISDIR)' }]);
+  });
+
+  it('warns of an empty list of models, and of a speech model whose voices clients cannot know', () => {
+    write('models.yaml', 'models: []\n');
+    expect(load().warnings).toEqual([
+      { origin: 'config/models.yaml:1:9', message: expect.stringContaining('`models` is empty') },
+    ]);
+    write('models.yaml', 'models:\n  - { id: t, kind: tts, engine: synthetic, capabilities: [speech] }\n');
+    expect(load().warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      expect.stringMatching(/^models\[0\]\.id: a speech model without `voices`/),
+    ]);
   });
 
   it('misses a settings file that SWITCHYARD_CONFIG names, and a models file that is not there', () => {

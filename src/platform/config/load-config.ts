@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigError, type ConfigProblem } from './config-problem.js';
+import { crossProblems } from './cross-checks.js';
 import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, modelsFromFile, type ModelsFile } from './models-file.js';
 import { SettingSource, type SourcedValue } from './setting-source.js';
@@ -7,18 +8,20 @@ import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-enviro
 import { settingsFromFile } from './settings-file.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
 import { readYamlFile } from './yaml-file.js';
-import { doorProblems } from '../auth/door-checks.js';
-import { HostExceptions } from '../storage/host-exceptions.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
   /** Effective value and origin (`default`, `file:line` or the variable) of each setting. */
   readonly sources: ReadonlyMap<SettingPath, SourcedValue>;
+  /** What starts but probably is not meant. */
+  readonly warnings: readonly ConfigProblem[];
 }
 
 export interface LoadOptions {
   readonly environment?: NodeJS.ProcessEnv;
+  /** In place of `workers.models_file`; relative to `directory`. */
+  readonly modelsFile?: string;
   /** Relative file names are resolved from here. */
   readonly directory?: string;
   /** Lets the engines judge the `options` of their models; without it they do when a worker starts. */
@@ -37,17 +40,15 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const overrides = settingsFromEnvironment(environment);
   const sources = merge(file, overrides);
   const settings = settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
-  const models = readModels(directory, settings.workers.modelsFile, askEngine);
+  const models = readModels(directory, options.modelsFile ?? settings.workers.modelsFile, askEngine);
   const problems = [
     ...file.problems,
     ...overrides.problems,
-    ...contradictions(sources),
-    ...badHosts(sources),
-    ...doorProblems(settings, path => sources.get(path)!.origin),
+    ...crossProblems(settings, sources, directory),
     ...models.problems,
   ];
   if (problems.length > 0) throw new ConfigError(problems);
-  return { settings, models: models.models, sources };
+  return { settings, models: models.models, sources, warnings: models.warnings };
 }
 
 function readSettings(directory: string, named: string | undefined): SettingSource {
@@ -63,7 +64,8 @@ function readSettings(directory: string, named: string | undefined): SettingSour
 function readModels(directory: string, name: string, askEngine: EngineCheck | undefined): ModelsFile {
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return modelsFromFile(file, askEngine);
-  return { models: [], problems: [{ origin: name, message: 'no such file; `workers.models_file` names it' }] };
+  const problem = { origin: name, message: 'no such file; `workers.models_file` names it' };
+  return { models: [], problems: [problem], warnings: [] };
 }
 
 function merge(file: SettingSource, overrides: SettingSource): Map<SettingPath, SourcedValue> {
@@ -73,39 +75,4 @@ function merge(file: SettingSource, overrides: SettingSource): Map<SettingPath, 
     merged.set(path, overrides.values.get(path) ?? file.values.get(path) ?? fallback);
   }
   return merged;
-}
-
-const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
-  ['workers.restart_min_ms', 'workers.restart_max_ms', 'the first pause cannot be longer than the longest'],
-  ['server.upload_limit_bytes', 'queue.max_bytes', 'else an allowed upload could never be queued'],
-  ['server.upload_limit_bytes', 'queue.max_bytes_per_model', 'else an allowed upload could never be queued'],
-];
-
-function contradictions(sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] {
-  return NOT_ABOVE.flatMap(([lower, upper, why]) => {
-    const low = sources.get(lower);
-    const high = sources.get(upper);
-    if (!low || !high || low.value <= high.value) return [];
-    const origin = low.origin === 'default' ? high.origin : low.origin;
-    return [{ origin, path: lower, value: low.value, message: `must not exceed ${upper} (${high.value}): ${why}` }];
-  });
-}
-
-const HOST_LISTS: readonly SettingPath[] = [
-  'fetch.allow_hosts',
-  'batch.webhook_allow_hosts',
-  'pull.callback_allow_hosts',
-];
-
-const badHosts = (sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] =>
-  HOST_LISTS.flatMap(path => badHostsOf(path, sources));
-
-function badHostsOf(path: SettingPath, sources: ReadonlyMap<SettingPath, SourcedValue>): ConfigProblem[] {
-  const { value, origin } = sources.get(path)!;
-  try {
-    new HostExceptions(String(value));
-    return [];
-  } catch (error) {
-    return [{ origin, path, value, message: (error as Error).message }];
-  }
 }

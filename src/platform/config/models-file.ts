@@ -16,17 +16,20 @@ export type EngineCheck = (model: ModelSpec) => readonly EngineObjection[];
 export interface ModelsFile {
   readonly models: readonly ModelSpec[];
   readonly problems: readonly ConfigProblem[];
+  /** What starts but probably is not meant. */
+  readonly warnings: readonly ConfigProblem[];
 }
 
 /** Compiles `models:` into specs; every problem carries its line, its field and what is allowed. */
 export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []): ModelsFile {
-  if (file.problems.length > 0) return { models: [], problems: file.problems };
+  if (file.problems.length > 0) return { models: [], problems: file.problems, warnings: [] };
   const list: unknown = file.document.get('models');
   const root = file.document.contents;
   if (!isMap(root) || !isSeq(list)) {
     return {
       models: [],
       problems: [{ origin: file.originOf(root), message: 'must hold `models:` and a list below it' }],
+      warnings: [],
     };
   }
   const problems: ConfigProblem[] = root.items
@@ -36,16 +39,26 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
       path: String(item.key),
       message: 'no such section; only `models`',
     }));
+  const warnings: ConfigProblem[] = [];
+  if (list.items.length === 0) warnings.push({ origin: file.originOf(list), message: NO_MODELS });
   const names = new Map<string, string>();
   const models = list.items.flatMap((entry, index) => {
     const reader = new ModelReader(file, entry, `models[${index}]`);
     const model = reader.read();
     problems.push(...reader.problems);
     if (model) problems.push(...clashes(model, names, reader), ...objections(model, reader, askEngine));
+    if (model && speaksBlindly(model)) warnings.push(reader.problem('id', model.id, NO_VOICES));
     return model ? [model] : [];
   });
-  return { models, problems };
+  return { models, problems, warnings };
 }
+
+const NO_MODELS = '`models` is empty: every request is answered with 404 model_not_found until a model is added';
+const NO_VOICES = 'a speech model without `voices`: clients must send the voice names of the engine, not alloy or echo';
+
+/** Voice names pass through `openai-http` as they are; every other engine has its own. */
+const speaksBlindly = ({ kind, engine, voices }: ModelSpec): boolean =>
+  kind === 'tts' && engine !== 'openai-http' && Object.keys(voices).length === 0;
 
 /** Ids and aliases share one name space: a request's `model` must mean one thing. */
 function clashes(model: ModelSpec, names: Map<string, string>, reader: ModelReader): ConfigProblem[] {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { type ConfigProblem } from './config-problem.js';
 
 /** A parsed YAML file that can tell the place of everything in it. */
@@ -10,14 +10,16 @@ export interface YamlFile {
   originOf(node: unknown): string;
 }
 
-/** @returns undefined when there is no such file. @throws Error when it exists and cannot be read. */
+/** @returns undefined when there is no such file; one that cannot be read is a problem of it. */
 export function readYamlFile(path: string, name: string): YamlFile | undefined {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    const problem = { origin: name, message: `cannot be read (${code})` };
+    return { document: new Document(), problems: [problem], originOf: () => name };
   }
   return parseYaml(text, name);
 }

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { CommandRun } from './command-run.js';
 
 const run = (...args: readonly string[]) => new CommandRun(args).ended;
@@ -35,5 +37,28 @@ describe('switchyard', () => {
 
   it('names the command that was probably meant', async () => {
     expect(await run('transcibe')).toMatchObject({ code: 2, stderr: expect.stringContaining('transcribe') });
+  });
+
+  describe('file names on the command line', () => {
+    let folder: string;
+    beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'cli-'))));
+    afterEach(() => rmSync(folder, { recursive: true }));
+    const runThere = (...args: readonly string[]) => new CommandRun(args, { INIT_CWD: folder }).ended;
+
+    it('keys create --file writes into the current folder', async () => {
+      expect(await runThere('keys', 'create', '--tenant', 'acme', '--file', 'mine.yaml')).toMatchObject({ code: 0 });
+      expect(readFileSync(join(folder, 'mine.yaml'), 'utf8')).toContain('tenant: acme');
+    });
+
+    it('models check FILE checks that models file, and ends with 2 when it is wrong', async () => {
+      writeFileSync(
+        join(folder, 'own.yaml'),
+        'models:\n  - { id: own, kind: stt, engine: synthetic, capabilities: [x] }\n',
+      );
+      expect(await runThere('models', 'check', 'own.yaml')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('own.yaml:2:'),
+      });
+    });
   });
 });

@@ -1,0 +1,81 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { doorProblems } from '../auth/door-checks.js';
+import { HostExceptions } from '../storage/host-exceptions.js';
+import { type ConfigProblem } from './config-problem.js';
+import { type SourcedValue } from './setting-source.js';
+import { type SettingPath, type Settings } from './settings.js';
+
+type Sources = ReadonlyMap<SettingPath, SourcedValue>;
+
+/** What no setting can tell alone: contradictions between settings, and values that point to nothing usable. */
+export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] => [
+  ...contradictions(sources),
+  ...badHosts(sources),
+  ...missingRedis(settings, sources),
+  ...badDatabase(sources),
+  ...badDataFolder(sources, directory),
+  ...doorProblems(settings, path => sources.get(path)!.origin),
+];
+
+const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
+  ['workers.restart_min_ms', 'workers.restart_max_ms', 'the first pause cannot be longer than the longest'],
+  ['server.upload_limit_bytes', 'queue.max_bytes', 'else an allowed upload could never be queued'],
+  ['server.upload_limit_bytes', 'queue.max_bytes_per_model', 'else an allowed upload could never be queued'],
+];
+
+function contradictions(sources: Sources): ConfigProblem[] {
+  return NOT_ABOVE.flatMap(([lower, upper, why]) => {
+    const low = sources.get(lower);
+    const high = sources.get(upper);
+    if (!low || !high || low.value <= high.value) return [];
+    const origin = low.origin === 'default' ? high.origin : low.origin;
+    return [{ origin, path: lower, value: low.value, message: `must not exceed ${upper} (${high.value}): ${why}` }];
+  });
+}
+
+const HOST_LISTS: readonly SettingPath[] = [
+  'fetch.allow_hosts',
+  'batch.webhook_allow_hosts',
+  'pull.callback_allow_hosts',
+];
+
+const badHosts = (sources: Sources): ConfigProblem[] => HOST_LISTS.flatMap(path => badHostsOf(path, sources));
+
+function badHostsOf(path: SettingPath, sources: Sources): ConfigProblem[] {
+  const { value, origin } = sources.get(path)!;
+  try {
+    new HostExceptions(String(value));
+    return [];
+  } catch (error) {
+    return [{ origin, path, value, message: (error as Error).message }];
+  }
+}
+
+function missingRedis({ queue, redis }: Settings, sources: Sources): ConfigProblem[] {
+  if (queue.driver !== 'redis' || redis.url !== '') return [];
+  const message = 'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)';
+  return [{ origin: sources.get('queue.driver')!.origin, path: 'queue.driver', value: queue.driver, message }];
+}
+
+/** The value is not quoted: it may hold a password. */
+function badDatabase(sources: Sources): ConfigProblem[] {
+  const { value, origin } = sources.get('database.url')!;
+  if (value === '' || /^postgres(ql)?:\/\/[^/\s]/.test(String(value))) return [];
+  const message = 'must look like postgres://user:password@host:5432/name, or be empty for SQLite in data.dir';
+  return [{ origin, path: 'database.url', message }];
+}
+
+function badDataFolder(sources: Sources, directory: string): ConfigProblem[] {
+  const { value, origin } = sources.get('data.dir')!;
+  const file = fileOnTheWay(resolve(directory, String(value)));
+  if (file === undefined) return [];
+  return [{ origin, path: 'data.dir', value, message: `must be a folder, or not exist yet; ${file} is a file` }];
+}
+
+/** The nearest existing ancestor of `path`, or `path` itself, if it is not a folder. */
+function fileOnTheWay(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found) return found.isDirectory() ? undefined : path;
+  return dirname(path) === path ? undefined : fileOnTheWay(dirname(path));
+}
