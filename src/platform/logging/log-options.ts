@@ -1,5 +1,7 @@
 import { type DestinationStream, type LoggerOptions } from 'pino';
+import { isColorSupported, prettyFactory } from 'pino-pretty';
 import { type Settings } from '../config/settings.js';
+import { standardOutput } from './log-output.js';
 import { currentRequestId } from './request-lines.js';
 
 export interface LogOptions {
@@ -15,17 +17,22 @@ export interface LogOptions {
  * What pino is told. Log lines hold ids, names, sizes and times: never headers (keys), query strings, bodies, audio or
  * text of requests. The request id joins a line when it is written, so a request that says nothing costs nothing.
  */
-export function pinoOptions({ level, pretty, bindings = {} }: LogOptions): LoggerOptions {
+export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
   return {
     level,
     base: { pid: process.pid, ...bindings },
-    ...(isPretty(pretty) && {
-      transport: { target: 'pino-pretty', options: { singleLine: true, ignore: 'pid,hostname' } },
-    }),
     redact: { paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'], remove: true },
     mixin: withRequestId,
     hooks: { logMethod: quietFramework },
   };
+}
+
+/** Where lines go: JSON, or text for people, on standard output. */
+export function logDestination({ pretty, destination }: LogOptions): DestinationStream {
+  const output = destination ?? standardOutput();
+  if (destination !== undefined || !isPretty(pretty)) return output;
+  const format = prettyFactory({ singleLine: true, ignore: 'pid,hostname', colorize: isColorSupported });
+  return { write: line => output.write(format(line)) };
 }
 
 function withRequestId(): object {

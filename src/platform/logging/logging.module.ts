@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { type DestinationStream } from 'pino';
-import { type LogOptions, pinoOptions } from './log-options.js';
+import { logDestination, type LogOptions, pinoOptions } from './log-options.js';
 
 /**
  * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`; `app.useLogger(app.get(Logger))` with
@@ -12,9 +12,7 @@ import { type LogOptions, pinoOptions } from './log-options.js';
 export class LoggingModule {
   static forRoot(options: LogOptions): DynamicModule {
     const pino = { ...pinoOptions(options), wrapSerializers: false };
-    const pinoHttp: [typeof pino, DestinationStream] | typeof pino = options.destination
-      ? [pino, options.destination]
-      : pino;
+    const pinoHttp: [typeof pino, DestinationStream] = [pino, logDestination(options)];
     // Without routes, nestjs-pino gives its logger alone: no middleware, no child logger per request.
     return { module: LoggingModule, imports: [LoggerModule.forRoot({ pinoHttp, forRoutes: [] })] };
   }

@@ -21,6 +21,8 @@ export interface ProcessOptions {
   readonly env: NodeJS.ProcessEnv;
   /** `advanced` carries typed arrays as they are; both ends are Node. Absent: `json`. */
   readonly serialization?: 'json' | 'advanced';
+  /** How long it may live on when this process is killed, until it is killed as well (3000). It should end earlier by itself. */
+  readonly orphanLimitMs?: number;
   /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
   onMessage(message: ProcessMessage): void;
   /** Once, after the process has ended or could not be started. */
@@ -29,6 +31,8 @@ export interface ProcessOptions {
 }
 
 const KEPT_LINES = 50;
+/** A worker cancels what it runs, a batch processor writes its checkpoint and releases its lease. */
+const ORPHAN_LIMIT_MS = 3000;
 
 /**
  * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that nobody reads
@@ -46,7 +50,7 @@ export class SupervisedProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       serialization: options.serialization ?? 'json',
     });
-    guard(this.#child);
+    guard(this.#child, options.orphanLimitMs ?? ORPHAN_LIMIT_MS);
     this.#drain('stdout', this.#child.stdout);
     this.#drain('stderr', this.#child.stderr);
     this.#child.on('message', message => this.#onMessage(message));

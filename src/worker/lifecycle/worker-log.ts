@@ -1,6 +1,7 @@
 import { type LoggerService } from '@nestjs/common';
 import { type Logger, pino, type DestinationStream } from 'pino';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { standardOutput } from '../../platform/logging/log-output.js';
 
 /** Injection token of the process's `Logger`, for code without Nest. */
 export const WORKER_LOG = Symbol('WORKER_LOG');
@@ -17,7 +18,7 @@ export interface WorkerLogOptions {
  */
 export function workerLog(
   { workerId, model, logLevel }: WorkerLogOptions,
-  destination: DestinationStream = pino.destination({ dest: 1, sync: false }),
+  destination: DestinationStream = standardOutput(),
 ): Logger {
   return pino({ level: logLevel, base: { pid: process.pid, worker: workerId, model: model.id } }, destination);
 }

@@ -47,6 +47,8 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     this.exited = new Promise<void>(resolve => (resolveExited = resolve));
     this.#process = new SupervisedProcess({
       ...{ command: process.execPath, args: [entry, JSON.stringify(settings)], env, serialization: 'advanced' },
+      // Nothing is worth finishing; its parent may itself have been killed seconds after the gateway.
+      orphanLimitMs: 0,
       onMessage: message => this.#receive(message),
       onExit: exit => {
         this.#die(exit);
