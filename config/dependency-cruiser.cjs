@@ -81,7 +81,7 @@ module.exports = {
       from: { path: '^src/gateway/jobs/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^src/gateway/',
-        pathNot: '^src/gateway/(jobs/|api/(docs/|dto-validation|form-fields|json-body|multipart-error))',
+        pathNot: '^src/gateway/(jobs/|api/(docs/|dto-validation|form-fields|form-parts|json-body|multipart-error))',
       },
     },
     {

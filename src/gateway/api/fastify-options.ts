@@ -5,6 +5,7 @@ import { type FastifyMultipartOptions } from '@fastify/multipart';
 import { type Settings } from '../../platform/config/settings.js';
 import { sendError } from './error-reply.js';
 import { LONGEST_FIELD } from './form-fields.js';
+import { isPartAFile } from './form-parts.js';
 import { toDomainError } from './http-error.js';
 import { requestIdFor } from './request-id.js';
 
@@ -13,6 +14,9 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the idle limit of usual load balancers (60 s), so that they close first and never meet a closed socket. */
 const KEEP_ALIVE_MS = 72_000;
+
+/** Headers of one part: its name, the name of its file, its type. */
+const PART_HEADER_BYTES = 16_384;
 
 /** How the gateway listens: limits, ids, and answers for what never reaches a route. */
 export function fastifyOptions({ server }: Settings) {
@@ -45,8 +49,9 @@ function multipartOptions(): FastifyMultipartOptions {
     fields: 100,
     parts: 110,
     headerPairs: 50,
+    headerSize: PART_HEADER_BYTES,
   };
-  return { limits, throwFileSizeLimit: false };
+  return { limits, throwFileSizeLimit: false, isPartAFile };
 }
 
 /** Bytes that are no HTTP request, or came too slowly. There is no request to answer through, so it is written by hand. */

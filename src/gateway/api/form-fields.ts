@@ -1,11 +1,11 @@
-import { type MultipartValue } from '@fastify/multipart';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type FieldPart } from './form-parts.js';
 import { MAX_REFERENCE_BYTES } from './known-speakers.js';
 
 /** Data URLs of voices are the only long fields; in base64, with the prefix. */
 export const LONGEST_FIELD = Math.ceil(MAX_REFERENCE_BYTES / 3) * 4 + 256;
-/** Any other field: a prompt, a chunking strategy. */
-const LONGEST_TEXT = 1_048_576;
+/** Any other field: a prompt, a chunking strategy. Also all text of a form that has no voices. */
+export const LONGEST_TEXT = 1_048_576;
 /** Room for the text fields of one form: four voices and a long prompt. */
 export const LONGEST_FORM = 4 * LONGEST_FIELD + LONGEST_TEXT;
 
@@ -20,12 +20,11 @@ export class FormFields {
   #length = 0;
 
   /** @throws DomainError `invalid_value` for a value, or a form, above its limit. */
-  add({ fieldname, value, valueTruncated }: Pick<MultipartValue, 'fieldname' | 'value' | 'valueTruncated'>): void {
-    const [, name = '', key = ''] = /^(.*?)(?:\[([^\]]*)\])?$/s.exec(fieldname) ?? [];
-    const length = typeof value === 'string' ? value.length : 0;
-    this.#length += length;
+  add({ fieldname, value, valueTruncated }: Omit<FieldPart, 'type'>): void {
+    const [name, key] = nameAndKey(fieldname);
+    this.#length += value.length;
     const longest = name === 'known_speaker_references' ? LONGEST_FIELD : LONGEST_TEXT;
-    if (valueTruncated || length > longest || this.#length > LONGEST_FORM) {
+    if (valueTruncated || value.length > longest || this.#length > LONGEST_FORM) {
       throw new DomainError('invalid_value', `\`${name}\` is too long.`, { param: name });
     }
     if (value === '') return;
@@ -54,4 +53,10 @@ export class FormFields {
       [...this.#values].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
     );
   }
+}
+
+/** `x[key]` → x, key; `x[]` and `x` → x and nothing. */
+function nameAndKey(fieldname: string): readonly [name: string, key: string] {
+  const open = fieldname.endsWith(']') ? fieldname.lastIndexOf('[') : -1;
+  return open < 0 ? [fieldname, ''] : [fieldname.slice(0, open), fieldname.slice(open + 1, -1)];
 }

@@ -9,6 +9,7 @@ import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
 import { type AudioUrl } from '../worker-pool/worker-task.js';
 import { audioUrl, filenameOf } from './audio-url.js';
 import { FormFields, LONGEST_FORM } from './form-fields.js';
+import { formParts } from './form-parts.js';
 import { multipartError } from './multipart-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -48,7 +49,7 @@ export class UploadReader {
     const form = new FormFields();
     let file: SentFile | undefined;
     try {
-      for await (const part of request.parts()) {
+      for await (const part of formParts(request, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
         else file = await this.take(part, file, () => refuseBoth(form.values(), beforeFile));
       }

@@ -2,7 +2,8 @@ import { type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
-import { FormFields, LONGEST_FORM } from '../../api/form-fields.js';
+import { FormFields, LONGEST_TEXT } from '../../api/form-fields.js';
+import { formParts } from '../../api/form-parts.js';
 import { multipartError } from '../../api/multipart-error.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -30,7 +31,7 @@ export async function readFileForm<T, R>(
   const form = new FormFields();
   let taken: { readonly value: T } | undefined;
   try {
-    for await (const part of partsOf(request)) {
+    for await (const part of formParts(request, LONGEST_TEXT)) {
       if (part.type === 'field') form.add(part);
       else if (taken) throw new DomainError('too_many_files', 'Send one file per request.', { param: rules.part });
       else taken = { value: await rules.take(named(part, rules.part), form.values()) };
@@ -40,16 +41,6 @@ export async function readFileForm<T, R>(
   } catch (error) {
     if (taken) await rules.forget(taken.value);
     throw error;
-  }
-}
-
-/** What goes wrong while parts are read is the sender's; what goes wrong with storing them is ours. */
-async function* partsOf(request: FastifyRequest): ReturnType<FastifyRequest['parts']> {
-  const parts = request.parts()[Symbol.asyncIterator]();
-  for (;;) {
-    const step = await parts.next().catch((error: unknown) => Promise.reject(multipartError(error) as Error));
-    if (step.done) return;
-    yield step.value;
   }
 }
 
@@ -65,7 +56,7 @@ export async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> 
 function refuseAtTheDoor<T>(request: FastifyRequest, { part, maxBytes }: FormRules<T>): void {
   if (!request.isMultipart())
     throw new DomainError('unsupported_media_type', `Send multipart/form-data with the bytes as \`${part}\`.`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes + LONGEST_FORM) throw fileTooLarge(maxBytes);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT) throw fileTooLarge(maxBytes);
 }
 
 function named(part: MultipartFile, name: string): MultipartFile {

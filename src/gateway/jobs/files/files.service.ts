@@ -37,7 +37,7 @@ export class FilesService {
     const take = async (part: Parameters<typeof bytesOf>[0], before: Fields): Promise<Uploaded> => {
       if ('purpose' in before || 'expires_after' in before) parseDto(FileCreateDto, { purpose: 'batch', ...before });
       const written = await this.writer.write(tenant, bytesOf(part), limitsOf(before.purpose, this.settings, maxBytes));
-      return { ...written, filename: part.filename.slice(0, LONGEST_NAME) };
+      return { ...written, filename: nameOf(part).slice(0, LONGEST_NAME) };
     };
     const rules = { part: 'file', maxBytes, take, forget: (uploaded: Uploaded) => this.writer.forget(uploaded) };
     return readFileForm(request, rules, (uploaded, fields) => this.#publish(tenant, uploaded, fields));
@@ -80,3 +80,7 @@ export class FilesService {
 
 /** Names are for people; a longer one is cut. */
 const LONGEST_NAME = 255;
+
+/** @param filename undefined where a part of application/octet-stream has none, whatever the parser's types say */
+const nameOf = ({ filename, fieldname }: { filename: string | undefined; fieldname: string }): string =>
+  filename ?? fieldname;
