@@ -5,7 +5,6 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
-import { FailedAttempts } from '../platform/auth/failed-attempts.js';
 import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-origin.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './api/docs/swagger.js';
@@ -52,12 +51,12 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   fastify.removeContentTypeParser('text/plain');
   keepJsonBytes(fastify);
   logRequests(fastify);
-  registerHttpHooks(fastify, app.get(IntakeGate));
+  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = settings.server;
+  registerHttpHooks(fastify, { gate: app.get(IntakeGate), bodyRate: { windowMs, minRate } });
   registerCrossOriginHooks(fastify, app.get(CrossOrigins));
   registerAccessHooks(fastify, {
     authenticator: app.get(Authenticator),
     publicMetrics: settings.auth.publicMetrics,
-    failures: new FailedAttempts(settings.auth.failuresPerMinute),
   });
   registerUnroutedHook(fastify);
   const inner = app.get(InnerRequests);

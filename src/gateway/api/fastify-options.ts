@@ -1,17 +1,16 @@
-import { type Socket } from 'node:net';
-import { STATUS_CODES } from 'node:http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type FastifyMultipartOptions } from '@fastify/multipart';
 import { type Settings } from '../../platform/config/settings.js';
+import { answerBrokenHttp } from './broken-http.js';
 import { sendError } from './error-reply.js';
 import { LONGEST_FIELD } from './form-fields.js';
 import { isPartAFile } from './form-parts.js';
 import { toDomainError } from './http-error.js';
 import { requestIdFor } from './request-id.js';
 
-/** A client has this long for its headers, and this long for a whole request: 25 MiB at 0.7 Mbit/s. */
+/** A client has this long for its headers; its body is measured by `BodyWatch`. */
 const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 300_000;
+const HEADERS_CHECK_MS = 5000;
 /** Longer than the idle limit of usual load balancers (60 s), so that they close first and never meet a closed socket. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -26,10 +25,14 @@ export function fastifyOptions({ server }: Settings) {
     requestIdHeader: false as const,
     trustProxy: false,
     return503OnClosing: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A missing Host is refused by a hook, in the envelope; Node would answer without any body.
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: HEADERS_CHECK_MS,
+      requestTimeout: 0,
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: 512 },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -52,29 +55,4 @@ function multipartOptions(): FastifyMultipartOptions {
     headerSize: PART_HEADER_BYTES,
   };
   return { limits, throwFileSizeLimit: false, isPartAFile };
-}
-
-/** Bytes that are no HTTP request, or came too slowly. There is no request to answer through, so it is written by hand. */
-function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = brokenHttpStatus(error.code);
-  const message = `The request is not valid HTTP: ${STATUS_CODES[status] ?? 'Bad Request'}.`;
-  const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } });
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'x-should-retry: false',
-    `x-request-id: ${requestIdFor({ headers: {} })}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function brokenHttpStatus(code: string | undefined): number {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
-  return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
 }

@@ -2,13 +2,26 @@ import { type IncomingHttpHeaders, type IncomingMessage, type Server } from 'nod
 import { type FastifyInstance } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { unroutable } from './http-error.js';
+import { OpenConnections } from '../../platform/http/open-connections.js';
+import { type BodyRate, BodyWatch } from './body-watch.js';
+import { endSlowRequest } from './broken-http.js';
 import { type IntakeGate } from './intake-gate.js';
+import { hasUnreadBody } from './lingering-body.js';
 import { REQUEST_ID_HEADER, refuseUnusableRequestId } from './request-id.js';
 import { EXPOSED_HEADERS } from './request-timings.js';
 
+export interface HttpHookOptions {
+  readonly gate: IntakeGate;
+  readonly bodyRate: BodyRate;
+}
+
 /** Headers of every response, and the checks that come before any route, the unknown ones included. */
-export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): void {
+export function registerHttpHooks(fastify: FastifyInstance, { gate, bodyRate }: HttpHookOptions): void {
+  const bodies = new BodyWatch(bodyRate);
+  const connections = new OpenConnections(fastify.server);
   fastify.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     void reply.headers({ [REQUEST_ID_HEADER]: request.id, 'access-control-expose-headers': EXPOSED_HEADERS });
     forgetTypeOfNothing(request.headers);
     try {
@@ -25,7 +38,7 @@ export function registerHttpHooks(fastify: FastifyInstance, gate: IntakeGate): v
     done(null, payload);
   });
   fastify.addHook('preClose', done => {
-    cutAfter(fastify.server, LAST_WORDS_MS);
+    cutAfter(fastify.server, connections);
     done();
   });
 }
@@ -55,9 +68,15 @@ function forgetTypeOfNothing(headers: IncomingHttpHeaders): void {
 
 /** All requests are settled by now: this long may the last answers take, then uploads nobody waits for are cut. */
 const LAST_WORDS_MS = 500;
+/** WebSockets have this long for their close handshake. */
+const LAST_SOCKETS_MS = 2500;
 
-/** Without it, one client that sends slowly would hold up the end of the process for minutes. */
-function cutAfter(server: Server, ms: number): void {
-  const timer = setTimeout(() => server.closeAllConnections(), ms);
-  server.once('close', () => clearTimeout(timer));
+/** Without it, one client that sends slowly or never closes its side would hold up the end of the process. */
+function cutAfter(server: Server, connections: OpenConnections): void {
+  const requests = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  const sockets = setTimeout(() => connections.destroyAll(), LAST_SOCKETS_MS);
+  server.once('close', () => {
+    clearTimeout(requests);
+    clearTimeout(sockets);
+  });
 }

@@ -55,11 +55,16 @@ export class RealtimeGateway implements OnModuleInit {
       this.sessions.demandRoom();
       visitor = { principal, ticket: await this.door.admit(request, principal) };
     } catch (error) {
-      const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');
-      return refuseUpgrade(socket, known);
+      return refuseUpgrade(socket, error);
     }
-    if (socket.destroyed) return visitor.ticket?.leave();
-    this.#server.handleUpgrade(request, socket, head, webSocket => void this.#accept(webSocket, request, visitor));
+    // `ws` destroys what it cannot upgrade, such as a socket whose peer has gone meanwhile, and calls nobody.
+    const leave = () => visitor.ticket?.leave();
+    if (socket.destroyed) return leave();
+    socket.once('close', leave);
+    this.#server.handleUpgrade(request, socket, head, webSocket => {
+      socket.off('close', leave);
+      void this.#accept(webSocket, request, visitor);
+    });
   }
 
   #demandOrigin({ headers }: IncomingMessage): void {

@@ -4,6 +4,8 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { HttpAdapterHost } from '@nestjs/core';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { endConnection } from '../../platform/http/end-connection.js';
+import { demandHandshake } from './websocket-handshake.js';
 
 /** Takes over the connection: from here on the socket is the handler's. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -49,15 +51,26 @@ export class UpgradeRouter implements OnApplicationBootstrap, OnApplicationShutd
   #dispatch(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // A peer that resets the connection before anybody listens must not end the process.
     socket.on('error', () => socket.destroy());
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    try {
+      const route = this.#routeOf(request);
+      demandHandshake(request);
+      route.handler(request, socket, head);
+    } catch (error) {
+      refuseUpgrade(socket, error);
+    }
+  }
+
+  #routeOf({ url = '' }: IncomingMessage): Route {
+    const path = url.split('?', 1)[0] ?? '';
     const route = this.#routes.find(({ matches }) => matches(path));
-    if (route) route.handler(request, socket, head);
-    else refuseUpgrade(socket, new DomainError('unknown_url', `No WebSocket is served at ${path}.`));
+    if (route) return route;
+    throw new DomainError('unknown_url', `No WebSocket is served at ${path}.`);
   }
 }
 
-/** Answers an upgrade that is not wanted with the usual error envelope, and closes. */
-export function refuseUpgrade(socket: Duplex, error: DomainError): void {
+/** Answers an upgrade that is not wanted with the usual error envelope, and closes the connection. */
+export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
+  const error = thrown instanceof DomainError ? thrown : new DomainError('internal_error', 'Something went wrong.');
   const body = JSON.stringify(errorEnvelope(error));
   const headers = {
     ...retryHeaders(error),
@@ -66,5 +79,5 @@ export function refuseUpgrade(socket: Duplex, error: DomainError): void {
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${error.definition.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  endConnection(socket, `HTTP/1.1 ${error.definition.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }

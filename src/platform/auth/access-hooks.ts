@@ -2,7 +2,6 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { type Authenticator } from './authenticator.js';
 import { accessOf, isPage } from './access-policy.js';
 import { basicToken, bearerToken } from './credentials.js';
-import { type FailedAttempts } from './failed-attempts.js';
 import { ANYBODY, demandScope, type Principal } from './principal.js';
 
 const principals = new WeakMap<FastifyRequest, Principal>();
@@ -19,17 +18,13 @@ export const tenantOf = (request: FastifyRequest): string => principalOf(request
 export interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly publicMetrics: boolean;
-  readonly failures: FailedAttempts;
 }
 
 /**
  * The guard of every route, Swagger and unknown ones included. A Fastify hook and not a Nest guard, because those see
  * Nest's own routes only. Runs before any body is read.
  */
-export function registerAccessHooks(
-  fastify: FastifyInstance,
-  { authenticator, publicMetrics, failures }: AccessOptions,
-): void {
+export function registerAccessHooks(fastify: FastifyInstance, { authenticator, publicMetrics }: AccessOptions): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
     const access = accessOf(route, { publicMetrics });
@@ -38,18 +33,17 @@ export function registerAccessHooks(
       if (access !== 'public' && access !== 'any') demandScope(principalOf(request), access);
       done();
     } catch (error) {
-      // Without a key nothing was tried.
-      const tried = request.headers.authorization !== undefined;
-      done((tried ? failures.answerTo(error, request.ip) : error) as Error);
+      done(error as Error);
     }
   });
 }
 
 function entering(request: FastifyRequest, reply: FastifyReply, authenticator: Authenticator): Principal {
-  const { headers } = request;
+  const { headers, ip: address } = request;
   const page = isPage(request.routeOptions.url);
   try {
-    return authenticator.authenticate(bearerToken(headers) ?? (page ? basicToken(headers) : undefined));
+    const token = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
+    return authenticator.authenticateRequest(token, { headers, address });
   } catch (error) {
     void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
     throw error;

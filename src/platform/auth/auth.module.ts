@@ -3,6 +3,7 @@ import { Global, Module } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { Authenticator } from './authenticator.js';
 import { CrossOrigins } from './cross-origin.js';
+import { FailedAttempts } from './failed-attempts.js';
 import { KeyRing } from './key-ring.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
@@ -26,6 +27,11 @@ import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
       provide: CrossOrigins,
       inject: [SETTINGS],
       useFactory: ({ server }: Settings) => new CrossOrigins(server.corsOrigins),
+    },
+    {
+      provide: FailedAttempts,
+      inject: [SETTINGS],
+      useFactory: ({ auth }: Settings) => new FailedAttempts(auth.failuresPerMinute),
     },
     Authenticator,
   ],

@@ -1,11 +1,18 @@
 import { type IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { FailedAttempts } from './failed-attempts.js';
 import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
+
+export interface Caller {
+  readonly headers: IncomingMessage['headers'];
+  /** IP address of the peer. */
+  readonly address?: string | undefined;
+}
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
 @Injectable()
@@ -13,6 +20,7 @@ export class Authenticator {
   constructor(
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
+    private readonly failures: FailedAttempts = new FailedAttempts(0),
   ) {}
 
   /** False: no keys are asked for, and everybody is `ANYBODY`, whatever they present. */
@@ -29,14 +37,31 @@ export class Authenticator {
     return principal;
   }
 
-  /** A WebSocket's opening request: header, or OpenAI's subprotocol. @throws DomainError `invalid_api_key` */
-  authenticateUpgrade({ headers }: Pick<IncomingMessage, 'headers'>): Principal {
-    return this.authenticate(bearerToken(headers) ?? subprotocolToken(headers));
+  /** A request over HTTP. @param token from its headers @throws DomainError as `#signIn` */
+  authenticateRequest(token: string | undefined, { headers, address }: Caller): Principal {
+    return this.#signIn(token, address, headers.authorization !== undefined);
   }
 
-  /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError `invalid_api_key` */
-  authenticateHandshake({ auth, headers }: { auth: unknown; headers: IncomingMessage['headers'] }): Principal {
-    return this.authenticate(handshakeToken(auth, headers));
+  /** A WebSocket's opening request: header, or OpenAI's subprotocol. @throws DomainError as `#signIn` */
+  authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Principal {
+    return this.#signIn(bearerToken(headers) ?? subprotocolToken(headers), socket.remoteAddress);
+  }
+
+  /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */
+  authenticateHandshake({ auth, headers, address }: Caller & { readonly auth: unknown }): Principal {
+    return this.#signIn(handshakeToken(auth, headers), address);
+  }
+
+  /**
+   * Failures count by address, where something was tried.
+   * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
+   */
+  #signIn(token: string | undefined, address = '', tried = token !== undefined): Principal {
+    try {
+      return this.authenticate(token);
+    } catch (error) {
+      throw tried ? this.failures.answerTo(error, address) : error;
+    }
   }
 
   /** False once its key was withdrawn. For connections that outlive many requests. */

@@ -15,6 +15,18 @@ export const SETTINGS_TABLE = {
     GIB,
     'Largest upload. Every other limit (spool, both gRPC sides) follows from it.',
   ),
+  'server.body_timeout_ms': ms(
+    30_000,
+    100,
+    DAY_MS,
+    'A request body that brings less than server.body_min_rate over this long is ended with 408.',
+  ),
+  'server.body_min_rate': bytes(
+    512,
+    0,
+    GIB,
+    'Least rate of a request body, per second; 0 = it may only not be silent.',
+  ),
   'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long a drain waits for requests that workers already have.'),
   'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
   'server.cors_origins': text('', 'Web pages that may call from a browser: origins with commas, or *.'),

@@ -12,6 +12,7 @@ import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
+import { OpenConnections } from '../../../src/platform/http/open-connections.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 
@@ -48,6 +49,8 @@ export class GatewayRig {
     readonly app: NestFastifyApplication,
     readonly url: string,
     private readonly dataDir: string,
+    /** Of the HTTP server, upgraded ones included. */
+    readonly connections: OpenConnections,
   ) {}
 
   static async start({ models, settings = {}, launch = fixtureLaunch }: RigOptions): Promise<GatewayRig> {
@@ -59,9 +62,10 @@ export class GatewayRig {
       .compile();
     const built = module.createNestApplication<NestFastifyApplication>(gatewayAdapter(effective), APPLICATION_OPTIONS);
     const app = configureGateway(built, effective);
+    const connections = new OpenConnections(app.getHttpServer());
     leftover(() => app.close());
     await app.listen(0, '127.0.0.1');
-    return new GatewayRig(app, await app.getUrl(), dataDir);
+    return new GatewayRig(app, await app.getUrl(), dataDir, connections);
   }
 
   get port(): number {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 
 export interface RawAnswer {
   readonly status: number;
@@ -21,15 +21,17 @@ export class RawHttp {
       this.received += chunk.toString('latin1');
       wake();
     });
-    socket.on('close', () => {
+    const end = () => {
       this.ended = true;
       wake();
-    });
+    };
+    socket.on('end', end).on('close', end);
     socket.on('error', () => undefined);
   }
 
-  static async open(port: number): Promise<RawHttp> {
-    const socket = connect(port, '127.0.0.1');
+  /** @param options `allowHalfOpen`: a peer that never closes its own side */
+  static async open(port: number, options: Pick<TcpNetConnectOpts, 'allowHalfOpen'> = {}): Promise<RawHttp> {
+    const socket = connect({ port, host: '127.0.0.1', ...options });
     await once(socket, 'connect');
     return new RawHttp(socket);
   }
@@ -48,6 +50,13 @@ export class RawHttp {
       body: rest.join('\r\n\r\n'),
       closed: this.ended,
     };
+  }
+
+  /** The head of an answer without a body, such as 101. */
+  async head(): Promise<Pick<RawAnswer, 'status' | 'head'>> {
+    await this.until(() => this.ended || this.received.includes('\r\n\r\n'));
+    const head = this.received.split('\r\n\r\n', 1)[0] ?? '';
+    return { status: Number(head.split(' ')[1]), head: head.toLowerCase() };
   }
 
   private isWhole(): boolean {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { WebSocket } from 'ws';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { type KeyLimits } from '../../../src/platform/auth/key-limits.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
@@ -9,6 +10,7 @@ import { FixtureWorker } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
+import { FeedClient } from '../live-feed/feed-client.js';
 
 type Settings = Partial<Record<SettingPath, SettingValue>>;
 
@@ -160,6 +162,33 @@ describe('wrong keys', () => {
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
     expect((await quick(rig, acme)).status).toBe(404);
   });
+
+  it('count over HTTP, WebSockets and Socket.IO together', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'auth.failures_per_minute': 3 });
+    expect((await quick(rig, 'sk-wrong')).status).toBe(401);
+    expect(await opening(rig, 'sk-wrong')).toBe(401);
+    await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({ data: code('invalid_api_key') });
+    expect(await opening(rig, 'sk-wrong')).toBe(429);
+    await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({ data: code('rate_limit_exceeded') });
+    expect((await quick(rig, 'sk-wrong')).status).toBe(429);
+    expect(await opening(rig, acme)).toBe(101);
+  });
+
+  const code = (expected: string) => ({ error: { code: expected } });
+
+  /** 101, or the status that a WebSocket to /v1/realtime is refused with. */
+  async function opening({ url }: GatewayRig, token: string): Promise<number> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`, { headers: bearer(token) });
+    socket.on('error', () => undefined);
+    return new Promise(resolve => {
+      socket.once('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
+      socket.once('open', () => {
+        socket.close(1000);
+        resolve(101);
+      });
+    });
+  }
 });
 
 (hasRedis ? describe : describe.skip)('two gateways with one Redis', () => {
