@@ -1,0 +1,42 @@
+import { type SettingDefinition } from './setting-definition.js';
+import { bytes, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-rows.js';
+
+/** How the gateway listens, and who may call it. */
+export const SERVER_SETTINGS = {
+  'server.host': text('127.0.0.1', 'Address the gateway listens on.'),
+  'server.port': count(8000, 0, 65_535, 'Port the gateway listens on; 0 takes any free one.'),
+  'server.upload_limit_bytes': bytes(
+    25 * MIB,
+    1,
+    GIB,
+    'Largest upload. Every other limit (spool, both gRPC sides) follows from it.',
+  ),
+  'server.body_timeout_ms': ms(
+    30_000,
+    100,
+    DAY_MS,
+    'A request body that brings less than server.body_min_rate over this long is ended with 408.',
+  ),
+  'server.body_min_rate': bytes(
+    512,
+    0,
+    GIB,
+    'Least rate of a request body, per second; 0 = it may only not be silent.',
+  ),
+  'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long a drain waits for requests that workers already have.'),
+  'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
+  'server.cors_origins': text('', 'Web pages that may call from a browser: origins with commas, or *.'),
+  'auth.keys_file': text('', 'API keys: id, tenant, scopes, hash. Empty: none are asked for, on loopback only.'),
+  'auth.allow_anonymous': flag(false, 'Listen beyond loopback without keys: something else keeps strangers out.'),
+  'auth.public_metrics': flag(false, 'Serve /metrics without a key; else it asks for the scope admin.'),
+  'auth.token_secret_file': text(
+    '',
+    'Secret of short-lived tokens, the same for all replicas; empty: one per process.',
+  ),
+  'auth.failures_per_minute': count(
+    100,
+    0,
+    1_000_000,
+    'Wrong keys from one address until it is told 429 instead of 401; 0: without end. Right keys are let in anyway.',
+  ),
+} as const satisfies Record<string, SettingDefinition>;
