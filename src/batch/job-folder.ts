@@ -22,8 +22,6 @@ export class JobFolder {
   readonly rejected = (): string => join(this.path, 'rejected.jsonl');
   readonly plan = (safeName: string): string => join(this.path, 'plans', `${safeName}.plan`);
   readonly results = (): string => join(this.path, 'results');
-  /** Ids of the result files, chosen once per claim: publishing twice makes no second file. */
-  readonly publication = (): string => join(this.path, 'publication.json');
 
   async make(): Promise<void> {
     await mkdir(join(this.path, 'plans'), { recursive: true, mode: 0o700 });

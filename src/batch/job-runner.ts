@@ -38,9 +38,9 @@ export class JobRunner {
 
   /** @throws LeaseLost, or what a disk or store said: the walk can be made again */
   async run(work: JobWork): Promise<Ending> {
-    const { lease, folder } = work;
+    const { lease } = work;
     const startedMs = performance.now();
-    const ingested = await this.ingest.prepare(lease.job, folder, work.writer);
+    const ingested = await this.ingest.prepare(work);
     if (ingested.ok && ingested.isNew)
       this.metrics.planBuilt(ingested.plan.total, (performance.now() - startedMs) / 1000);
     if (work.stop.handsOver) return 'handed_over';
@@ -80,8 +80,8 @@ export class JobRunner {
   }
 
   async #publish(work: JobWork, log: ResultLog, ending: Exclude<Ending, 'handed_over'>): Promise<Ending> {
-    const { lease, folder } = work;
-    const files = await this.publisher.publish({ lease, folder, log });
+    const { lease } = work;
+    const files = await this.publisher.publish({ lease, log });
     const { counts, usage } = log.progress;
     const change = {
       counts,

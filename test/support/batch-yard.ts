@@ -92,7 +92,7 @@ export class BatchYard implements AsyncDisposable {
   }
 
   /** A processor of its own; it stops with the yard. */
-  start(settings: SettingOverrides = {}): NodeProcess {
+  start(settings: SettingOverrides = {}, flags: readonly string[] = []): NodeProcess {
     const overrides: SettingOverrides = {
       'data.dir': this.dataDir,
       'database.url': this.options.databaseUrl ?? join(this.dataDir, 'switchyard.db'),
@@ -109,7 +109,7 @@ export class BatchYard implements AsyncDisposable {
     const processor = new NodeProcess({
       name: `processor-${this.processors.length}`,
       script: resolve('dist/main.batch.js'),
-      flags: PROCESSOR_NODE_FLAGS,
+      flags: [...PROCESSOR_NODE_FLAGS, ...flags],
       env: { ...this.options.environment, ...env },
       folder: this.folder,
     });

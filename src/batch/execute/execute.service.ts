@@ -108,7 +108,7 @@ export class ExecuteService implements OnApplicationShutdown {
     const graceMs = (): number => this.grace.msFor(stop.reason);
     const isHeld = (): boolean => !lease.isLost;
     const execution = new JobExecution({
-      job,
+      maker: { job, epoch: lease.epoch },
       isHeld,
       lanes,
       log,

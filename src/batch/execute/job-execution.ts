@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { urgency } from '../../core/jobs/fair-share.js';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type Maker } from '../finalize/result-files.js';
 import { type InputLines } from './input-lines.js';
 import { type JobStop } from './job-stop.js';
 import { type LineDispatcher, type SendingJob } from './line-dispatcher.js';
@@ -10,7 +10,7 @@ import { type LineSender } from './line-sender.js';
 import { type ResultLog } from './result-log.js';
 
 export interface ExecutionParts {
-  readonly job: BatchJob;
+  readonly maker: Maker;
   readonly lanes: readonly LineLane[];
   readonly log: ResultLog;
   readonly input: InputLines;
@@ -37,7 +37,7 @@ export class JobExecution implements SendingJob {
   constructor(private readonly parts: ExecutionParts) {}
 
   get id(): string {
-    return this.parts.job.id;
+    return this.parts.maker.job.id;
   }
 
   get lanes(): readonly LineLane[] {
@@ -50,9 +50,9 @@ export class JobExecution implements SendingJob {
   }
 
   get weight(): number {
-    const { job, log } = this.parts;
+    const { maker, log } = this.parts;
     const { total } = log.progress.counts;
-    const { createdAtMs, expiresAtMs } = job;
+    const { createdAtMs, expiresAtMs } = maker.job;
     return urgency({ createdAtMs, expiresAtMs, nowMs: Date.now(), remaining: log.progress.remaining, total });
   }
 
@@ -66,11 +66,11 @@ export class JobExecution implements SendingJob {
   }
 
   async #attempt(lane: LineLane, ticket: LineTicket): Promise<void> {
-    const { log, stop, sender, input, job } = this.parts;
+    const { log, stop, sender, input, maker } = this.parts;
     const { signal } = this.#giveUp;
     this.#inFlight += 1;
     try {
-      const outcome = await sender.attempt({ job, lane, ticket, input, signal });
+      const outcome = await sender.attempt({ maker, lane, ticket, input, signal });
       if (outcome.kind === 'result') log.append({ index: ticket.index, ...outcome.result });
       else if (stop.reason === undefined)
         lane.rest({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);

@@ -1,4 +1,4 @@
-import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type Maker } from '../finalize/result-files.js';
 import { isSpeech, type LineParts } from './line-request.js';
 import { type Answer } from './line-answer.js';
 import { isGood } from './line-verdict.js';
@@ -10,7 +10,7 @@ import { usageOf } from './token-usage.js';
 export type LineResult = Omit<ResultRecord, 'index'>;
 
 export interface Settling {
-  readonly job: BatchJob;
+  readonly maker: Maker;
   readonly parts: LineParts;
   readonly wantsBase64: boolean;
   readonly speech: SpeechAnswer;
@@ -55,13 +55,13 @@ interface Body {
 
 type Answered = Extract<Answer, { kind: 'answer' }>;
 
-const isAudio = (answer: Answered, { job }: Settling): boolean =>
+const isAudio = (answer: Answered, { maker: { job } }: Settling): boolean =>
   isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
 
 async function audioBody({ body: bytes, contentType }: Answered, settling: Settling): Promise<Body> {
-  const { job, speech, wantsBase64, parts } = settling;
+  const { maker, speech, wantsBase64, parts } = settling;
   const name = (JSON.parse(parts.customIdJson) as string).replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 100);
-  return { json: await speech.bodyJson(job, { bytes, contentType, base64: wantsBase64, name }) };
+  return { json: await speech.bodyJson(maker, { bytes, contentType, base64: wantsBase64, name }) };
 }
 
 /** JSON goes on as it came; text formats such as subtitles become a JSON string. */

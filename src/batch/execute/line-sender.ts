@@ -1,5 +1,6 @@
-import { type BatchJob, type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type TokenUsage } from '../../core/jobs/batch-job.js';
 import { type AttemptCount, type RetryLimits } from '../../core/jobs/retry-policy.js';
+import { type Maker } from '../finalize/result-files.js';
 import { type AudioUpload } from './audio-upload.js';
 import { type InputLines } from './input-lines.js';
 import { type Answer } from './line-answer.js';
@@ -12,7 +13,7 @@ import { type SpeechAnswer } from './speech-answer.js';
 import { type TargetResolver } from './target-resolver.js';
 
 export interface Attempt {
-  readonly job: BatchJob;
+  readonly maker: Maker;
   readonly lane: LineLane;
   readonly ticket: LineTicket;
   readonly input: InputLines;
@@ -42,7 +43,8 @@ export class LineSender {
 
   /** @throws the signal's reason, or what the disk or a store said */
   async attempt(attempt: Attempt): Promise<AttemptOutcome> {
-    const { job, lane, ticket, input, signal } = attempt;
+    const { maker, lane, ticket, input, signal } = attempt;
+    const { job } = maker;
     const parts = lineParts(await input.read(ticket.entry));
     const target = this.targets.targetOf(lane.model);
     if (!target)
@@ -62,7 +64,7 @@ export class LineSender {
       const again = this.#judge(answer, attempt, target.spec.retries);
       if (again) return again;
       const { wantsBase64 } = prepared;
-      const settled = await resultOf(answer, { job, parts, wantsBase64, speech: this.speech });
+      const settled = await resultOf(answer, { maker, parts, wantsBase64, speech: this.speech });
       this.events.settled(lane.model, settled.kind === 'O', settled.usage);
       return result(settled);
     } catch (error) {
@@ -73,7 +75,7 @@ export class LineSender {
   }
 
   /** @returns undefined: the answer is the line's result */
-  #judge(answer: Answer, { job, lane, ticket }: Attempt, limits: RetryLimits): AttemptOutcome | undefined {
+  #judge(answer: Answer, { maker: { job }, lane, ticket }: Attempt, limits: RetryLimits): AttemptOutcome | undefined {
     tell(lane, answer);
     const clock = { nowMs: Date.now(), deadlineMs: job.expiresAtMs };
     const verdict = verdictOn(answer, { tried: ticket.tried, limits, ...clock });

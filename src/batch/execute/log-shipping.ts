@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { access, rename } from 'node:fs/promises';
+import { access, link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
@@ -36,14 +36,16 @@ export class LogShipping {
   }
 
   /** What other processors shipped and this folder lacks. Before the log is opened. @throws when the store fails */
-  async restore({ lease, folder }: JobWork): Promise<void> {
+  async restore({ lease, folder, writer }: JobWork): Promise<void> {
     if (!this.#enabled) return;
     for (const [name, keys] of await this.#shipped(lease.job.id)) {
       const path = join(folder.results(), name);
       if (await isThere(path)) continue;
-      const draft = `${path}.tmp`;
+      const draft = `${path}.${writer}.tmp`;
       await pipeline(this.#joined(keys.sort()), createWriteStream(draft, { mode: 0o600 }));
-      await rename(draft, path);
+      // Never over a file that another holder on this disk has put there, and may have sealed: it can be longer.
+      await link(draft, path).catch(unlessThere);
+      await rm(draft, { force: true });
       this.metrics.stored('retrieve', 'success');
     }
   }
@@ -122,6 +124,10 @@ class Shipment {
     this.#shipped = upTo;
     return true;
   }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 const isThere = (path: string): Promise<boolean> =>

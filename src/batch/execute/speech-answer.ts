@@ -1,21 +1,20 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { ResultFiles } from '../finalize/result-files.js';
+import { type Maker, ResultFiles } from '../finalize/result-files.js';
 
 /** Audio that a speech line gave: as a file of its own, or in the line as base64 when it said `response_encoding: "base64"`. */
 @Injectable()
 export class SpeechAnswer {
   constructor(@Inject(ResultFiles) private readonly files: ResultFiles) {}
 
-  /** JSON text of the answer's body. @throws when a store fails */
+  /** JSON text of the answer's body. @throws LeaseLost, or when a store fails */
   async bodyJson(
-    job: BatchJob,
+    maker: Maker,
     audio: { bytes: Buffer; contentType: string; base64: boolean; name: string },
   ): Promise<string> {
     const { bytes, contentType, base64, name } = audio;
     if (base64) return JSON.stringify({ audio: bytes.toString('base64'), content_type: contentType });
-    const { id } = await this.files.save(job, {
+    const { id } = await this.files.save(maker, {
       filename: `${name}.${extensionOf(contentType)}`,
       open: () => Readable.from([bytes]),
     });

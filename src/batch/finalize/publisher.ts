@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { isSpeech } from '../execute/line-request.js';
 import { type ResultLog } from '../execute/result-log.js';
 import { type ResultKind } from '../execute/result-record.js';
-import { isAbsent, type JobFolder, writeWhole } from '../job-folder.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { ResultFiles } from './result-files.js';
 
@@ -13,16 +13,10 @@ export interface Published {
 
 export interface Publication {
   readonly lease: JobLease;
-  readonly folder: JobFolder;
   readonly log: ResultLog;
 }
 
-/**
- * Chosen once per claim, and anew when they are old: a processor that lost the job writes under other names than the one that
- * has it, and nothing is named that garbage collection may be removing.
- */
 interface Ids {
-  readonly epoch: number;
   readonly output: string;
   readonly error: string;
 }
@@ -32,43 +26,48 @@ const CHUNK_BYTES = 262_144;
 /** Streams the result log into the two files of a batch. A file without lines is not made. */
 @Injectable()
 export class Publisher {
+  /** Chosen once per claim, and anew when they are old: nothing is named that garbage collection may be removing. */
+  readonly #ids = new WeakMap<JobLease, Ids>();
+
   constructor(private readonly files: ResultFiles) {}
 
-  /** Doing it again after a failure or a crash makes no second file. @throws when a store fails */
-  async publish(publication: Publication): Promise<Published> {
-    const { lease, log } = publication;
+  /** Doing it again after a failure or a crash makes no second file. @throws LeaseLost, or when a store fails */
+  async publish({ lease, log }: Publication): Promise<Published> {
     const { job } = lease;
-    const ids = await this.#ids(publication);
+    const ids = this.#idsOf(lease);
     const { completed, failed } = log.progress.counts;
     const save = async (name: 'output' | 'error', kind: ResultKind): Promise<string> => {
       const filename = `${job.id}_${name}.jsonl`;
       const open = (): AsyncIterable<Uint8Array> => chunked(log.lines(kind));
-      const assertHeld = (): void => lease.assertHeld();
-      return (await this.files.save(job, { id: ids[name], filename, open, assertHeld })).id;
+      return (await this.files.save(lease, { id: ids[name], filename, open })).id;
     };
-    return {
+    const published = {
       ...(completed > 0 ? { outputFileId: await save('output', 'O') } : {}),
       ...(failed > 0 ? { errorFileId: await save('error', 'E') } : {}),
     };
+    const named = new Set([...Object.values(published), ...(await audioFilesOf(job, log))]);
+    await this.files.removeAllBut(id => named.has(id), lease);
+    return published;
   }
 
-  async #ids({ folder, lease: { job, epoch } }: Publication): Promise<Ids> {
-    const known = await readIds(folder);
-    if (known?.epoch === epoch && this.files.isInTime(known.output)) return known;
-    if (known) await this.files.discard(job, [known.output, known.error]);
-    const ids: Ids = { epoch, output: this.files.newId(), error: this.files.newId() };
-    await writeWhole(folder.publication(), JSON.stringify(ids));
+  #idsOf(lease: JobLease): Ids {
+    const known = this.#ids.get(lease);
+    if (known && this.files.isInTime(known.output)) return known;
+    const ids = { output: this.files.newId(), error: this.files.newId() };
+    this.#ids.set(lease, ids);
     return ids;
   }
 }
 
-async function readIds(folder: JobFolder): Promise<Ids | undefined> {
-  try {
-    return JSON.parse(await readFile(folder.publication(), 'utf8')) as Ids;
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw error;
+/** Files that lines of the output file name. */
+async function audioFilesOf(job: BatchJob, log: ResultLog): Promise<string[]> {
+  if (!isSpeech(job)) return [];
+  const ids: string[] = [];
+  for await (const line of log.lines('O')) {
+    const { response } = JSON.parse(line.toString()) as { response: { body: { file_id?: string } } };
+    if (response.body.file_id !== undefined) ids.push(response.body.file_id);
   }
+  return ids;
 }
 
 /** Many small lines as few chunks. */

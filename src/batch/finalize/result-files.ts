@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/file-blob-key.js';
+import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { BlobWrites } from './blob-writes.js';
 
 const DEFAULT_LIFE_S = 30 * 86_400;
@@ -16,9 +16,10 @@ export interface NewResultFile {
   readonly open: () => AsyncIterable<Uint8Array>;
   /** Chosen before: a file of this id that is there already is the one. */
   readonly id?: string;
-  /** Asked before the row is made. @throws when the job is not ours any more */
-  readonly assertHeld?: () => void;
 }
+
+/** Whose files these are. */
+export type Maker = Pick<JobLease, 'job' | 'epoch'>;
 
 /** Passes like an outage: the next attempt chooses another name. */
 class NameTooOld extends Error {
@@ -30,7 +31,13 @@ class NameTooOld extends Error {
   }
 }
 
-/** Files that a batch makes: blob first, row after it, so that a row never names bytes that are not there. */
+/** Ids of one question. */
+const PAGE = 500;
+
+/**
+ * Files that a batch makes: blob first, row after it, so that a row never names bytes that are not there. Rows come and go only while
+ * the batch is held, by the same statement: whoever was frozen and lost it adds and removes nothing.
+ */
 @Injectable()
 export class ResultFiles {
   constructor(
@@ -39,9 +46,20 @@ export class ResultFiles {
     private readonly blobs: BlobWrites,
   ) {}
 
-  /** Of an earlier holder that did not come to publishing them; their bytes go by garbage collection. */
-  async discard(job: BatchJob, ids: readonly string[]): Promise<void> {
-    for (const id of ids) await this.files.remove(job.tenant, id);
+  /**
+   * Removes files of the batch that no result names: of an earlier holder, or of a line whose result was lost with its processor.
+   * Their bytes go by garbage collection.
+   */
+  async removeAllBut(isNamed: (id: string) => boolean, { job, epoch }: Maker): Promise<void> {
+    for (let after: string | undefined; ;) {
+      const ids = await this.files.madeFor(job.id, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      await this.files.removeFor(
+        { jobId: job.id, epoch },
+        ids.filter(id => !isNamed(id)),
+      );
+      if (ids.length < PAGE) return;
+      after = ids.at(-1);
+    }
   }
 
   newId(): string {
@@ -53,14 +71,13 @@ export class ResultFiles {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
-  /** @throws when a store fails or took too long; doing it again is safe */
-  async save(job: BatchJob, { filename, open, assertHeld, id = this.newId() }: NewResultFile): Promise<StoredFile> {
+  /** @throws LeaseLost, or when a store fails or took too long; doing it again is safe */
+  async save({ job, epoch }: Maker, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
     let digest = createHash('sha256');
     const size = await this.blobs.write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
-    assertHeld?.();
     if (!this.isInTime(id)) throw new NameTooOld(id);
     const createdAtMs = Date.now();
     const file: StoredFile = {
@@ -74,7 +91,7 @@ export class ResultFiles {
       blobKey,
       sha256: digest.digest('hex'),
     };
-    await this.files.create(file);
+    if (!(await this.files.createFor({ jobId: job.id, epoch }, file))) throw new LeaseLost(job.id);
     return file;
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type BatchJob, type JobProblem } from '../../core/jobs/batch-job.js';
+import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
@@ -7,6 +7,8 @@ import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { BlobMissing } from '../../platform/storage/blob-missing.js';
 import { errorLine } from '../execute/output-line.js';
 import { type JobFolder, syncFolder, writeWhole } from '../job-folder.js';
+import { type JobWork } from '../job-work.js';
+import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/store.metrics.js';
 import { DraftFile } from './draft-file.js';
@@ -33,10 +35,10 @@ export class IngestService {
   ) {}
 
   /** What an earlier processor finished is taken as it is. @throws when the disk or a store fails: try again later. */
-  async prepare(job: BatchJob, folder: JobFolder, writer: string): Promise<Ingested> {
+  async prepare({ lease, folder, writer }: JobWork): Promise<Ingested> {
     const known = await readModelMap(folder);
     if (!known) {
-      const problems = await this.#ingest(job, folder, writer);
+      const problems = await this.#ingest(lease, folder, writer);
       if (problems) return { ok: false, problems };
     }
     const map = known ?? (await readModelMap(folder))!;
@@ -44,7 +46,8 @@ export class IngestService {
     return { ok: true, plan, isNew: !known, ...(map.models.length === 1 ? { model: map.models[0]! } : {}) };
   }
 
-  async #ingest(job: BatchJob, folder: JobFolder, writer: string): Promise<readonly JobProblem[] | undefined> {
+  async #ingest(lease: JobLease, folder: JobFolder, writer: string): Promise<readonly JobProblem[] | undefined> {
+    const { job } = lease;
     const file = await this.files.find(job.tenant, job.inputFileId);
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
@@ -56,7 +59,9 @@ export class IngestService {
       maxLineBytes: this.settings.batch.maxLineBytes,
     });
     try {
-      await this.traces.step('storage.Retrieve', file.blobKey, () => this.#read({ check, folder, writer, file }));
+      await this.traces.step('storage.Retrieve', file.blobKey, () =>
+        this.#read({ check, folder, writer, file, lease }),
+      );
       this.metrics.stored('retrieve', 'success');
     } catch (error) {
       this.metrics.stored('retrieve', error instanceof BlobMissing ? 'exhausted' : 'retry');
@@ -67,14 +72,21 @@ export class IngestService {
     return check.passed ? undefined : check.problems;
   }
 
-  async #read(work: { check: InputCheck; folder: JobFolder; writer: string; file: StoredFile }): Promise<void> {
-    const { check, folder, writer } = work;
+  async #read(work: {
+    check: InputCheck;
+    folder: JobFolder;
+    writer: string;
+    file: StoredFile;
+    lease: JobLease;
+  }): Promise<void> {
+    const { check, folder, writer, lease } = work;
     const input = await DraftFile.create(folder.input(), writer);
     const rejected = await DraftFile.create(folder.rejected(), writer);
     try {
       await this.#copy(work, input, rejected);
       check.finish();
       if (!check.passed) return;
+      lease.assertHeld();
       await input.commit();
       await rejected.commit();
       const map = await check.plan.write(folder, check.rejected, writer);

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { isTerminal } from '../../core/jobs/batch-status.js';
 import { type JobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
@@ -24,10 +23,13 @@ export class LeftoverFolders {
   async sweep(): Promise<readonly { readonly status: string; readonly action: 'kept' | 'cleaned_up' }[]> {
     const jobs = join(this.settings.data.dir, 'jobs');
     const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
-    for (const id of await namesIn(jobs)) {
+    const names = await namesIn(jobs);
+    // Also of a batch that another processor has just begun to read, whose folder does not say yet whose it is.
+    const unfinished = await this.store.unfinishedAmong(names);
+    for (const id of names) {
       const folder = new JobFolder(jobs, id);
       const status = await this.#statusOf(folder);
-      const over = status === undefined || isTerminal(status);
+      const over = !unfinished.has(id);
       if (over) await folder.remove();
       found.push({ status: status ?? 'unknown', action: over ? 'cleaned_up' : 'kept' });
     }

@@ -62,6 +62,12 @@ export interface JobStore {
   backlog(nowMs: number): Promise<{ byStatus: Readonly<Record<BatchStatus, number>>; oldestWaitingMs?: number }>;
 }
 
+/** Who makes or removes files of a batch: nothing happens unless this epoch still holds it (D-13). */
+export interface JobHolder {
+  readonly jobId: string;
+  readonly epoch: number;
+}
+
 export type FilePurpose = 'assistants' | 'batch' | 'batch_output' | 'fine-tune' | 'vision' | 'user_data' | 'evals';
 
 /** One row of the file table; its bytes are a blob. */
@@ -87,6 +93,12 @@ export interface FileStore {
   remove(tenant: string, id: string): Promise<boolean>;
   /** Removes rows past their expiry that no unfinished batch uses. */
   expire(nowMs: number, limit: number): Promise<readonly StoredFile[]>;
+  /** A file that a batch makes. @returns false when that epoch does not hold the batch any more: nothing was written */
+  createFor(holder: JobHolder, file: StoredFile): Promise<boolean>;
+  /** Ids of the files that a batch made, oldest first. @param after id of the last one of the page before */
+  madeFor(jobId: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
+  /** Removes files that the batch made; none when that epoch does not hold the batch any more. */
+  removeFor(holder: JobHolder, ids: readonly string[]): Promise<void>;
   /** Which of these blob keys a row names. */
   referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -1,8 +1,9 @@
-import { type Kysely } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
 import {
   type FilePurpose,
   type FileStore,
+  type JobHolder,
   type Page,
   type PageRequest,
   type StoredFile,
@@ -22,6 +23,45 @@ export class KyselyFileStore implements FileStore {
 
   async create(file: StoredFile): Promise<void> {
     await this.#db.insertInto('files').values(rowOf(file)).execute();
+  }
+
+  /** One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds no lock. */
+  async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
+    const row = rowOf(file, holder.jobId);
+    const columns = Object.keys(row) as (keyof FileRow)[];
+    const { numInsertedOrUpdatedRows: made = 0n } = await this.#db
+      .insertInto('files')
+      .columns(columns)
+      .expression(eb =>
+        eb
+          .selectFrom('batches')
+          .select(columns.map(column => eb.val(row[column]).as(column)))
+          .where(held(holder)),
+      )
+      .executeTakeFirst();
+    return made > 0n;
+  }
+
+  async madeFor(jobId: string, page: { after?: string; limit: number }): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom('files')
+      .select('id')
+      .where('batch_id', '=', jobId)
+      .$if(page.after !== undefined, query => query.where('id', '>', page.after!))
+      .orderBy('id')
+      .limit(page.limit)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  async removeFor(holder: JobHolder, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#db
+      .deleteFrom('files')
+      .where('id', 'in', ids)
+      .where('batch_id', '=', holder.jobId)
+      .where(eb => eb.exists(eb.selectFrom('batches').select('id').where(held(holder))))
+      .execute();
   }
 
   async find(tenant: string, id: string): Promise<StoredFile | undefined> {
@@ -83,7 +123,17 @@ export class KyselyFileStore implements FileStore {
   }
 }
 
-const rowOf = (file: StoredFile): FileRow => ({
+/** Of the row in the job table. */
+const held =
+  ({ jobId, epoch }: JobHolder) =>
+  (eb: ExpressionBuilder<Database, 'batches'>): Expression<SqlBool> =>
+    eb.and([
+      eb('batches.id', '=', jobId),
+      eb('batches.epoch', '=', epoch),
+      eb('batches.status', 'in', UNFINISHED_STATUSES),
+    ]);
+
+const rowOf = (file: StoredFile, batchId: string | null = null): FileRow => ({
   id: file.id,
   tenant: file.tenant,
   purpose: file.purpose,
@@ -93,6 +143,7 @@ const rowOf = (file: StoredFile): FileRow => ({
   expires_at_ms: file.expiresAtMs ?? null,
   blob_key: file.blobKey,
   sha256: file.sha256,
+  batch_id: batchId,
 });
 
 const fileOf = (row: FileRow): StoredFile => ({

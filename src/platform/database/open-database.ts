@@ -4,6 +4,7 @@ import { Migrator } from 'kysely/migration';
 import { jobsAndFiles } from './migrations/001-jobs-and-files.js';
 import { batchTraceparent } from './migrations/002-batch-traceparent.js';
 import { keptRequests } from './migrations/003-kept-requests.js';
+import { filesOfBatches } from './migrations/004-files-of-batches.js';
 import { postgresDialect } from './postgres-dialect.js';
 import { type Database } from './schema.js';
 import { NodeSqliteDialect } from './sqlite-dialect.js';
@@ -20,6 +21,7 @@ const MIGRATIONS = {
   '001-jobs-and-files': jobsAndFiles,
   '002-batch-traceparent': batchTraceparent,
   '003-kept-requests': keptRequests,
+  '004-files-of-batches': filesOfBatches,
 };
 const ATTEMPTS = 5;
 

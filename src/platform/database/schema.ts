@@ -20,6 +20,8 @@ export interface FilesTable {
   expires_at_ms: number | null;
   blob_key: string;
   sha256: string;
+  /** The batch that made it; null: a caller. */
+  batch_id: string | null;
 }
 
 export interface UploadsTable {

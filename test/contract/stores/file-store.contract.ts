@@ -62,6 +62,29 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     ]);
   });
 
+  it('makes and removes files of a batch only for the epoch that holds it', async () => {
+    const { id: jobId } = (await stores.jobs.create(batchJob())).job;
+    const { epoch } = (await stores.jobs.claim('p1', NOW_MS, 1000))!;
+    const [early, kept, late] = [storedFile(), storedFile({ expiresAtMs: NOW_MS + 1 }), storedFile()];
+    expect(await stores.files.createFor({ jobId, epoch }, early)).toBe(true);
+    const next = (await stores.jobs.claim('p2', NOW_MS + 1000, 1000))!.epoch;
+    expect(await stores.files.createFor({ jobId, epoch: next }, kept)).toBe(true);
+    expect(await stores.files.createFor({ jobId, epoch }, late)).toBe(false);
+    await stores.files.removeFor({ jobId, epoch }, [early.id, kept.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([early.id, kept.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([kept.id]);
+    const elsewhere = storedFile();
+    await stores.files.create(elsewhere);
+    await stores.files.removeFor({ jobId, epoch: next }, [early.id, elsewhere.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
+    expect(await stores.files.find(TENANT, kept.id)).toEqual(kept);
+    expect(await stores.files.find(TENANT, elsewhere.id)).toEqual(elsewhere);
+    await stores.jobs.update(jobId, next, { status: 'failed' }, NOW_MS);
+    expect(await stores.files.createFor({ jobId, epoch: next }, late)).toBe(false);
+    await stores.files.removeFor({ jobId, epoch: next }, [kept.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
+  });
+
   it('expires what is past its time, except what an unfinished batch reads', async () => {
     const [gone, used, kept] = [
       storedFile({ expiresAtMs: NOW_MS }),

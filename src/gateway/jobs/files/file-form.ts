@@ -39,7 +39,8 @@ export async function readFileForm<T, R>(
     if (!taken) throw missing(rules.part);
     return await finish(taken.value, form.values());
   } catch (error) {
-    if (taken) await rules.forget(taken.value);
+    // After an outage it is not known whether a row names the bytes: garbage collection finds out.
+    if (taken && error instanceof DomainError) await rules.forget(taken.value);
     throw error;
   }
 }
