@@ -1,4 +1,5 @@
 import { type CancelReason } from '../../core/request/settlement.js';
+import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
 /** Why a job ends before its worker is done with it; `queue_timeout`: no worker took it in time (D-07). */
@@ -58,7 +59,7 @@ export function readAnnouncement(json: string | null): WorkerAnnouncement | unde
 
 function parsed(json: string): unknown {
   try {
-    const value: unknown = JSON.parse(json);
+    const value = parseBoundedJson(json);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { FieldReader } from './field-reader.js';
 import { readVoice, requirePcm24 } from './session-config.js';
@@ -72,8 +73,9 @@ function readKnown(type: string, fields: FieldReader): ClientEvent {
 
 function parsed(message: string): unknown {
   try {
-    return JSON.parse(message);
-  } catch {
+    return parseBoundedJson(message, EVENT_BOUNDS);
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
     throw new DomainError('invalid_json', 'The message is not JSON; audio may also be sent as binary frames.');
   }
 }

@@ -1,9 +1,13 @@
 import { type BatchEndpoint, type JobProblem } from './batch-job.js';
+import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '../shared/bounded-json.js';
 import { prefixHash } from './prefix-hash.js';
 
 export const LONGEST_CUSTOM_ID = 512;
 /** How many problems a job reports (COMPAT "Batches", D-17). */
 export const MOST_PROBLEMS = 100;
+
+/** A body, in an object with its name and address. */
+const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, levels: BODY_BOUNDS.levels + 1, nodes: BODY_BOUNDS.nodes + 100 };
 
 /** A line that can be sent. */
 export interface ValidLine {
@@ -30,13 +34,15 @@ export interface LineContext {
 
 /** Text of one line → whether it can be sent, and under which name. Every check is per line and names the line (D-17). */
 export function validateLine(text: string, context: LineContext): ValidLine | InvalidLine {
-  const parsed = parse(text);
   const { line } = context;
   const problem = (code: string, message: string, param: string | null): InvalidLine => ({
     ok: false,
     problem: { code, message, param, line },
   });
   if (text.trim() === '') return problem('empty_line', 'The line is blank.', null);
+  const excess = jsonExcess(text, LINE_BOUNDS);
+  if (excess !== undefined) return problem('invalid_json_line', `The line ${excess}.`, null);
+  const parsed = parse(text);
   if (parsed === undefined) return problem('invalid_json_line', 'The line is not valid JSON.', null);
   if (!isObject(parsed)) return problem('invalid_json_line', 'The line must be a JSON object.', null);
   const found = firstProblem(parsed, context);

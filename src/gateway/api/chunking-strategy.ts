@@ -1,9 +1,11 @@
 import { type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
 import { ServerVadDto } from '../../contracts/openai/server-vad.dto.js';
+import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { parseDto } from './dto-validation.js';
 
 const PARAM = 'chunking_strategy';
+const SHOWN_CHARACTERS = 80;
 
 /**
  * The form field `chunking_strategy`: `auto`, an object as JSON, or an object as bracketed fields.
@@ -20,7 +22,7 @@ export function chunkingStrategy(value: unknown): VoiceActivity | undefined {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, EVENT_BOUNDS);
   } catch {
     return text;
   }
@@ -38,7 +40,11 @@ function serverVad(fields: Record<string, unknown>): ServerVadDto {
 
 function neither(value: unknown): DomainError {
   const allowed = 'auto or an object such as {"type":"server_vad","threshold":0.5}';
-  return new DomainError('invalid_value', `\`${PARAM}\` must be ${allowed}; got ${JSON.stringify(value)}.`, {
-    param: PARAM,
-  });
+  return new DomainError(
+    'invalid_value',
+    `\`${PARAM}\` must be ${allowed}; got ${JSON.stringify(value).slice(0, SHOWN_CHARACTERS)}.`,
+    {
+      param: PARAM,
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import { type ClassConstructor } from 'class-transformer';
-import { type ValidationError, validateSync } from 'class-validator';
+import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
 import { shaped } from '../../contracts/openai/field-shapes.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
@@ -12,9 +12,14 @@ const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
  * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown ones are left alone.
  * @throws DomainError `missing_required_parameter` or `invalid_value` for the first bad field, naming it, what was given
  *   and what is allowed.
+ * @param instead values that take the place of what the fields hold, such as a large one that is checked elsewhere
  */
-export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Readonly<Record<string, unknown>>): T {
-  return validDto(type, fields, {});
+export function parseDto<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Readonly<Record<string, unknown>>,
+  instead: Readonly<Record<string, unknown>> = {},
+): T {
+  return validDto(type, { ...valuesOf(type, fields), ...instead }, {});
 }
 
 /** The same, and unknown fields are `invalid_value`. */
@@ -22,7 +27,8 @@ export function parseStrictDto<T extends object>(
   type: ClassConstructor<T>,
   fields: Readonly<Record<string, unknown>>,
 ): T {
-  return validDto(type, fields, STRICT);
+  refuseUnknown(fields, fieldsKnownTo(type));
+  return validDto(type, valuesOf(type, fields), STRICT);
 }
 
 function validDto<T extends object>(
@@ -30,20 +36,48 @@ function validDto<T extends object>(
   fields: Readonly<Record<string, unknown>>,
   strictness: Partial<typeof STRICT>,
 ): T {
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
-  const dto = shaped(type, given);
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  const dto = shaped(type, Object.fromEntries(given));
   const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false, ...strictness });
   if (first) throw invalidField(first);
   return dto;
 }
 
+/** By class. */
+const KNOWN = new WeakMap<object, ReadonlySet<string>>();
+
+/** Names of the fields a DTO has. A body may have any number of others, which are then not even looked at. */
+function fieldsKnownTo<T extends object>(type: ClassConstructor<T>): ReadonlySet<string> {
+  const known = KNOWN.get(type);
+  if (known) return known;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const found = new Set([...rules.map(({ propertyName }) => propertyName), ...Object.keys(new type())]);
+  KNOWN.set(type, found);
+  return found;
+}
+
+function valuesOf<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const own = [...fieldsKnownTo(type)].filter(name => Object.hasOwn(fields, name));
+  return Object.fromEntries(own.map(name => [name, fields[name]]));
+}
+
+function refuseUnknown(fields: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): void {
+  for (const name in fields) if (!known.has(name)) throw unknownField(name);
+}
+
+const unknownField = (name: string): DomainError =>
+  new DomainError('invalid_value', `\`${name.slice(0, SHOWN_CHARACTERS)}\` is not known here.`, {
+    param: name.slice(0, SHOWN_CHARACTERS),
+  });
+
 function invalidField({ property, value, constraints, children = [] }: ValidationError, path = ''): DomainError {
   const name = path + property;
   const [inner] = children;
   if (inner) return invalidField(inner, `${name}.`);
-  if (constraints?.whitelistValidation !== undefined) {
-    return new DomainError('invalid_value', `\`${name}\` is not known here.`, { param: name });
-  }
+  if (constraints?.whitelistValidation !== undefined) return unknownField(name);
   const rule = Object.values(constraints ?? {})[0] ?? 'is not valid';
   const missing = value === undefined || value === '';
   const message = missing ? `\`${name}\` is required: it ${rule}.` : `\`${name}\` ${rule}; got ${shown(value)}.`;

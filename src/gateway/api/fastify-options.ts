@@ -20,7 +20,7 @@ const PART_HEADER_BYTES = 16_384;
 /** How the gateway listens: limits, ids, and answers for what never reaches a route. */
 export function fastifyOptions({ server }: Settings) {
   return {
-    bodyLimit: server.uploadLimitBytes,
+    bodyLimit: server.jsonLimitBytes,
     genReqId: requestIdFor,
     requestIdHeader: false as const,
     trustProxy: false,

@@ -26,8 +26,8 @@ type Body = Readonly<Record<string, unknown>>;
 /** @throws DomainError for the first thing wrong with the body. */
 export function chatOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
   // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
-  const { messages, tools, ...fields } = body;
-  const dto = parseDto(ChatCompletionDto, { ...fields, messages: shapeOf(messages), tools: shapeOf(tools) });
+  const { messages, tools } = body;
+  const dto = parseDto(ChatCompletionDto, body, { messages: shapeOf(messages), tools: shapeOf(tools) });
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'chat', catalog);
   demandMessages(messages as readonly unknown[]);

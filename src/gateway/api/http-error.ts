@@ -21,7 +21,7 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
     case 414:
       return unroutable(request);
     case 413:
-      return new DomainError('file_too_large', 'The body is larger than `server.upload_limit_bytes`.');
+      return new DomainError('file_too_large', 'The body is larger than `server.json_limit_bytes`.');
     case 415:
       return new DomainError(
         'unsupported_media_type',

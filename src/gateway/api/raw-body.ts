@@ -1,15 +1,12 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { BODY_BOUNDS, jsonExcess } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { isDeeperThan } from './json-depth.js';
 
 const BODIES = new WeakMap<FastifyRequest, Buffer>();
-/** Schemas and tools of real callers have a dozen. */
-const MOST_LEVELS = 256;
-const TOO_DEEP = `The JSON body is nested deeper than ${MOST_LEVELS} levels.`;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * JSON is parsed as strictly as Fastify does by itself, and its bytes are kept beside: what is handed on to another server must not
+ * JSON is bounded before it is parsed, parsed as strictly as Fastify does by itself, and its bytes are kept beside: what is handed on to another server must not
  * be printed anew, which would lose digits of large numbers.
  */
 export function keepJsonBytes(fastify: FastifyInstance): void {
@@ -18,9 +15,10 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    if (isDeeperThan(bytes, MOST_LEVELS)) return done(new DomainError('invalid_json', TOO_DEEP));
-    BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
     const text = bytes.toString('utf8');
+    const excess = jsonExcess(text, BODY_BOUNDS);
+    if (excess !== undefined) return done(new DomainError('invalid_json', `The JSON body ${excess}.`));
+    BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
     void parse(request, text, (error, parsed) => done(error && unreadable(text, error), parsed));
   });
 }

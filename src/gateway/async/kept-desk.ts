@@ -129,13 +129,14 @@ export class KeptDesk {
     });
   }
 
-  get #mostBytes(): number {
-    return this.settings.server.uploadLimitBytes + LONGEST_FORM;
+  #mostBytes(request: FastifyRequest): number {
+    const { uploadLimitBytes, jsonLimitBytes } = this.settings.server;
+    return isJson(request) ? jsonLimitBytes : uploadLimitBytes + LONGEST_FORM;
   }
 
-  #demandSize({ headers }: FastifyRequest): void {
-    if (Number(headers['content-length'] ?? 0) > this.#mostBytes)
-      throw fileTooLarge(this.settings.server.uploadLimitBytes);
+  #demandSize(request: FastifyRequest): void {
+    const mostBytes = this.#mostBytes(request);
+    if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw fileTooLarge(mostBytes);
   }
 
   async #jsonOf(request: FastifyRequest): Promise<Buffer> {
@@ -145,12 +146,14 @@ export class KeptDesk {
   }
 
   /** A body without a length is measured on its way. */
-  #bounded({ raw }: FastifyRequest): Transform {
+  #bounded(request: FastifyRequest): Transform {
+    const { raw } = request;
+    const mostBytes = this.#mostBytes(request);
     let size = 0;
     const bounded = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         size += chunk.length;
-        if (size > this.#mostBytes) done(fileTooLarge(this.settings.server.uploadLimitBytes));
+        if (size > mostBytes) done(fileTooLarge(mostBytes));
         else done(null, chunk);
       },
     });

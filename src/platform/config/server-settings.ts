@@ -11,6 +11,12 @@ export const SERVER_SETTINGS = {
     GIB,
     'Largest upload. Every other limit (spool, both gRPC sides) follows from it.',
   ),
+  'server.json_limit_bytes': bytes(
+    8 * MIB,
+    1024,
+    GIB,
+    'Largest JSON body, of any route. It also has at most 256 levels, 100,000 nodes and 1,000,000 entries.',
+  ),
   'server.body_timeout_ms': ms(
     30_000,
     100,

@@ -1,5 +1,6 @@
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-input.js';
+import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerateItem } from '../engines/engine.js';
 import { chatMessages } from './chat-messages.js';
@@ -81,8 +82,9 @@ function promptsOf(body: FieldReader): readonly Prompt[] {
 
 function parsed(json: Buffer): unknown {
   try {
-    return JSON.parse(json.toString('utf8'));
+    return parseBoundedJson(json.toString('utf8'));
   } catch (error) {
+    if (error instanceof DomainError) throw error;
     throw new DomainError('invalid_json', `The body cannot be parsed: ${(error as Error).message}.`);
   }
 }

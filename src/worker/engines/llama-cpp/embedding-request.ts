@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../../../core/shared/bounded-json.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 
 /** One text of a request, as text or as tokens of the model. */
@@ -20,7 +21,7 @@ export interface EmbeddingLimits {
 
 /** `input` and `dimensions` of `/v1/embeddings`. @throws DomainError */
 export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits): EmbeddingRequest {
-  const { input, dimensions } = JSON.parse(body.toString('utf8')) as { input?: unknown; dimensions?: unknown };
+  const { input, dimensions } = parseBoundedJson(body.toString('utf8')) as { input?: unknown; dimensions?: unknown };
   const isOne = typeof input === 'string' || (Array.isArray(input) && input.every(part => typeof part === 'number'));
   const listed: unknown = isOne ? [input] : input;
   if (!Array.isArray(listed) || listed.length === 0)

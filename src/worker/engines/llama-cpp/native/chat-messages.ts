@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../../../../core/shared/bounded-json.js';
 import { Refusal } from './refusal.js';
 
 /** A message as chat templates know it. */
@@ -67,7 +68,7 @@ function templateCall(call: unknown, objectArguments: boolean): unknown {
 /** Arguments that are no JSON object stay the text they are. */
 function objectOf(text: string): unknown {
   try {
-    const value = JSON.parse(text) as unknown;
+    const value = parseBoundedJson(text);
     return typeof value === 'object' && value !== null ? value : text;
   } catch {
     return text;
