@@ -31,7 +31,8 @@ export interface RealtimeSessionOptions {
   /** Made for the session, whose settings it asks for. */
   input(session: RealtimeSession): SessionInput;
   output(session: RealtimeSession): SessionOutput;
-  onEnd(): void;
+  /** @param released resolves when its streaming slot is free */
+  onEnd(released: Promise<void>): void;
   nowMs(): number;
 }
 
@@ -56,6 +57,7 @@ export class RealtimeSession {
   #socket: RealtimeSocket | undefined;
   #reading: NodeJS.Timeout | undefined;
   #ended = false;
+  #detachedAtMs: number | undefined;
 
   constructor(private readonly options: RealtimeSessionOptions) {
     const { limits } = options;
@@ -89,6 +91,11 @@ export class RealtimeSession {
     return this.#input.live;
   }
 
+  /** When its connection was lost, by the monotonic clock; undefined while a client is connected. */
+  get detachedAtMs(): number | undefined {
+    return this.#detachedAtMs;
+  }
+
   knows(secret: string): boolean {
     const [given, own] = [Buffer.from(secret), Buffer.from(this.options.secret)];
     return given.length === own.length && timingSafeEqual(given, own);
@@ -101,7 +108,7 @@ export class RealtimeSession {
   /** Begun by another gateway: recognition goes on, and a client is waited for. */
   goOn(): void {
     this.#input.goOn();
-    this.#timers.detached();
+    this.#detached();
   }
 
   /** The first connection. */
@@ -167,27 +174,34 @@ export class RealtimeSession {
     this.#output.stop();
     this.options.outbox.end(code === CLOSE.goingAway);
     this.#socket?.close(code, reason, closeMs);
-    this.options.onEnd();
-    await this.#input.cancel();
+    const released = this.#input.cancel();
+    this.options.onEnd(released);
+    await released;
   }
 
   #attach(socket: RealtimeSocket): void {
     this.#socket = socket;
+    this.#detachedAtMs = undefined;
     this.#timers.attached();
     this.options.outbox.attach(socket);
     socket.listen({
       text: message => this.#guarded(socket, () => this.#text(message)),
       binary: data => this.#guarded(socket, () => this.#binary(data)),
-      gone: clean => this.#gone(socket, clean),
+      gone: closed => this.#gone(socket, closed),
     });
   }
 
-  #gone(socket: RealtimeSocket, clean: boolean): void {
+  #gone(socket: RealtimeSocket, closed: boolean): void {
     this.options.outbox.detach(socket);
     if (socket !== this.#socket || this.#ended) return;
     this.#socket = undefined;
-    if (clean || this.options.limits.resumeWindowMs === 0) void this.end(CLOSE.normal, 'closed by the client');
-    else this.#timers.detached();
+    if (closed || this.options.limits.resumeWindowMs === 0) void this.end(CLOSE.normal, 'closed by the client');
+    else this.#detached();
+  }
+
+  #detached(): void {
+    this.#detachedAtMs = this.options.nowMs();
+    this.#timers.detached();
   }
 
   /** What a connection says after it was taken over is not heard: its successor says it again. */

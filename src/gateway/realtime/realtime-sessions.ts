@@ -13,6 +13,7 @@ import { type NewSession, SessionMaker } from './session-maker.js';
 @Injectable()
 export class RealtimeSessions implements OnModuleDestroy {
   readonly #sessions = new Map<string, RealtimeSession>();
+  readonly #releasing = new Set<RealtimeSession>();
   #closing = false;
 
   constructor(
@@ -27,7 +28,7 @@ export class RealtimeSessions implements OnModuleDestroy {
   demandRoom(): void {
     if (this.#closing) throw new DomainError('shutting_down', 'The server is shutting down.', { retryAfterMs: 1000 });
     const { maxSessions } = this.settings.realtime;
-    if (this.#sessions.size < maxSessions) return;
+    if (this.#sessions.size < maxSessions || this.#endDetached(() => true)) return;
     throw new DomainError('queue_full', `There are ${maxSessions} live sessions already.`, { retryAfterMs: 1000 });
   }
 
@@ -59,7 +60,8 @@ export class RealtimeSessions implements OnModuleDestroy {
   #make(wanted: NewSession, limits: Settings['realtime']): RealtimeSession {
     const made = this.maker.make(wanted, {
       limits,
-      onEnd: id => this.#sessions.delete(id),
+      onEnd: (session, released) => this.#ended(session, released),
+      slotComing: model => this.#slotComing(model),
       openJournal: options => this.journals.open(options),
     });
     this.#sessions.set(made.id, made);
@@ -71,10 +73,35 @@ export class RealtimeSessions implements OnModuleDestroy {
     const counts = new Map<string, number>();
     for (const session of this.#sessions.values()) {
       if (!session.live) continue;
-      const model = this.catalog.get(session.config.model).id;
+      const model = this.#modelOf(session);
       counts.set(model, (counts.get(model) ?? 0) + 1);
     }
     return counts;
+  }
+
+  #modelOf({ config }: RealtimeSession): string {
+    return this.catalog.get(config.model).id;
+  }
+
+  /** Until then its slot is on its way to somebody who asks right after it, such as a client that starts anew. */
+  #ended(session: RealtimeSession, released: Promise<void>): void {
+    this.#sessions.delete(session.id);
+    this.#releasing.add(session);
+    void released.finally(() => this.#releasing.delete(session));
+  }
+
+  #slotComing(model: string): boolean {
+    const holds = (session: RealtimeSession): boolean => this.#modelOf(session) === model;
+    if ([...this.#releasing].some(holds)) return true;
+    return this.#endDetached(session => session.live && holds(session));
+  }
+
+  /** Ends the session that has waited longest for its lost client, for one whose client is here. @returns false: there is none */
+  #endDetached(eligible: (session: RealtimeSession) => boolean): boolean {
+    const waiting = [...this.#sessions.values()].filter(one => one.detachedAtMs !== undefined && eligible(one));
+    const [oldest] = waiting.sort((a, b) => a.detachedAtMs! - b.detachedAtMs!);
+    void oldest?.end(CLOSE.tryAgainLater, 'its slot was needed while its client was away');
+    return oldest !== undefined;
   }
 
   /** Ends the sessions of everybody who may not have them any more, connected or not. */

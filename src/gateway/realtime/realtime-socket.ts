@@ -4,12 +4,15 @@ import { type CloseCode } from '../../contracts/realtime/close-code.js';
 export interface SocketListener {
   text(message: string): void;
   binary(data: Buffer): void;
-  /** @param clean the peer said goodbye with 1000: it will not come back */
-  gone(clean: boolean): void;
+  /** @param closed the peer sent a close frame: it will not come back. False: the connection was lost. */
+  gone(closed: boolean): void;
 }
 
 /** A peer that does not answer a close frame is cut after this. */
 const CLOSE_MS = 2000;
+
+/** What a connection that ended without a close frame is given (RFC 6455 §7.1.5); browsers close with 1001 or 1005. */
+const NO_CLOSE_FRAME = 1006;
 
 /** One WebSocket: bounded writing, pings for life, and a close that ends. */
 export class RealtimeSocket {
@@ -87,7 +90,7 @@ export class RealtimeSocket {
     clearInterval(this.#pings);
     clearTimeout(this.#cut);
     this.#wake();
-    this.#listener?.gone(code === 1000);
+    this.#listener?.gone(code !== NO_CLOSE_FRAME);
   }
 
   #wake(): void {

@@ -36,7 +36,10 @@ export interface NewSession {
 /** Who keeps the sessions that are made. */
 export interface SessionKeeper {
   readonly limits: Settings['realtime'];
-  onEnd(this: void, id: string): void;
+  /** @param released resolves when its streaming slot is free */
+  onEnd(this: void, session: RealtimeSession, released: Promise<void>): void;
+  /** A slot of `model` is being released, if need be by ending a session whose client is away. @returns false: none */
+  slotComing(this: void, model: string): boolean;
   readonly openJournal: OpenJournal;
 }
 
@@ -48,6 +51,7 @@ interface InputParts {
   readonly limits: Settings['realtime'];
   readonly ticket: Ticket | undefined;
   readonly adopted: AdoptedSession | undefined;
+  readonly slotComing: SessionKeeper['slotComing'];
   /** Made after the session. */
   readonly journal: () => SessionJournal | undefined;
 }
@@ -66,7 +70,7 @@ export class SessionMaker {
 
   make(
     { config, dialect, owner, ticket, adopted }: NewSession,
-    { limits, onEnd, openJournal }: SessionKeeper,
+    { limits, onEnd, slotComing, openJournal }: SessionKeeper,
   ): RealtimeSession {
     const id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
     const secret = adopted?.secret ?? randomBytes(24).toString('base64url');
@@ -78,11 +82,19 @@ export class SessionMaker {
       ...{ id, owner, limits, config, outbox, catalog: this.catalog },
       secret,
       input: own =>
-        this.#input(own, { outbox, items, limits, ticket, adopted: adopted?.session, journal: () => journal }),
+        this.#input(own, {
+          outbox,
+          items,
+          limits,
+          ticket,
+          adopted: adopted?.session,
+          slotComing,
+          journal: () => journal,
+        }),
       output: own => new SessionOutput({ speaker, outbox, items, tenant: owner.tenant, config: () => own.config }),
-      onEnd: () => {
+      onEnd: released => {
         ticket?.leave();
-        onEnd(id);
+        onEnd(session, released);
       },
       nowMs: () => this.clock.nowMs(),
     });
@@ -100,7 +112,8 @@ export class SessionMaker {
     return session;
   }
 
-  #input(session: RealtimeSession, { outbox, items, limits, ticket, adopted, journal }: InputParts): SessionInput {
+  #input(session: RealtimeSession, parts: InputParts): SessionInput {
+    const { outbox, items, limits, ticket, adopted, slotComing, journal } = parts;
     const model = () => this.catalog.get(session.config.model).id;
     let streams = 0;
     return new SessionInput({
@@ -108,6 +121,8 @@ export class SessionMaker {
       items,
       config: () => session.config,
       open: () => this.#openStream(session, ++streams),
+      slotExpected: ({ code }) =>
+        code === 'queue_full' ? slotComing(model()) : code === 'no_worker' && this.#loads(model()),
       send: event => outbox.send(event),
       note: (type, ms) => this.journal.note({ type, ms, model: model() }),
       onRecognised: audioSeconds => ticket?.charge({ audioSeconds }),
@@ -129,6 +144,11 @@ export class SessionMaker {
       ...{ language, prompt, sampleRate: format.sampleRate, partials: true },
       ...(turnDetection && { voiceActivity: turnDetection }),
     });
+  }
+
+  /** Its workers are up or on their way, unless an operator unloaded it. */
+  #loads(model: string): boolean {
+    return !this.pool.isHeld(model);
   }
 
   /** As for files: by the model's `itn`, where the language is known beforehand. */

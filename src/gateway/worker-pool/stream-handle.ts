@@ -109,6 +109,7 @@ export class StreamHandle {
     await Promise.race([this.finished, timeIsUp]);
     clearTimeout(timer);
     if (!this.#ended) this.#call.cancel();
+    await this.finished;
   }
 
   #halfClose(): void {

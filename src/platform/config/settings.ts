@@ -101,7 +101,12 @@ export const SETTINGS_TABLE = {
     true,
     'With redis.url: keep sessions in Redis, so that another gateway can go on with those of one that died.',
   ),
-  'realtime.recovery_ms': ms(30_000, 0, 600_000, 'How long a session waits for a worker that replaces a dead one.'),
+  'realtime.recovery_ms': ms(
+    30_000,
+    0,
+    600_000,
+    'How long a session waits for its first worker, or for one that replaces a dead one.',
+  ),
   'realtime.replay_ms': ms(60_000, 0, 600_000, 'Audio kept for a replacement worker, since the last segment.'),
   'realtime.max_ahead_ms': ms(
     30_000,

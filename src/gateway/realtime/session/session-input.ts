@@ -21,6 +21,8 @@ export interface SessionInputOptions {
   config(): SessionConfig;
   /** Leases a streaming slot for the session as it is set now. @throws DomainError when there is none. */
   open(): StreamHandle;
+  /** After `open` failed: a slot will be free soon, which is worth waiting for. */
+  slotExpected(error: DomainError): boolean;
   send(event: ServerEvent): void;
   note(type: RealtimeFact['type'], ms: number): void;
   /** So many seconds of audio have their final text. */
@@ -82,7 +84,7 @@ export class SessionInput {
     return this.#transcriber?.live ?? false;
   }
 
-  /** @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the first audio. */
+  /** @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the first audio, and none expected. */
   append(audio: Buffer): void {
     if (audio.length === 0) return;
     const { encoding } = this.options.config().format;
@@ -141,6 +143,7 @@ export class SessionInput {
     const { limits } = this.options;
     const transcriber = new Transcriber({
       open: () => this.options.open(),
+      slotExpected: error => this.options.slotExpected(error),
       bytesPerSecond: 2 * this.options.config().format.sampleRate,
       ...(restored && { restored }),
       onAudio: (pcm, start) => this.options.onAudio?.({ pcm, start }),

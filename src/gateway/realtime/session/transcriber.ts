@@ -1,5 +1,5 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
-import { type DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { LeftoverFinal } from './leftover-final.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
@@ -8,6 +8,8 @@ import { type RestoredTranscriber, transcriberState, type TranscriberState } fro
 export interface TranscriberOptions {
   /** Leases a place and begins a stream as the session is set now. @throws DomainError when there is none. */
   open(): StreamHandle;
+  /** After `open` failed for the first stream: a slot will be free soon. */
+  slotExpected(error: DomainError): boolean;
   /** PCM s16le. */
   readonly bytesPerSecond: number;
   readonly replayS: number;
@@ -82,10 +84,15 @@ export class Transcriber {
     return this.#waitingBytes / this.options.bytesPerSecond;
   }
 
-  /** Opens the first stream, or waits for one where another gateway stopped. @throws DomainError when there is no place. */
+  /** Opens the first stream, or waits for one. @throws DomainError when there is no slot, and none expected. */
   start(): void {
-    if (this.options.restored) void this.#recover(true);
-    else this.#connect();
+    if (this.options.restored) return void this.#recover(true);
+    try {
+      this.#connect();
+    } catch (error) {
+      if (!(error instanceof DomainError) || !this.options.slotExpected(error)) throw error;
+      void this.#recover(false, failure => this.options.slotExpected(failure));
+    }
   }
 
   /** @param frame cut anywhere: half a sample at its end waits for its other half */
@@ -232,10 +239,10 @@ export class Transcriber {
     this.#finals = this.options.onFailed(error, false);
   }
 
-  async #recover(retold: boolean): Promise<void> {
+  async #recover(retold: boolean, worthWaiting: (error: DomainError) => boolean = () => true): Promise<void> {
     this.#recovering = true;
     this.#sayAgain();
-    const failure = await this.#reconnect();
+    const failure = await this.#reconnect(worthWaiting);
     this.#recovering = false;
     if (this.#ended) return;
     if (failure) this.#giveUp(failure);
@@ -249,15 +256,16 @@ export class Transcriber {
     this.#heard.clear();
   }
 
-  /** @returns why not, when the time is up. */
-  async #reconnect(): Promise<DomainError | undefined> {
+  /** @returns why not, when the time is up or waiting is pointless. */
+  async #reconnect(worthWaiting: (error: DomainError) => boolean): Promise<DomainError | undefined> {
     const endMs = performance.now() + this.options.recoveryMs;
     for (let pauseMs = FIRST_PAUSE_MS; !this.#ended; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         this.#connect();
         return undefined;
       } catch (error) {
-        if (performance.now() + pauseMs > endMs) return error as DomainError;
+        const failure = error as DomainError;
+        if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
       }
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, pauseMs);

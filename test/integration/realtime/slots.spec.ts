@@ -1,0 +1,68 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { heardIn, realtimeRig, streamsInUse } from './realtime-rig.js';
+
+let rig: GatewayRig;
+afterEach(() => rig.close());
+
+const speaking = async (audio: string): Promise<RealtimeClient> => {
+  const client = await RealtimeClient.synthetic(rig.url);
+  client.say(audio);
+  return client;
+};
+const completed = async (client: RealtimeClient): Promise<unknown> => {
+  client.commit();
+  return (await client.next(`${TRANSCRIPTION}.completed`)).transcript;
+};
+
+describe('the only slot of a model', () => {
+  it('is there for the next session at once, whatever close code the last one sent', async () => {
+    rig = await realtimeRig({ streams: 1 });
+    // Browsers send 1001 when a page goes away, and no code (1005) after a plain close().
+    for (const code of [1000, 1001, 4000, undefined]) {
+      const client = await speaking('first ');
+      expect(await completed(client)).toBe(heardIn('first '));
+      client.socket.close(code);
+    }
+    const last = await speaking('the last');
+    expect(await completed(last)).toBe(heardIn('the last'));
+    last.socket.close(1000);
+  });
+
+  it('is given by a session whose client is away to one whose client is here', async () => {
+    rig = await realtimeRig({ streams: 1 });
+    const lost = await speaking('before the tunnel ');
+    await until(() => streamsInUse(rig) === 1);
+    const { session } = lost.events[0]!;
+    lost.drop();
+    const newcomer = await speaking('I am here ');
+    expect(await completed(newcomer)).toBe(heardIn('I am here '));
+    const back = await RealtimeClient.open(rig.url, { session_id: session.id, session_secret: session.resume.secret });
+    expect((await back.next('error')).error.code).toBe('session_not_found');
+    newcomer.socket.close(1000);
+  });
+
+  it('stays with a session whose client is here: the next one is told to try again', async () => {
+    rig = await realtimeRig({ streams: 1 });
+    const holder = await speaking('mine');
+    await until(() => streamsInUse(rig) === 1);
+    const second = await speaking('mine too ');
+    expect((await second.next('error')).error.code).toBe('queue_full');
+    expect((await second.closed).code).toBe(1013);
+    expect(await completed(holder)).toBe(heardIn('mine'));
+    holder.socket.close(1000);
+  });
+});
+
+describe('a session that begins before the worker is ready', () => {
+  it('waits for it, as a file does', async () => {
+    const model = syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] });
+    rig = await GatewayRig.start({ models: [model], launch: sourceLaunch });
+    const client = await speaking('early ');
+    expect(rig.pool.workers().map(({ state }) => state)).toEqual(['starting']);
+    expect(await completed(client)).toBe(heardIn('early '));
+    client.socket.close(1000);
+  });
+});
