@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type IgnoredFields } from '../openai/ignored-fields.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -14,6 +15,7 @@ export class FieldReader {
   constructor(
     value: unknown,
     private readonly path: string,
+    private readonly ignored?: IgnoredFields,
   ) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noObject(value, path);
     this.#fields = value as Json;
@@ -68,6 +70,15 @@ export class FieldReader {
     return value;
   }
 
+  strings(name: string, { most, longest }: { most: number; longest: number }): string[] | undefined {
+    const value = this.raw(name);
+    if (value === undefined) return undefined;
+    const fits = (one: unknown): one is string => typeof one === 'string' && one.length <= longest;
+    if (!Array.isArray(value) || value.length > most || !value.every(fits))
+      throw this.invalid(name, `must be a list of at most ${most} strings of at most ${longest} characters`);
+    return value;
+  }
+
   oneOf<const V extends string | number>(name: string, values: readonly V[]): V | undefined {
     const value = this.raw(name);
     if (value === undefined) return undefined;
@@ -78,7 +89,7 @@ export class FieldReader {
 
   object(name: string): FieldReader | undefined {
     const value = this.raw(name);
-    return value === undefined ? undefined : new FieldReader(value, this.pathOf(name));
+    return value === undefined ? undefined : new FieldReader(value, this.pathOf(name), this.ignored);
   }
 
   objects(name: string, max: number): FieldReader[] | undefined {
@@ -86,14 +97,23 @@ export class FieldReader {
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || value.length > max)
       throw this.invalid(name, `must be a list of at most ${max} objects`);
-    return value.map((entry, index) => new FieldReader(entry, `${this.pathOf(name)}[${index}]`));
+    return value.map((entry, index) => new FieldReader(entry, `${this.pathOf(name)}[${index}]`, this.ignored));
   }
 
   /** A field of OpenAI's that cannot act here: only a value that asks for nothing passes. @throws DomainError */
   unsupported(name: string, why: string): void {
-    const value = this.raw(name);
-    const asksForNothing = value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-    if (!asksForNothing) throw this.refusal(name, why);
+    if (!asksForNothing(this.raw(name))) throw this.refusal(name, why);
+  }
+
+  /** A field of OpenAI's that only advises and has no effect here (D-34). @throws DomainError when that is refused */
+  advised(name: string, why: string): void {
+    if (!asksForNothing(this.raw(name))) this.ignore(name, why);
+  }
+
+  /** @throws DomainError where nothing may be ignored */
+  ignore(name: string, why: string): void {
+    if (!this.ignored || this.ignored.strict) throw this.refusal(name, why);
+    this.ignored.add(this.pathOf(name));
   }
 
   refusal(name: string, why: string): DomainError {
@@ -123,6 +143,9 @@ export class FieldReader {
     return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
   }
 }
+
+const asksForNothing = (value: unknown): boolean =>
+  value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
 const SHOWN_CHARACTERS = 80;
 

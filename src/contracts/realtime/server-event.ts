@@ -43,6 +43,16 @@ export const warningEvent = (code: string, message: string): ServerEvent => ({
   warning: { code, message },
 });
 
+/** A field that only advises was accepted and has no effect (D-34). */
+export const ignoredWarning = (paths: readonly string[]): ServerEvent => ({
+  type: 'session.warning',
+  warning: {
+    code: 'fields_ignored',
+    message: `Accepted without effect: ${paths.join(', ')}.`,
+    params: paths,
+  },
+});
+
 /** What the user said, as an item of the conversation. */
 export const userItem = (id: string, transcript: string | null): Record<string, unknown> => ({
   id,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { IgnoredFields } from '../openai/ignored-fields.js';
 import { defaultSession, readOlderSession, readSession } from './session-config.js';
 
+const CHAT_PATHS = ['session.tracing', 'session.truncation', 'session.max_output_tokens'];
 const BASE = defaultSession('whisper-1');
 const ga = (session: object) => readSession({ type: 'transcription', ...session }, BASE);
 const input = (fields: object) => ga({ audio: { input: fields } });
@@ -55,6 +57,11 @@ describe('settings of a session, GA', () => {
     [() => ga({ colour: 'red' }), 'unknown_parameter', 'session.colour'],
     [() => ga({ instructions: 'be nice' }), 'unsupported_parameter', 'session.instructions'],
     [() => ga({ include: ['item.logprobs'] }), 'unsupported_parameter', 'session.include'],
+    [
+      () => input({ transcription: { keywords: ['x'] } }),
+      'unsupported_parameter',
+      'session.audio.input.transcription.keywords',
+    ],
     [() => ga({ output_modalities: 'audio' }), 'invalid_value', 'session.output_modalities'],
     [() => ga({ model: 'm'.repeat(257) }), 'invalid_value', 'session.model'],
     [() => ga({ audio: { microphone: {} } }), 'unknown_parameter', 'session.audio.microphone'],
@@ -63,9 +70,9 @@ describe('settings of a session, GA', () => {
     [() => input({ format: { type: 'audio/pcmu', rate: 16_000 } }), 'invalid_value', 'session.audio.input.format.rate'],
     [() => input({ transcription: null }), 'unsupported_parameter', 'session.audio.input.transcription'],
     [
-      () => input({ transcription: { keywords: ['x'] } }),
-      'unsupported_parameter',
-      'session.audio.input.transcription.keywords',
+      () => input({ transcription: { languages: 'en' } }),
+      'invalid_value',
+      'session.audio.input.transcription.languages',
     ],
     [
       () => input({ transcription: { prompt: 'x'.repeat(4097) } }),
@@ -99,8 +106,29 @@ describe('settings of a session, GA', () => {
     ],
     [() => output({ format: { type: 'audio/pcmu' } }), 'unsupported_parameter', 'session.audio.output.format.type'],
     [() => output({ speed: 2 }), 'invalid_value', 'session.audio.output.speed'],
-  ])('%s is refused: %s at %s', (read, code, param) => {
+  ])('%s is refused where nothing may be ignored: %s at %s', (read, code, param) => {
     expect(read).toThrow(refusal(code, param));
+  });
+
+  it.each<[object, string[]]>([
+    [{ include: ['item.input_audio_transcription.logprobs'] }, ['session.include']],
+    [{ tracing: 'auto', truncation: 'auto', max_output_tokens: 'inf' }, CHAT_PATHS],
+    [{ audio: { input: { noise_reduction: { type: 'near_field' } } } }, ['session.audio.input.noise_reduction']],
+    [
+      { audio: { input: { transcription: { delay: 'low', keywords: ['Ada'] } } } },
+      ['session.audio.input.transcription.delay', 'session.audio.input.transcription.keywords'],
+    ],
+    [
+      { audio: { input: { turn_detection: { type: 'semantic_vad', eagerness: 'low' } } } },
+      ['session.audio.input.turn_detection.type', 'session.audio.input.turn_detection.eagerness'],
+    ],
+  ])('%j is accepted, and every field without effect is named', (session, paths) => {
+    const ignored = new IgnoredFields();
+    expect(readSession({ type: 'transcription', ...session }, BASE, ignored)).toEqual(BASE);
+    expect(ignored.paths).toEqual(paths);
+    expect(() => readSession({ type: 'transcription', ...session }, BASE, new IgnoredFields(true))).toThrow(
+      refusal('unsupported_parameter', paths[0]!),
+    );
   });
 });
 

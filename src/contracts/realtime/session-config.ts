@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
+import { type IgnoredFields } from '../openai/ignored-fields.js';
 import { FieldReader } from './field-reader.js';
 
 /** Voice activity that ends utterances; milliseconds. */
@@ -19,6 +20,8 @@ export interface SessionConfig {
   readonly model: string;
   readonly language: string;
   readonly prompt: string;
+  /** Languages that may be spoken, as the client named them; the model decides which of them it can honour. */
+  readonly languages?: readonly string[];
   /** Null: only `input_audio_buffer.commit` ends an utterance. */
   readonly turnDetection: TurnDetection | null;
   readonly voice: string;
@@ -44,14 +47,18 @@ export const defaultSession = (model: string): SessionConfig => ({
   speed: 1,
 });
 
+/** Settings of a language model, which have no effect where none answers. */
+const CHAT_ADVICE = ['reasoning', 'tracing', 'truncation', 'tool_choice', 'max_output_tokens', 'parallel_tool_calls'];
+const NO_LOGPROBS = 'live streams have no log probabilities';
+const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
 const NO_CHAT = 'no language model answers here; responses speak the text they are given';
 
 /**
  * The `session` of GA's `session.update`, applied to `current`; absent fields keep their value.
  * @throws DomainError naming the field; nothing is applied then.
  */
-export function readSession(value: unknown, current: SessionConfig): SessionConfig {
-  const session = new FieldReader(value, 'session');
+export function readSession(value: unknown, current: SessionConfig, ignored?: IgnoredFields): SessionConfig {
+  const session = new FieldReader(value, 'session', ignored);
   const type = session.oneOf('type', ['transcription', 'realtime']);
   if (type === undefined) throw session.missing('type');
   const audio = session.object('audio');
@@ -65,18 +72,22 @@ export function readSession(value: unknown, current: SessionConfig): SessionConf
   };
   audio?.done();
   const model = session.string('model', 256);
-  session.unsupported('include', 'live streams have no log probabilities');
-  session.unsupported('instructions', NO_CHAT);
-  session.unsupported('tools', NO_CHAT);
-  for (const name of ['prompt', 'reasoning', 'tracing', 'truncation']) session.unsupported(name, NO_CHAT);
+  session.advised('include', NO_LOGPROBS);
+  for (const name of ['instructions', 'tools', 'prompt']) session.unsupported(name, NO_CHAT);
+  for (const name of CHAT_ADVICE) session.advised(name, NO_CHAT);
   readModalities(session, 'output_modalities');
   session.done();
   return model === undefined ? next : { ...next, model };
 }
 
 /** The `session` of the older dialect's `transcription_session.update`. @throws DomainError */
-export function readOlderSession(value: unknown, current: SessionConfig, path = 'session'): SessionConfig {
-  const session = new FieldReader(value, path);
+export function readOlderSession(
+  value: unknown,
+  current: SessionConfig,
+  ignored?: IgnoredFields,
+  path = 'session',
+): SessionConfig {
+  const session = new FieldReader(value, path, ignored);
   const format = readOlderAudioFormat(session, 'input_audio_format');
   const transcription = session.object('input_audio_transcription');
   const next = {
@@ -85,9 +96,8 @@ export function readOlderSession(value: unknown, current: SessionConfig, path = 
     ...(transcription && readTranscription(transcription, current)),
     ...readTurns(session, current),
   };
-  const why = 'live streams have none';
-  session.unsupported('include', why);
-  session.unsupported('input_audio_noise_reduction', why);
+  session.advised('include', NO_LOGPROBS);
+  session.advised('input_audio_noise_reduction', NO_NOISE_REDUCTION);
   readModalities(session, 'modalities');
   session.raw('client_secret');
   session.done();
@@ -103,7 +113,7 @@ function readInput(input: FieldReader, current: SessionConfig): Partial<SessionC
     ...(transcription && readTranscription(transcription, current)),
     ...readTurns(input, current),
   };
-  input.unsupported('noise_reduction', 'audio is recognised as it comes');
+  input.advised('noise_reduction', NO_NOISE_REDUCTION);
   input.done();
   return read;
 }
@@ -140,10 +150,10 @@ function readTranscription(fields: FieldReader, current: SessionConfig): Partial
     language: fields.string('language', 35) ?? current.language,
     prompt: fields.string('prompt', 4096) ?? current.prompt,
   };
-  const why = 'live streams do not take it';
-  for (const name of ['delay', 'keywords', 'languages']) fields.unsupported(name, why);
+  for (const name of ['delay', 'keywords']) fields.advised(name, 'live streams do not take it');
+  const languages = fields.strings('languages', { most: 100, longest: 35 });
   fields.done();
-  return read;
+  return { ...read, ...(languages && { languages }) };
 }
 
 function readTurns(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
@@ -153,8 +163,8 @@ function readTurns(fields: FieldReader, current: SessionConfig): Partial<Session
 }
 
 function readTurnDetection(fields: FieldReader, current: TurnDetection): TurnDetection {
-  if (fields.raw('type') === 'semantic_vad') throw fields.refusal('type', 'turns are detected by `server_vad` only');
-  fields.oneOf('type', ['server_vad']);
+  const type = fields.oneOf('type', ['server_vad', 'semantic_vad']);
+  if (type === 'semantic_vad') fields.ignore('type', 'turns are detected by `server_vad` only');
   const read = {
     threshold: fields.number('threshold', 0, 1) ?? current.threshold,
     prefixPaddingMs: fields.integer('prefix_padding_ms', 0, 5000) ?? current.prefixPaddingMs,
@@ -162,8 +172,7 @@ function readTurnDetection(fields: FieldReader, current: TurnDetection): TurnDet
     interruptResponse: fields.boolean('interrupt_response') ?? current.interruptResponse,
   };
   if (fields.boolean('create_response') === true) throw fields.refusal('create_response', NO_CHAT);
-  for (const name of ['idle_timeout_ms', 'eagerness'])
-    fields.unsupported(name, '`server_vad` here has no such setting');
+  for (const name of ['idle_timeout_ms', 'eagerness']) fields.advised(name, '`server_vad` here has no such setting');
   fields.done();
   return read;
 }

@@ -39,11 +39,14 @@ export function demandTask(model: ModelSpec, capability: string, catalog: ModelC
 
 /** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
 export function demandLanguage(model: ModelSpec, language: string): void {
-  if (language === '' || model.languages.length === 0) return;
-  if (model.languages.some(known => baseOf(known) === baseOf(language))) return;
+  if (language === '' || knowsLanguage(model, language)) return;
   const message = `\`language\` must be one that \`${model.id}\` recognises (${model.languages.join(', ')}); got "${language}".`;
   throw new DomainError('invalid_value', message, { param: 'language' });
 }
+
+/** Regions are not compared; a model without a list takes any. */
+export const knowsLanguage = ({ languages }: ModelSpec, language: string): boolean =>
+  languages.length === 0 || languages.some(known => baseOf(known) === baseOf(language));
 
 /** What such a model writes is English already. */
 export function speaksOnlyEnglish(model: ModelSpec): boolean {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { IGNORED_HEADER } from '../../contracts/openai/ignored-fields.js';
 import { sessionView } from '../../contracts/realtime/session-view.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { ClientSecrets } from './client-secrets.js';
@@ -22,8 +23,9 @@ export class ClientSecretsController {
   @ApiOperation({ summary: 'Short-lived token for a browser' })
   @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
   @ApiOkResponse({ description: '`value` is the token, `session` what its sessions begin with.' })
-  create(@Req() request: FastifyRequest): Record<string, unknown> {
-    const { value, expiresAt, config } = this.secrets.create(request.body, principalOf(request));
+  create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Record<string, unknown> {
+    const { value, expiresAt, config, ignored } = this.secrets.create(request.body, principalOf(request));
+    if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
     return { value, expires_at: expiresAt, session: sessionView(config, { id: newId(), expiresAt }, 'ga') };
   }
 
@@ -32,8 +34,12 @@ export class ClientSecretsController {
   @ApiOperation({ summary: 'The same in the older dialect' })
   @ApiBody({ schema: { type: 'object', example: OLDER_EXAMPLE } })
   @ApiOkResponse({ description: '`client_secret.value` is the token.' })
-  createOlder(@Req() request: FastifyRequest): Record<string, unknown> {
-    const { value, expiresAt, config } = this.secrets.createOlder(request.body, principalOf(request));
+  createOlder(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Record<string, unknown> {
+    const { value, expiresAt, config, ignored } = this.secrets.createOlder(request.body, principalOf(request));
+    if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
     const view = sessionView(config, { id: newId(), expiresAt }, 'older');
     return { ...view, client_secret: { value, expires_at: expiresAt } };
   }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import {
   defaultSession,
@@ -11,7 +12,7 @@ import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../api/model-catalog.js';
-import { demandTranscribing } from './session/session-settings.js';
+import { honoured } from './session/session-settings.js';
 
 /** OpenAI's range and default, in seconds. */
 const TTL = { min: 10, max: 7200, normal: 600 } as const;
@@ -23,6 +24,8 @@ export interface ClientSecret {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly config: SessionConfig;
+  /** Paths of fields that were accepted without effect. */
+  readonly ignored: readonly string[];
 }
 
 /**
@@ -44,7 +47,8 @@ export class ClientSecrets {
     const session = fields.raw('session');
     fields.done();
     const base = defaultSession(this.settings.realtime.transcriptionModel);
-    return this.#mint(session === undefined ? base : readSession(session, base), ttlS, principal);
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    return this.#mint(session === undefined ? base : readSession(session, base, ignored), ignored, ttlS, principal);
   }
 
   /** `POST /v1/realtime/transcription_sessions` of the older dialect. @throws DomainError naming the field. */
@@ -52,7 +56,8 @@ export class ClientSecrets {
     const fields = new FieldReader(body ?? {}, '');
     const ttlS = lifetime(fields.object('client_secret')?.object('expires_at'));
     const base = defaultSession(this.settings.realtime.transcriptionModel);
-    return this.#mint(readOlderSession(body ?? {}, base, ''), ttlS, principal);
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    return this.#mint(readOlderSession(body ?? {}, base, ignored, ''), ignored, ttlS, principal);
   }
 
   /** The settings that a token carries; undefined for keys, and for tokens that are not ours or have expired. */
@@ -62,15 +67,15 @@ export class ClientSecrets {
     return content === undefined ? undefined : (JSON.parse(content) as SessionConfig);
   }
 
-  #mint(config: SessionConfig, ttlS: number, principal: Principal): ClientSecret {
-    demandTranscribing(config, this.catalog, 'session.audio.input.transcription');
+  #mint(wanted: SessionConfig, ignored: IgnoredFields, ttlS: number, principal: Principal): ClientSecret {
+    const config = honoured(wanted, { catalog: this.catalog, ignored, path: 'session.audio.input.transcription' });
     const content = JSON.stringify(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
       throw new DomainError('invalid_value', `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`, {
         param: 'session',
       });
     const { token, expiresAt } = this.authenticator.mint(principal, { scopes: ['realtime'], ttlS, content });
-    return { value: token, expiresAt, config };
+    return { value: token, expiresAt, config, ignored: ignored.paths };
   }
 }
 

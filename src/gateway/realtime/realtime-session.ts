@@ -1,22 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { type ClientEvent, openEnvelope, readClientEvent } from '../../contracts/realtime/client-event.js';
 import { CLOSE, type CloseCode } from '../../contracts/realtime/close-code.js';
-import { errorEvent, type ServerEvent, warningEvent } from '../../contracts/realtime/server-event.js';
+import { errorEvent, ignoredWarning, type ServerEvent, warningEvent } from '../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
-import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
+import { sessionView } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type ModelCatalog } from '../api/model-catalog.js';
 import { type RealtimeSocket } from './realtime-socket.js';
-import { containerOf } from './session/container-sniff.js';
-import { MistakeLimit } from './session/mistake-limit.js';
+import { ClientMessages, type MessageTarget } from './session/client-messages.js';
 import { type Outbox } from './session/outbox.js';
 import { type SessionInput } from './session/session-input.js';
 import { type SessionOutput } from './session/session-output.js';
 import { SessionTimers } from './session/session-timers.js';
-import { demandSameFormat, needsNewStream, updatedSession } from './session/session-settings.js';
 
 export interface RealtimeSessionOptions {
   readonly id: string;
@@ -27,6 +24,8 @@ export interface RealtimeSessionOptions {
   readonly limits: Settings['realtime'];
   readonly config: SessionConfig;
   readonly catalog: ModelCatalog;
+  /** `compat.strict` */
+  readonly strict: boolean;
   readonly outbox: Outbox;
   /** Made for the session, whose settings it asks for. */
   input(session: RealtimeSession): SessionInput;
@@ -50,7 +49,7 @@ export class RealtimeSession {
   readonly #input: SessionInput;
   readonly #output: SessionOutput;
   readonly #timers: SessionTimers;
-  readonly #mistakes = new MistakeLimit();
+  readonly #messages: ClientMessages;
   readonly #expiresAt: number;
   #config: SessionConfig;
   #owner: Principal;
@@ -66,6 +65,7 @@ export class RealtimeSession {
     this.#expiresAt = Math.floor((Date.now() + limits.maxSessionMs) / 1000);
     this.#input = options.input(this);
     this.#output = options.output(this);
+    this.#messages = new ClientMessages(this.#messageTarget());
     this.#timers = new SessionTimers(limits, {
       onIdle: () => this.#expire(`no message from the client for ${limits.idleTimeoutMs / 1000} s`),
       onOld: () => this.#expire(`the session is ${limits.maxSessionMs / 1000} s old`),
@@ -111,10 +111,11 @@ export class RealtimeSession {
     this.#detached();
   }
 
-  /** The first connection. */
-  begin(socket: RealtimeSocket, createdType: string): void {
+  /** The first connection. @param ignored paths of fields that it named and that have no effect */
+  begin(socket: RealtimeSocket, createdType: string, ignored: readonly string[]): void {
     this.#attach(socket);
     this.#send({ type: createdType, session: this.#view() });
+    if (ignored.length > 0) this.#send(ignoredWarning(ignored));
   }
 
   /**
@@ -185,8 +186,8 @@ export class RealtimeSession {
     this.#timers.attached();
     this.options.outbox.attach(socket);
     socket.listen({
-      text: message => this.#guarded(socket, () => this.#text(message)),
-      binary: data => this.#guarded(socket, () => this.#binary(data)),
+      text: message => this.#guarded(socket, () => this.#messages.text(message)),
+      binary: data => this.#guarded(socket, () => this.#messages.binary(data)),
       gone: closed => this.#gone(socket, closed),
     });
   }
@@ -216,75 +217,16 @@ export class RealtimeSession {
     }
   }
 
-  #text(message: string): void {
-    let eventId: string | undefined;
-    try {
-      const envelope = openEnvelope(message);
-      eventId = envelope.eventId;
-      this.#act(readClientEvent(envelope));
-    } catch (error) {
-      this.#mistake(error, eventId);
-    }
-  }
-
-  #binary(data: Buffer): void {
-    const container = this.#input.begun ? undefined : containerOf(data);
-    if (container !== undefined) {
-      const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
-      return this.fail(new DomainError('invalid_audio', message), CLOSE.unsupportedData);
-    }
-    try {
-      this.#append(data);
-    } catch (error) {
-      this.#mistake(error, undefined);
-    }
-  }
-
-  #mistake(error: unknown, eventId: string | undefined): void {
-    if (!(error instanceof DomainError)) throw error;
-    this.#send(errorEvent(error, eventId));
-    if (this.#mistakes.exceeded(this.options.nowMs())) void this.end(CLOSE.policyViolation, 'too many bad events');
-  }
-
-  #act(event: ClientEvent): void {
-    switch (event.type) {
-      case 'session.update':
-        return this.#update(event.session, this.options.outbox.spoken, 'session.updated');
-      case 'transcription_session.update':
-        this.options.outbox.speak('older');
-        return this.#update(event.session, 'older', 'transcription_session.updated');
-      case 'input_audio_buffer.append':
-        return this.#append(event.audio);
-      case 'input_audio_buffer.commit':
-        return this.#input.commit();
-      case 'input_audio_buffer.clear':
-        return this.#input.clear();
-      case 'conversation.item.create':
-        return this.#output.add(event.text, event.id);
-      case 'response.create':
-        return this.#output.respond(event.wish);
-      case 'response.cancel':
-        return this.#output.cancel(event.responseId);
-    }
-  }
-
-  #update(value: unknown, dialect: Dialect, answer: string): void {
-    const current = this.#config;
-    const next = updatedSession(value, { current, dialect, catalog: this.options.catalog });
-    if (this.#input.begun) demandSameFormat(next, current, dialect);
-    this.#config = next;
-    if (needsNewStream(current, next)) this.#input.reopen();
-    this.#send({ type: answer, session: this.#view() });
-  }
-
-  /** Without a place for its first audio a session is of no use: it is told to try again later. */
-  #append(audio: Buffer): void {
-    try {
-      this.#input.append(audio);
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.definition.retry !== 'later') throw error;
-      this.fail(error, CLOSE.tryAgainLater);
-    }
+  #messageTarget(): MessageTarget {
+    const { catalog, strict, outbox, nowMs } = this.options;
+    return {
+      ...{ catalog, strict, outbox, nowMs, input: this.#input, output: this.#output },
+      config: () => this.#config,
+      setConfig: next => (this.#config = next),
+      fail: (error, code) => this.fail(error, code),
+      end: (code, reason) => this.end(code, reason),
+      view: () => this.#view(),
+    };
   }
 
   #expire(reason: string): void {

@@ -60,6 +60,7 @@ export class RealtimeSessions implements OnModuleDestroy {
   #make(wanted: NewSession, limits: Settings['realtime']): RealtimeSession {
     const made = this.maker.make(wanted, {
       limits,
+      strict: this.settings.compat.strict,
       onEnd: (session, released) => this.#ended(session, released),
       slotComing: model => this.#slotComing(model),
       openJournal: options => this.journals.open(options),

@@ -1,6 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -13,7 +14,7 @@ import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { type RealtimeSocket } from './realtime-socket.js';
-import { demandTranscribing } from './session/session-settings.js';
+import { honoured } from './session/session-settings.js';
 
 export interface Visitor {
   readonly principal: Principal;
@@ -47,10 +48,13 @@ export class SessionDoor {
       return session.resume(socket, { lastEventId: query.get('last_event_id') ?? '', owner: principal });
     }
     const dialect = dialectOf(request);
-    const config = this.#config(query, request);
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    const config = this.#config(query, request, ignored);
     const created =
       dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
-    this.sessions.create({ config, dialect, owner: principal, ticket }).begin(socket, `${created}.created`);
+    this.sessions
+      .create({ config, dialect, owner: principal, ticket })
+      .begin(socket, `${created}.created`, ignored.paths);
   }
 
   /** What the client says meanwhile is not read yet. */
@@ -66,15 +70,13 @@ export class SessionDoor {
     }
   }
 
-  #config(query: URLSearchParams, { headers }: IncomingMessage): SessionConfig {
+  #config(query: URLSearchParams, { headers }: IncomingMessage, ignored: IgnoredFields): SessionConfig {
     const prepared = this.secrets.sessionOf(bearerToken(headers) ?? subprotocolToken(headers) ?? '');
     const base = prepared ?? defaultSession(this.settings.realtime.transcriptionModel);
     refuseOthers(query);
     const model = query.get('model');
     if (model === null) return base;
-    const config = { ...base, model };
-    demandTranscribing(config, this.catalog, 'query');
-    return config;
+    return honoured({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
   }
 }
 

@@ -36,6 +36,8 @@ export interface NewSession {
 /** Who keeps the sessions that are made. */
 export interface SessionKeeper {
   readonly limits: Settings['realtime'];
+  /** `compat.strict` */
+  readonly strict: boolean;
   /** @param released resolves when its streaming slot is free */
   onEnd(this: void, session: RealtimeSession, released: Promise<void>): void;
   /** A slot of `model` is being released, if need be by ending a session whose client is away. @returns false: none */
@@ -70,7 +72,7 @@ export class SessionMaker {
 
   make(
     { config, dialect, owner, ticket, adopted }: NewSession,
-    { limits, onEnd, slotComing, openJournal }: SessionKeeper,
+    { limits, strict, onEnd, slotComing, openJournal }: SessionKeeper,
   ): RealtimeSession {
     const id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
     const secret = adopted?.secret ?? randomBytes(24).toString('base64url');
@@ -79,7 +81,7 @@ export class SessionMaker {
     const items = new TranscriptItems(spoken => this.#written(spoken, session.config), adopted?.session.state.items);
     const { speaker } = this;
     const session: RealtimeSession = new RealtimeSession({
-      ...{ id, owner, limits, config, outbox, catalog: this.catalog },
+      ...{ id, owner, limits, config, outbox, strict, catalog: this.catalog },
       secret,
       input: own =>
         this.#input(own, {

@@ -239,6 +239,10 @@ export const SETTINGS_TABLE = {
   'hub.models_dir': text('./data/models', 'Folder that pulled models are kept in, one folder each.'),
   ...REDIS_SETTINGS,
   ...PULL_SETTINGS,
+  'compat.strict': flag(
+    false,
+    'Refuse fields that only advise and cannot be honoured, instead of ignoring and reporting them.',
+  ),
   'logging.level': choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',

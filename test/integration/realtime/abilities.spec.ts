@@ -44,3 +44,34 @@ describe('a model that can', () => {
     expect(ahead).toHaveBeenCalledWith({ wanted: true, demanded: false, languages: ['en'] });
   });
 });
+
+describe('`languages` of a model that knows English only', () => {
+  it.each([[['en']], [['de', 'en-GB']]])('%j: hears with the one it knows', async languages => {
+    client.update({ transcription: { languages } });
+    const { session } = await client.next('session.updated');
+    expect(session.audio.input.transcription.language).toBe(languages.at(-1));
+  });
+
+  it('["de", "fr"] is refused: it would hear English', async () => {
+    client.update({ transcription: { languages: ['de', 'fr'] } });
+    expect((await client.next('error')).error).toMatchObject({
+      code: 'invalid_value',
+      param: 'session.audio.input.transcription.languages',
+    });
+  });
+});
+
+it('compat.strict refuses what only advises', async () => {
+  const strict = await realtimeRig({ settings: { 'compat.strict': true } });
+  const other = await RealtimeClient.synthetic(strict.url);
+  for (const [input, param] of [
+    [{ noise_reduction: { type: 'near_field' } }, 'noise_reduction'],
+    [{ transcription: { prompt: 'names' } }, 'transcription.prompt'],
+  ] as const) {
+    other.update(input);
+    const { error } = await other.next('error');
+    expect(error).toMatchObject({ code: 'unsupported_parameter', param: `session.audio.input.${param}` });
+  }
+  other.socket.close(1000);
+  await strict.close();
+});

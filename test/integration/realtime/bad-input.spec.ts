@@ -42,18 +42,6 @@ describe('bad input is answered and the session goes on', () => {
     ],
     ['an unknown setting', update({ echo: 1 }), 'unknown_parameter', 'session.audio.input.echo'],
     [
-      'noise reduction',
-      update({ noise_reduction: { type: 'near_field' } }),
-      'unsupported_parameter',
-      'session.audio.input.noise_reduction',
-    ],
-    [
-      'semantic turns',
-      update({ turn_detection: { type: 'semantic_vad' } }),
-      'unsupported_parameter',
-      'session.audio.input.turn_detection.type',
-    ],
-    [
       'a threshold of 2',
       update({ turn_detection: { type: 'server_vad', threshold: 2 } }),
       'invalid_value',
@@ -65,12 +53,6 @@ describe('bad input is answered and the session goes on', () => {
       'model_not_found',
       'session.audio.input.transcription.model',
     ],
-    [
-      'a prompt',
-      update({ transcription: { prompt: 'names' } }),
-      'unsupported_parameter',
-      'session.audio.input.transcription.prompt',
-    ],
     ['no transcription', update({ transcription: null }), 'unsupported_parameter', 'session.audio.input.transcription'],
     ['nothing to speak', { type: 'response.create' }, 'missing_required_parameter', 'response.input'],
     ['instructions', respond({ instructions: 'be nice' }), 'unsupported_parameter', 'response.instructions'],
@@ -81,6 +63,24 @@ describe('bad input is answered and the session goes on', () => {
     const { error } = await client.next('error');
     expect(error).toMatchObject({ code, param, event_id: typeof event === 'string' ? null : 'mine' });
     expect(error.message).not.toBe('');
+  });
+
+  it.each<[string, object, string]>([
+    ['noise reduction', { noise_reduction: { type: 'near_field' } }, 'noise_reduction'],
+    ['semantic turns', { turn_detection: { type: 'semantic_vad' } }, 'turn_detection.type'],
+    ['a prompt the model cannot use', { transcription: { prompt: 'names' } }, 'transcription.prompt'],
+    [
+      'languages of which none can be singled out',
+      { transcription: { languages: ['en', 'de'] } },
+      'transcription.languages',
+    ],
+  ])('%s only advises: accepted, and named in a warning', async (_what, input, param) => {
+    client.send(update({ turn_detection: null, ...input }));
+    await client.next('session.updated');
+    const { warning } = await client.next('session.warning');
+    expect(warning).toMatchObject({ code: 'fields_ignored', params: [`session.audio.input.${param}`] });
+    client.send(update({ turn_detection: null }));
+    await client.next('session.updated');
   });
 
   it('applies nothing of an update that is refused in part', async () => {

@@ -1,8 +1,9 @@
+import { type IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import { readOlderSession, readSession, type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { demandAbilities, demandLanguage } from '../../api/model-abilities.js';
+import { demandAbilities, demandLanguage, knowsLanguage } from '../../api/model-abilities.js';
 import { type ModelCatalog } from '../../api/model-catalog.js';
 
 const PATHS = {
@@ -10,17 +11,47 @@ const PATHS = {
   older: { transcription: 'session.input_audio_transcription', format: 'session.input_audio_format' },
 } as const;
 
+interface Honouring {
+  readonly catalog: ModelCatalog;
+  readonly ignored: IgnoredFields;
+}
+
 /**
- * The session with an update applied, which this server can honour in full.
+ * The session with an update applied. Fields that only advise and cannot be honoured are added to `ignored` (D-34).
  * @throws DomainError naming the field; nothing is applied then.
  */
 export function updatedSession(
   value: unknown,
-  { current, dialect, catalog }: { current: SessionConfig; dialect: Dialect; catalog: ModelCatalog },
+  { current, dialect, catalog, ignored }: Honouring & { current: SessionConfig; dialect: Dialect },
 ): SessionConfig {
-  const next = dialect === 'ga' ? readSession(value, current) : readOlderSession(value, current);
-  demandTranscribing(next, catalog, PATHS[dialect].transcription);
+  const next = dialect === 'ga' ? readSession(value, current, ignored) : readOlderSession(value, current, ignored);
+  return honoured(next, { catalog, ignored, path: PATHS[dialect].transcription });
+}
+
+/** What the model of the session can do of it. @throws DomainError for what changes the meaning and cannot be done */
+export function honoured(
+  wanted: SessionConfig,
+  { catalog, ignored, path }: Honouring & { path: string },
+): SessionConfig {
+  const spec = at(`${path}.model`, () => streamingModel(wanted.model, catalog));
+  const { languages = [], ...config } = wanted;
+  const language = languages.length === 0 ? config.language : chosenLanguage(languages, { spec, ignored, path });
+  const deaf = config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
+  if (deaf) ignored.add(`${path}.prompt`);
+  const next = { ...config, language, ...(deaf && { prompt: '' }) };
+  demandTranscribing(next, catalog, path);
   return next;
+}
+
+/** One of several candidates cannot be told to a recogniser: the only one that it knows, or none, and it decides. */
+function chosenLanguage(
+  languages: readonly string[],
+  { spec, ignored, path }: { spec: ModelSpec; ignored: IgnoredFields; path: string },
+): string {
+  const [first = '', ...others] = languages.filter(language => knowsLanguage(spec, language));
+  if (first === '') at(`${path}.languages`, () => demandLanguage(spec, languages[0]!));
+  if (languages.length > 1) ignored.add(`${path}.languages`);
+  return others.length === 0 ? first : '';
 }
 
 /** The model of the session, if it can transcribe what the session wants. @throws DomainError */

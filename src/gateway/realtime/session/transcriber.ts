@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
@@ -267,13 +268,9 @@ export class Transcriber {
         const failure = error as DomainError;
         if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
       }
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, pauseMs);
-        this.#stopWaiting = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const stopped = new AbortController();
+      this.#stopWaiting = () => stopped.abort();
+      await sleep(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
     return undefined;
   }

@@ -1,0 +1,113 @@
+import { type ClientEvent, openEnvelope, readClientEvent } from '../../../contracts/realtime/client-event.js';
+import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js';
+import { errorEvent, ignoredWarning } from '../../../contracts/realtime/server-event.js';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../../contracts/realtime/session-view.js';
+import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { type ModelCatalog } from '../../api/model-catalog.js';
+import { containerOf } from './container-sniff.js';
+import { MistakeLimit } from './mistake-limit.js';
+import { type Outbox } from './outbox.js';
+import { type SessionInput } from './session-input.js';
+import { type SessionOutput } from './session-output.js';
+import { demandSameFormat, needsNewStream, updatedSession } from './session-settings.js';
+
+/** The session that the messages are for. */
+export interface MessageTarget {
+  config(): SessionConfig;
+  setConfig(next: SessionConfig): void;
+  readonly input: SessionInput;
+  readonly output: SessionOutput;
+  readonly outbox: Outbox;
+  readonly catalog: ModelCatalog;
+  /** `compat.strict` */
+  readonly strict: boolean;
+  fail(error: DomainError, code: CloseCode): void;
+  end(code: CloseCode, reason: string): Promise<void>;
+  view(): Record<string, unknown>;
+  nowMs(): number;
+}
+
+/** What the client of a session sends: each message is applied, or answered with an error event. */
+export class ClientMessages {
+  readonly #mistakes = new MistakeLimit();
+
+  constructor(private readonly target: MessageTarget) {}
+
+  text(message: string): void {
+    let eventId: string | undefined;
+    try {
+      const envelope = openEnvelope(message);
+      eventId = envelope.eventId;
+      this.#act(readClientEvent(envelope));
+    } catch (error) {
+      this.#mistake(error, eventId);
+    }
+  }
+
+  binary(data: Buffer): void {
+    const container = this.target.input.begun ? undefined : containerOf(data);
+    if (container !== undefined) {
+      const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
+      return this.target.fail(new DomainError('invalid_audio', message), CLOSE.unsupportedData);
+    }
+    try {
+      this.#append(data);
+    } catch (error) {
+      this.#mistake(error, undefined);
+    }
+  }
+
+  #mistake(error: unknown, eventId: string | undefined): void {
+    if (!(error instanceof DomainError)) throw error;
+    this.target.outbox.send(errorEvent(error, eventId));
+    if (this.#mistakes.exceeded(this.target.nowMs()))
+      void this.target.end(CLOSE.policyViolation, 'too many bad events');
+  }
+
+  #act(event: ClientEvent): void {
+    const { input, output, outbox } = this.target;
+    switch (event.type) {
+      case 'session.update':
+        return this.#update(event.session, outbox.spoken, 'session.updated');
+      case 'transcription_session.update':
+        outbox.speak('older');
+        return this.#update(event.session, 'older', 'transcription_session.updated');
+      case 'input_audio_buffer.append':
+        return this.#append(event.audio);
+      case 'input_audio_buffer.commit':
+        return input.commit();
+      case 'input_audio_buffer.clear':
+        return input.clear();
+      case 'conversation.item.create':
+        return output.add(event.text, event.id);
+      case 'response.create':
+        return output.respond(event.wish);
+      case 'response.cancel':
+        return output.cancel(event.responseId);
+    }
+  }
+
+  #update(value: unknown, dialect: Dialect, answer: string): void {
+    const { target } = this;
+    const current = target.config();
+    const ignored = new IgnoredFields(target.strict);
+    const next = updatedSession(value, { current, dialect, catalog: target.catalog, ignored });
+    if (target.input.begun) demandSameFormat(next, current, dialect);
+    target.setConfig(next);
+    if (needsNewStream(current, next)) target.input.reopen();
+    target.outbox.send({ type: answer, session: target.view() });
+    if (ignored.paths.length > 0) target.outbox.send(ignoredWarning(ignored.paths));
+  }
+
+  /** A session without a slot for its first audio cannot be served: it is told to try again later. */
+  #append(audio: Buffer): void {
+    try {
+      this.target.input.append(audio);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.definition.retry !== 'later') throw error;
+      this.target.fail(error, CLOSE.tryAgainLater);
+    }
+  }
+}
