@@ -218,10 +218,11 @@ export class RealtimeSession {
   }
 
   #messageTarget(): MessageTarget {
-    const { catalog, strict, outbox, nowMs } = this.options;
+    const { catalog, strict, outbox } = this.options;
     return {
-      ...{ catalog, strict, outbox, nowMs, input: this.#input, output: this.#output },
+      ...{ catalog, strict, outbox, input: this.#input, output: this.#output },
       config: () => this.#config,
+      nowMs: () => this.options.nowMs(),
       setConfig: next => (this.#config = next),
       fail: (error, code) => this.fail(error, code),
       end: (code, reason) => this.end(code, reason),

@@ -56,7 +56,7 @@ export class Transcriber {
   #pumping = false;
   #recovering = false;
   #ended = false;
-  #stopWaiting: () => void = () => undefined;
+  readonly #waiting = new AbortController();
   #flushed: () => void = () => undefined;
   /** Resolves when all events of the current stream have been told. */
   #listening: Promise<void> = Promise.resolve();
@@ -135,7 +135,7 @@ export class Transcriber {
   async cancel(): Promise<void> {
     this.#ended = true;
     this.#orders.length = 0;
-    this.#stopWaiting();
+    this.#waiting.abort();
     const handle = this.#handle;
     this.#handle = undefined;
     await handle?.cancel();
@@ -268,9 +268,7 @@ export class Transcriber {
         const failure = error as DomainError;
         if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
       }
-      const stopped = new AbortController();
-      this.#stopWaiting = () => stopped.abort();
-      await sleep(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+      await sleep(pauseMs, undefined, { signal: this.#waiting.signal }).catch(() => undefined);
     }
     return undefined;
   }
