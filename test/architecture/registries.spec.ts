@@ -46,9 +46,12 @@ describe('README tables', () => {
 describe('registries and code', () => {
   it('export every metric of the table from exactly one place', () => {
     const provided = [
-      ...textOf([...sources('src/gateway'), ...sources('src/batch'), ...sources('src/platform/storage')]).matchAll(
-        /metricProvider\(\s*'(\w+)'/g,
-      ),
+      ...textOf([
+        ...sources('src/gateway'),
+        ...sources('src/batch'),
+        ...sources('src/platform/storage'),
+        ...sources('src/platform/dependencies'),
+      ]).matchAll(/metricProvider\(\s*'(\w+)'/g),
     ].map(([, name]) => name);
     expect(provided.sort()).toEqual(Object.keys(METRICS).sort());
   });

@@ -41,6 +41,15 @@ export class RedisServer implements AsyncDisposable {
     await ready;
   }
 
+  /** It hangs: connections stay, nothing is answered. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;

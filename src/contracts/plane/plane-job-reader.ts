@@ -138,9 +138,18 @@ function readSpeech(options: FieldReader): SpeechOptions {
 }
 
 function readEmbedding(options: FieldReader): EmbeddingOptions {
-  const body = demanded(options, 'body', options.string('body', 64 * 1_048_576));
+  const body = demanded(options, 'body', readBody(options));
   const inputs = demanded(options, 'inputs', options.integer('inputs', 1, 1_000_000));
   return { body, inputs };
+}
+
+function readBody(options: FieldReader): EmbeddingOptions['body'] | undefined {
+  if (typeof options.raw('body') === 'string') return options.string('body', 64 * 1_048_576);
+  const body = options.object('body');
+  if (!body) return undefined;
+  const blob = demanded(body, 'blob', body.string('blob', 200));
+  body.done();
+  return { blob };
 }
 
 function readTexts(fields: FieldReader, name: string): readonly string[] {

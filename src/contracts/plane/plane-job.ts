@@ -52,7 +52,12 @@ export interface EmbeddingJob extends PlaneJobFields {
 }
 
 /** A key of the blob store that gateways and workers share (`blobs.*`), or what the worker fetches by the rules of `fetch.*`. */
-export type PlaneAudio = { readonly blob: string } | { readonly url: string };
+export type PlaneAudio = PlaneBlob | { readonly url: string };
+
+/** A key of the blob store that gateways and workers share. */
+export interface PlaneBlob {
+  readonly blob: string;
+}
 
 export interface PlaneCallback {
   /** http or https. */
@@ -91,8 +96,8 @@ export interface SpeechOptions {
 }
 
 export interface EmbeddingOptions {
-  /** OpenAI's request as JSON text, byte by byte as the caller sent it. */
-  readonly body: string;
+  /** OpenAI's request as JSON text, byte by byte as the caller sent it; or where it is in the blob store when it is large. */
+  readonly body: string | PlaneBlob;
   /** Vectors that are wanted. */
   readonly inputs: number;
 }

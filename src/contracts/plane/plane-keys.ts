@@ -1,7 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** Before the blobs of the shared plane: uploads that wait, voices of known speakers, speech that was synthesised. */
+/** Before the blobs of the shared plane: inputs that wait, and results. */
 export const PLANE_BLOBS = 'plane/';
+
+/** Results: speech that was synthesised, and values too large for Redis. */
+export const PLANE_RESULT_BLOBS = [`${PLANE_BLOBS}speech/`, `${PLANE_BLOBS}results/`] as const;
+
+/** Larger inputs and results go to the blob store; Redis keeps a reference. Bytes of JSON. */
+export const MAX_INLINE_BYTES = 32_768;
+
+/** Longest life of a finished job whose caller has the answer: gateways that wait for the same id read it. Milliseconds. */
+export const ANSWERED_TTL_MS = 10_000;
+
+/** Entries of a queue's event stream, about; four for each request. Gateways read them as they come. */
+export const MAX_EVENTS = 2000;
+
+/** Older entries of an event stream are removed. Milliseconds. */
+export const EVENTS_TTL_MS = 60_000;
 
 /** Priority classes of a BullMQ queue, best first; FIFO inside each (D-03). */
 export const PlaneClass = {

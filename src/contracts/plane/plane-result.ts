@@ -15,9 +15,12 @@ interface ResultFields {
   readonly phases: PlanePhases;
 }
 
-export interface PlaneCompleted extends ResultFields {
+/** A result with its value, wherever that was kept. */
+export type LoadedResult = PlaneCompleted<PlaneValue> | PlaneFailed | PlaneCancelled;
+
+export interface PlaneCompleted<Value = PlaneValue | PlaneStoredValue> extends ResultFields {
   readonly outcome: 'completed';
-  readonly value: PlaneValue;
+  readonly value: Value;
   readonly execution: CallExecution;
 }
 
@@ -62,7 +65,15 @@ export type PlaneValue =
       readonly usage?: CallTokenUsage;
     };
 
-/** The audio lies in the blob store until the plane's results expire (`redis.result_ttl_ms`). */
+/** A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed once its caller has the answer. */
+export interface PlaneStoredValue {
+  readonly kind: 'stored';
+  /** Key in the blob store that gateways and workers share. */
+  readonly blob: string;
+  readonly bytes: number;
+}
+
+/** The audio lies in the blob store until its caller has it, at most until results expire (`redis.result_ttl_ms`). */
 export interface PlaneSpeech {
   readonly kind: 'speech';
   readonly blob: string;
@@ -110,5 +121,6 @@ export function readPlaneResult(value: unknown): PlaneResult | undefined {
   const result = value as Partial<PlaneResult> | null | undefined;
   if (result?.v !== 1) return undefined;
   const readable = OUTCOMES.includes(result.outcome ?? '') && typeof result.phases === 'object';
+  if (result.outcome === 'completed' && typeof result.value?.kind !== 'string') return undefined;
   return readable ? (result as PlaneResult) : undefined;
 }

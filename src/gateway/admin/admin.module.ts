@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
+import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { AdminDependenciesController } from './dependencies.controller.js';
 import { ModelSwitch } from './model-switch.js';
 import { AdminModelsController } from './models.controller.js';
 import { AdminQueueController } from './queue.controller.js';
@@ -9,8 +11,14 @@ import { AdminWorkersController } from './workers.controller.js';
 
 /** What an operator may see and do, under `/admin/v1`. */
 @Module({
-  imports: [SchedulerModule, WorkerPoolModule],
-  controllers: [AdminModelsController, AdminQueueController, AdminRequestsController, AdminWorkersController],
+  imports: [DependenciesModule, SchedulerModule, WorkerPoolModule],
+  controllers: [
+    AdminDependenciesController,
+    AdminModelsController,
+    AdminQueueController,
+    AdminRequestsController,
+    AdminWorkersController,
+  ],
   providers: [ModelSwitch],
 })
 export class AdminModule {}

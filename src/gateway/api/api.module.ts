@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { StorageModule } from '../../platform/storage/storage.module.js';
 import { AsyncModule } from '../async/async.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
@@ -23,6 +24,7 @@ import { SpeechController } from './speech.controller.js';
 import { speechMetricProviders } from './speech.metrics.js';
 import { SpeechService } from './speech.service.js';
 import { SpeechSessions } from './speech-sessions.js';
+import { StoreProbes } from './store-probes.js';
 import { TranscriptionsController } from './transcriptions.controller.js';
 import { TranscriptService } from './transcript.service.js';
 import { TranslationsController } from './translations.controller.js';
@@ -30,7 +32,7 @@ import { UploadReader } from './upload-reader.js';
 
 /** The HTTP face. It validates, resolves names and writes answers; the scheduler decides everything else. */
 @Module({
-  imports: [AsyncModule, JobsModule, StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
+  imports: [AsyncModule, DependenciesModule, JobsModule, StorageModule, SchedulerModule, TextModule, WorkerPoolModule],
   controllers: [
     TranscriptionsController,
     TranslationsController,
@@ -50,6 +52,7 @@ import { UploadReader } from './upload-reader.js';
     ModelCatalog,
     SpeechService,
     SpeechSessions,
+    StoreProbes,
     TranscriptService,
     UploadReader,
     ...generationMetricProviders,

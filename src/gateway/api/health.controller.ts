@@ -10,7 +10,7 @@ export class HealthController {
 
   /** Always 200: for people and dashboards. Probes use the two below. */
   @Get()
-  @ApiOperation({ summary: 'Summary for people: models, workers, draining' })
+  @ApiOperation({ summary: 'Summary for people: models, workers, dependencies, draining' })
   @ApiOkResponse({ description: '`status` is ok, degraded, unavailable or draining.' })
   summary(): HealthSummary {
     return this.health.summary();

@@ -1,4 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import {
+  type DependencyName,
+  DependencyMonitor,
+  type DependencyState,
+} from '../../platform/dependencies/dependency-monitor.js';
 import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { FleetWorkers } from '../scheduler/fleet-workers.js';
@@ -17,13 +22,15 @@ export interface ModelHealth {
 
 export interface HealthSummary {
   /**
-   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor is down;
+   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor or a dependency is down;
    * `unavailable`: none; `draining`: shutting down.
    */
   readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
   readonly models: readonly ModelHealth[];
   /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */
   readonly batch_processor: ProcessorView;
+  /** What this gateway depends on, as last probed. Why one is down is told to operators: `/admin/v1/dependencies`. */
+  readonly dependencies: Readonly<Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>>;
 }
 
 /** Readiness as load balancers need it: is there anything here that would answer a request now? */
@@ -34,6 +41,7 @@ export class HealthService {
     private readonly scheduler: SchedulerService,
     private readonly gate: IntakeGate,
     private readonly processor: EmbeddedProcessor,
+    private readonly dependencies: DependencyMonitor,
   ) {}
 
   summary(): HealthSummary {
@@ -43,6 +51,7 @@ export class HealthService {
       status: this.status(expected.map(modelHealth)),
       models: views.map(modelHealth),
       batch_processor: this.processor.view,
+      dependencies: Object.fromEntries(this.dependencies.states().map(([name, { status }]) => [name, { status }])),
     };
   }
 
@@ -56,7 +65,8 @@ export class HealthService {
     if (this.gate.draining || !this.scheduler.accepting) return 'draining';
     if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
     const processes = this.processor.view.state !== 'down';
-    return processes && models.every(({ ready }) => ready) ? 'ok' : 'degraded';
+    const answered = this.dependencies.states().every(([, { status: known }]) => known !== 'down');
+    return processes && answered && models.every(({ ready }) => ready) ? 'ok' : 'degraded';
   }
 }
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { RedisLink } from '../../platform/redis/redis-link.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
@@ -15,11 +16,13 @@ import { RedisLimitStore } from './redis-limit-store.js';
   providers: [
     {
       provide: LIMIT_STORE,
-      inject: [RedisLink, LimitEvents],
-      useFactory: (link: RedisLink, told: LimitEvents) => {
+      inject: [RedisLink, LimitEvents, SETTINGS],
+      useFactory: (link: RedisLink, told: LimitEvents, settings: Settings) => {
         const own = new LocalLimitStore();
         const redis = link.commands();
-        return redis ? new FailOpenLimitStore(new RedisLimitStore(redis), own, error => told.storeFailed(error)) : own;
+        if (!redis) return own;
+        const shared = new RedisLimitStore(redis, settings.redis.prefix);
+        return new FailOpenLimitStore(shared, own, error => told.storeFailed(error));
       },
     },
     LimitDesk,

@@ -32,9 +32,13 @@ type EnterReply = readonly [
 export class RedisLimitStore implements LimitStore {
   readonly #redis: Redis & LimitCommands;
 
-  /** @param nowMs the clock of tests; absent: Redis's own */
+  /**
+   * @param prefix setting `redis.prefix`
+   * @param nowMs the clock of tests; absent: Redis's own
+   */
   constructor(
     redis: Redis,
+    private readonly prefix: string,
     private readonly nowMs?: () => number,
   ) {
     for (const [name, lua] of [
@@ -49,40 +53,46 @@ export class RedisLimitStore implements LimitStore {
 
   async enter({ subject, ticket, limits }: Entrance): Promise<Entry> {
     const limitValues = LIMIT_NAMES.map(name => limits[name]);
-    const reply = await this.#redis.limitEnter(...keysOf(subject), this.#now, ticket, PLACE_LEASE_MS, ...limitValues);
+    const reply = await this.#redis.limitEnter(
+      ...this.#keys(subject),
+      this.#now,
+      ticket,
+      PLACE_LEASE_MS,
+      ...limitValues,
+    );
     return entryOf(reply, limits);
   }
 
   async charge({ subject, limits }: Entrance, { tokens, audioSeconds }: Spent): Promise<void> {
     const { tokensPerMinute, audioSecondsPerMinute } = limits;
     await this.#redis.limitCharge(
-      ...keysOf(subject),
+      ...this.#keys(subject),
       ...[this.#now, tokens, tokensPerMinute, audioSeconds, audioSecondsPerMinute],
     );
   }
 
   async leave({ subject, ticket }: Entrance): Promise<void> {
-    await this.#redis.zrem(keysOf(subject)[1], ticket);
+    await this.#redis.zrem(this.#keys(subject)[1], ticket);
   }
 
   async renew(entrances: readonly Entrance[]): Promise<void> {
     const bySubject = grouped(entrances);
     const renewals = [...bySubject].map(([subject, members]) =>
-      this.#redis.limitRenew(...keysOf(subject), this.#now, PLACE_LEASE_MS, ...members.map(({ ticket }) => ticket)),
+      this.#redis.limitRenew(...this.#keys(subject), this.#now, PLACE_LEASE_MS, ...members.map(({ ticket }) => ticket)),
     );
     await Promise.all(renewals);
+  }
+
+  /** In braces, so that a cluster keeps both on one node. */
+  #keys(subject: string): [account: string, places: string] {
+    const account = `${this.prefix}:limits:{${subject}}`;
+    return [account, `${account}:running`];
   }
 
   get #now(): number | '' {
     return this.nowMs?.() ?? '';
   }
 }
-
-/** In braces, so that a cluster keeps both on one node. */
-const keysOf = (subject: string): [account: string, places: string] => [
-  `switchyard:limits:{${subject}}`,
-  `switchyard:limits:{${subject}}:running`,
-];
 
 /** The waiting time and the headers follow from the account by the rule of `core/limits`, as they do in one process. */
 function entryOf([refused, now, requests, tokens, audio, day, dayCount, running]: EnterReply, limits: Limits): Entry {

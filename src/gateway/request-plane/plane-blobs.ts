@@ -1,9 +1,11 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type PlaneJob } from '../../contracts/plane/plane-job.js';
-import { PLANE_BLOBS } from '../../contracts/plane/plane-keys.js';
+import { MAX_INLINE_BYTES, PLANE_BLOBS, PLANE_RESULT_BLOBS } from '../../contracts/plane/plane-keys.js';
+import { type PlaneCompleted, type PlaneValue } from '../../contracts/plane/plane-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { loadValue } from '../../platform/storage/plane-values.js';
 import { orStorageFull } from '../../platform/storage/storage-full.js';
 import { type PlaneBytes, type PlaneEntry } from './plane-entry.js';
 
@@ -13,7 +15,7 @@ export interface PlacedJob {
   readonly blobs: readonly string[];
 }
 
-/** Where audio of the shared plane lies: never in Redis (D-19). What this gateway wrote it removes when its request settles. */
+/** Large inputs and results of the shared plane: never in Redis (D-19). What this gateway wrote it removes when its request settles. */
 @Injectable()
 export class PlaneBlobs {
   readonly #logger = new Logger(PlaneBlobs.name);
@@ -38,6 +40,11 @@ export class PlaneBlobs {
     }
   }
 
+  /** What a worker answered, wherever it left that. @throws BlobMissing when it was removed */
+  load(value: PlaneCompleted['value']): Promise<PlaneValue> {
+    return loadValue(this.store, value);
+  }
+
   read(key: string): AsyncIterable<Uint8Array> {
     return this.store.read(key);
   }
@@ -51,14 +58,20 @@ export class PlaneBlobs {
     }
   }
 
+  /** Once the job that names it has expired, with time for who reads it until then. What a shutdown leaves is swept up later. */
+  removeLater(key: string, jobExpiresMs: number): void {
+    setTimeout(() => void this.remove([key]), 2 * jobExpiresMs).unref();
+  }
+
   /**
-   * Removes what nobody can want any more: speech after its result expired, audio of gateways that died.
-   * @param beforeMs epoch milliseconds of writing
+   * Removes what nobody can want any more: results that nobody read, inputs of gateways that died.
+   * @param before epoch milliseconds of writing
    */
-  async sweep(beforeMs: number): Promise<number> {
+  async sweep(before: { readonly inputsMs: number; readonly resultsMs: number }): Promise<number> {
     let removed = 0;
     for await (const { key, writtenAtMs } of this.store.keys(PLANE_BLOBS)) {
-      if (writtenAtMs >= beforeMs) continue;
+      const isResult = PLANE_RESULT_BLOBS.some(prefix => key.startsWith(prefix));
+      if (writtenAtMs >= (isResult ? before.resultsMs : before.inputsMs)) continue;
       await this.remove([key]);
       removed += 1;
     }
@@ -67,7 +80,7 @@ export class PlaneBlobs {
 
   async #asked(work: PlaneEntry['work'], placing: Placing) {
     if (work.kind === 'speech') return { kind: work.kind, options: work.options };
-    if (work.kind === 'embedding') return { kind: work.kind, options: work.options };
+    if (work.kind === 'embedding') return this.#embedding(work, placing);
     const { kind, options } = work;
     const audio = 'url' in work.audio ? named(work.audio, placing) : await this.#write('audio', work.audio, placing);
     const knownSpeakers = [];
@@ -78,6 +91,14 @@ export class PlaneBlobs {
     return { kind, audio, options: { ...options, knownSpeakers } };
   }
 
+  async #embedding({ kind, options, body }: Of<'embedding'>, placing: Placing) {
+    if (body.byteLength > MAX_INLINE_BYTES) {
+      return { kind, options: { ...options, body: await this.#write('inputs', whole(body), placing) } };
+    }
+    placing.digest.update(body);
+    return { kind, options: { ...options, body: body.toString('utf8') } };
+  }
+
   async #write(kind: string, bytes: PlaneBytes, { blobs, digest, signal }: Placing): Promise<{ blob: string }> {
     const blob = `${PLANE_BLOBS}${kind}/${randomUUID()}`;
     blobs.push(blob);
@@ -85,6 +106,8 @@ export class PlaneBlobs {
     return { blob };
   }
 }
+
+type Of<Kind> = Extract<PlaneEntry['work'], { kind: Kind }>;
 
 interface Placing {
   readonly blobs: string[];

@@ -35,4 +35,4 @@ export type PlaneWork =
       readonly speakers: readonly { readonly name: string; readonly reference: Uint8Array }[];
     }
   | { readonly kind: 'speech'; readonly options: SpeechOptions }
-  | { readonly kind: 'embedding'; readonly options: EmbeddingOptions };
+  | { readonly kind: 'embedding'; readonly options: Omit<EmbeddingOptions, 'body'>; readonly body: Buffer };

@@ -1,33 +1,35 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { PlaneKeys } from '../../contracts/plane/plane-keys.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { planeAccess, type PlaneAccess } from '../../platform/redis/plane-access.js';
 import { RedisLink } from '../../platform/redis/redis-link.js';
 
 /** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
 const COMMAND_MS = 5000;
-const PROBE_MS = 1000;
+/** Who only looks waits no longer than this, and sees what is known without Redis. */
+const LOOK_MS = 500;
 /** Its probe of the next second may find it back. */
 const RETRY_MS = 2000;
 
-/** Redis as the plane sees it: there, away or full; and one connection for commands that fail at once instead of waiting. */
+/** Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of waiting. */
 @Injectable()
-export class PlaneLink implements OnApplicationBootstrap, OnApplicationShutdown {
+export class PlaneLink implements OnApplicationShutdown {
   readonly access: PlaneAccess | undefined;
   readonly keys: PlaneKeys;
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
-  #full = false;
-  #probe: NodeJS.Timeout | undefined;
 
   /** Redis can be used again after it was away. What happened meanwhile was not heard. */
   readonly back$: Observable<void> = this.#back.asObservable();
 
   constructor(
     private readonly link: RedisLink,
+    private readonly monitor: DependencyMonitor,
     @Inject(SETTINGS) settings: Settings,
   ) {
     this.access = planeAccess(settings);
@@ -35,14 +37,12 @@ export class PlaneLink implements OnApplicationBootstrap, OnApplicationShutdown 
     if (!this.access) return;
     this.#redis = link.commands(COMMAND_MS);
     this.#redis?.on('ready', () => this.#back.next());
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.#redis) this.#probe = setInterval(() => void this.#look(), PROBE_MS).unref();
+    monitor.changes$.subscribe(name => {
+      if (name === 'redis' && this.usable) this.#back.next();
+    });
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.#probe);
     this.#back.complete();
   }
 
@@ -53,7 +53,7 @@ export class PlaneLink implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** Redis answers and has room. */
   get usable(): boolean {
-    return this.#redis?.status === 'ready' && !this.#full;
+    return this.#redis?.status === 'ready' && !this.monitor.isDown('redis');
   }
 
   /** @throws Error when the queue is embedded. */
@@ -69,36 +69,32 @@ export class PlaneLink implements OnApplicationBootstrap, OnApplicationShutdown 
     return client;
   }
 
-  /** @throws DomainError `queue_unavailable` while Redis is away or full. */
+  /** @throws DomainError `queue_unavailable` while Redis is away, hung or full. */
   demand(): void {
-    if (!this.usable) throw unavailable(this.#full ? 'is full' : 'cannot be reached');
+    if (!this.usable) throw unavailable(this.monitor.state('redis')?.error);
   }
 
-  /** What a failed command means for a request: Redis being full is remembered until a probe finds room. */
+  /** What a failed command means for a request. That Redis is full or hangs is remembered until a probe finds otherwise. */
   failure(error: unknown): DomainError {
     if (error instanceof DomainError) return error;
-    this.#full ||= isFull(error);
-    return unavailable(this.#full ? 'is full' : 'cannot be reached', error);
+    if (isFull(error) || isTimeout(error)) this.monitor.failed('redis', error as Error);
+    return unavailable(error);
   }
 
-  /** A write, because a full Redis still answers reads. */
-  async #look(): Promise<void> {
-    if (this.#redis?.status !== 'ready') return;
-    try {
-      await this.#redis.set(`${this.keys.prefix}:plane:probe`, '1', 'PX', PROBE_MS);
-      const wasFull = this.#full;
-      this.#full = false;
-      if (wasFull) this.#back.next();
-    } catch (error) {
-      this.#full = isFull(error);
-    }
+  /** For who only looks: `otherwise` when Redis is not there, fails, or hangs. Never rejects. */
+  async look<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+    if (!this.usable) return otherwise;
+    return Promise.race([read().catch(() => otherwise), sleep(LOOK_MS, otherwise, { ref: false })]);
   }
 }
 
 /** The command was refused for want of memory (`maxmemory`), not lost. */
 export const isFull = (error: unknown): boolean => error instanceof Error && error.message.includes('OOM');
 
-function unavailable(state: string, cause?: unknown): DomainError {
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === 'Command timed out';
+
+function unavailable(cause: unknown): DomainError {
+  const state = isFull(cause) ? 'is full' : 'cannot be reached';
   const message = `The queue in Redis ${state}; nothing was queued.`;
   return new DomainError('queue_unavailable', message, { retryAfterMs: RETRY_MS, cause });
 }

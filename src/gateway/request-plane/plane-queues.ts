@@ -1,9 +1,10 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { type PlaneJob } from '../../contracts/plane/plane-job.js';
-import { PlaneClass } from '../../contracts/plane/plane-keys.js';
+import { MAX_EVENTS, PlaneClass } from '../../contracts/plane/plane-keys.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { PlaneLink } from './plane-link.js';
 
 /** Where one request is in Redis. */
@@ -84,6 +85,18 @@ export class PlaneQueues implements OnApplicationShutdown {
     return (await this.#queue(model).remove(jobId)) === 1;
   }
 
+  /** Its caller has the answer: it stays for a moment only, for gateways that wait for the same id. Milliseconds of that moment. */
+  async answered({ queue, jobId }: PlaneRef): Promise<number> {
+    const expiry = this.#expiry();
+    await expiry.answered(this.base(queue), jobId);
+    return expiry.answeredMs;
+  }
+
+  /** Removes finished jobs and events of a model that have outlived their time. @param nowMs epoch milliseconds */
+  async sweep(model: string, nowMs: number): Promise<void> {
+    await this.#expiry().sweep(this.base(this.link.keys.queue(model)), nowMs);
+  }
+
   /** In order of `refs`; undefined: there is no such job. */
   async facts(refs: readonly PlaneRef[]): Promise<(JobFacts | undefined)[]> {
     const pipeline = this.link.redis.pipeline();
@@ -122,11 +135,18 @@ export class PlaneQueues implements OnApplicationShutdown {
     return new Map(this.models.map(({ id }, at) => [id, (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0)]));
   }
 
+  #expiry(): ResultExpiry {
+    return new ResultExpiry(this.link.redis, this.link.access?.resultTtlMs ?? 0);
+  }
+
   #queue(model: string): Queue {
     const known = this.#queues.get(model);
     if (known) return known;
     const { redis, keys } = this.link;
-    const queue = new Queue(keys.queue(model), { connection: redis, prefix: keys.prefix, skipWaitingForReady: true });
+    const queue = new Queue(keys.queue(model), {
+      ...{ connection: redis, prefix: keys.prefix, skipWaitingForReady: true },
+      streams: { events: { maxLen: MAX_EVENTS } },
+    });
     // The link reports its connection; what else goes wrong is answered by the call that met it.
     queue.on('error', error => this.#logger.debug({ model, err: error }, 'queue'));
     this.#queues.set(model, queue);

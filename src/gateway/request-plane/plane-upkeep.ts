@@ -3,12 +3,16 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { PlaneAger } from '../../platform/redis/plane-ager.js';
+import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { PlaneBlobs } from './plane-blobs.js';
 import { PlaneLink } from './plane-link.js';
+import { PlaneQueues } from './plane-queues.js';
 
 /** Workers look before each take, too: this is for lines that stand still. */
 const AGING_MS = 1000;
 const SWEEP_MS = 60_000;
+/** A result that its worker could not deliver at once is as much older than its job. */
+const LATE_DELIVERY_MS = 600_000;
 /** A worker that is legally busy with an upload has no longer than this to read it. */
 const LONGEST_WORK_MS = 3_600_000;
 
@@ -21,15 +25,18 @@ export class PlaneUpkeep implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     private readonly link: PlaneLink,
     private readonly blobs: PlaneBlobs,
+    private readonly queues: PlaneQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
+    const { resultTtlMs } = this.settings.redis;
     this.#timers = [
       setInterval(() => void this.#quietly(() => this.age()), AGING_MS).unref(),
       setInterval(() => void this.#quietly(() => this.sweep()), SWEEP_MS).unref(),
+      setInterval(() => void this.#quietly(() => this.expire()), sweepEveryMs(resultTtlMs)).unref(),
     ];
   }
 
@@ -48,7 +55,14 @@ export class PlaneUpkeep implements OnApplicationBootstrap, OnApplicationShutdow
   /** Removes blobs that nobody can want any more. Resolves with their number. */
   sweep(nowMs = Date.now()): Promise<number> {
     const { queue, redis } = this.settings;
-    return this.blobs.sweep(nowMs - queue.timeoutMs - redis.resultTtlMs - LONGEST_WORK_MS);
+    const resultsMs = nowMs - redis.resultTtlMs - LATE_DELIVERY_MS;
+    return this.blobs.sweep({ resultsMs, inputsMs: nowMs - queue.timeoutMs - redis.resultTtlMs - LONGEST_WORK_MS });
+  }
+
+  /** Removes results that nobody read, and old events. @throws when Redis does not answer. */
+  async expire(nowMs = Date.now()): Promise<void> {
+    if (!this.link.usable) return;
+    for (const { id } of this.models) await this.queues.sweep(id, nowMs);
   }
 
   async #quietly(work: () => Promise<unknown>): Promise<void> {

@@ -1,9 +1,11 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { merge, type Observable, Subject, type Subscription } from 'rxjs';
 import { type StopNote, type StopReason } from '../../contracts/plane/plane-messages.js';
-import { type PlaneResult, readPlaneResult } from '../../contracts/plane/plane-result.js';
+import { type LoadedResult, type PlaneCompleted, readPlaneResult } from '../../contracts/plane/plane-result.js';
 import { isPromoted } from '../../platform/redis/plane-ager.js';
-import { type PlacedJob } from './plane-blobs.js';
+import { BlobMissing } from '../../platform/storage/blob-missing.js';
+import { blobOf } from '../../platform/storage/plane-values.js';
+import { type PlacedJob, PlaneBlobs } from './plane-blobs.js';
 import { PlaneEvents, type QueueEvent } from './plane-events.js';
 import { PlaneLink } from './plane-link.js';
 import { type JobFacts, PlaneQueues, type PlaneRef } from './plane-queues.js';
@@ -14,7 +16,7 @@ export type PlaneNews = { readonly ref: PlaneRef } & (
   | { readonly type: 'taken'; readonly workerId: string; readonly promoted: boolean }
   /** Its worker died, or gave it back: it waits again. */
   | { readonly type: 'returned' }
-  | { readonly type: 'finished'; readonly result: PlaneResult }
+  | { readonly type: 'finished'; readonly result: LoadedResult; readonly blob?: string | undefined }
   /** More workers died with it than `redis.max_stalled` allows, or it could not be kept in the queue. */
   | { readonly type: 'lost' }
   /** What came back is nothing that can be read here. */
@@ -28,6 +30,8 @@ interface Watched {
   taken: boolean;
   /** Times it was queued anew because it was gone. */
   again: number;
+  /** Its result is on its way from the blob store. */
+  loading: boolean;
 }
 
 /** Missed events are found this soon. */
@@ -54,6 +58,7 @@ export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
     private readonly queues: PlaneQueues,
     private readonly events: PlaneEvents,
     private readonly stops: PlaneStops,
+    private readonly blobs: PlaneBlobs,
   ) {}
 
   onModuleInit(): void {
@@ -72,7 +77,7 @@ export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
 
   /** Before it is queued: its first event may come before the answer to that. */
   watch(ref: PlaneRef, placed: PlacedJob): void {
-    this.#watched.set(nameOf(ref), { ref, placed, taken: false, again: 0 });
+    this.#watched.set(nameOf(ref), { ref, placed, taken: false, again: 0, loading: false });
   }
 
   /** Its caller has an answer. */
@@ -134,7 +139,23 @@ export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
   #finished(watched: Watched, json = 'null'): void {
     const result = readPlaneResult(parsed(json));
     if (result?.outcome === 'cancelled') return void this.#gone(watched).catch(() => undefined);
+    if (result?.outcome === 'completed') return void this.#complete(watched, result);
     this.#end(watched, result ? { type: 'finished', result } : { type: 'unreadable' });
+  }
+
+  /** Both an event and a look may tell of it. What cannot be read now is tried again by the next look. */
+  async #complete(watched: Watched, result: PlaneCompleted): Promise<void> {
+    if (watched.loading) return;
+    watched.loading = true;
+    try {
+      const value = await this.blobs.load(result.value);
+      if (!this.#isWatched(watched)) return;
+      this.#end(watched, { type: 'finished', result: { ...result, value }, blob: blobOf(result.value) });
+    } catch (error) {
+      watched.loading = false;
+      if (error instanceof BlobMissing) return void (await this.#gone(watched).catch(() => undefined));
+      this.#logger.warn({ jobId: watched.ref.jobId, err: error }, 'a result could not be read; it is read again');
+    }
   }
 
   #failed(watched: Watched, reason = ''): void {

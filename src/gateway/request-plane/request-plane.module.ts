@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BlobModule } from '../../platform/storage/blob.module.js';
+import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { PlaneBlobs } from './plane-blobs.js';
 import { PlaneCensus } from './plane-census.js';
@@ -15,7 +16,7 @@ import { RequestPlane } from './request-plane.service.js';
 
 /** The queue that several gateways share. With `queue.driver: embedded` it opens no connection and does nothing. */
 @Module({
-  imports: [RedisModule, BlobModule],
+  imports: [DependenciesModule, RedisModule, BlobModule],
   providers: [
     PlaneBlobs,
     PlaneCensus,

@@ -41,6 +41,11 @@ export class RequestPlane {
     return this.link.usable;
   }
 
+  /** For who only looks: `otherwise` while Redis does not answer. Never rejects, and never waits for a Redis that hangs. */
+  look<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+    return this.link.look(read, otherwise);
+  }
+
   /** Some worker takes work of the model now. */
   hasReady(model: string): boolean {
     return this.census.hasReady(model);
@@ -109,6 +114,16 @@ export class RequestPlane {
       }
       this.watch.watch(ref, placed);
       this.#logger.warn({ jobId: ref.jobId, err: error }, 'Redis did not answer; the request is queued when it does');
+    }
+  }
+
+  /** Never rejects. Its caller has the answer: the job and the blob of its result are removed soon. */
+  async answered(ref: PlaneRef, blob: string | undefined): Promise<void> {
+    try {
+      const ms = await this.queues.answered(ref);
+      if (blob !== undefined) this.blobs.removeLater(blob, ms);
+    } catch (error) {
+      this.#logger.debug({ jobId: ref.jobId, err: error }, 'an answered request stays in Redis until it expires');
     }
   }
 

@@ -44,8 +44,7 @@ export class FleetRequests {
 
   async lines(): Promise<QueueLine[]> {
     const own = this.own.lines();
-    if (!this.plane.usable) return own;
-    const shared = await this.depths.all().catch(() => []);
+    const shared = await this.plane.look(() => this.depths.all(), []);
     return own.map(line => {
       const depth = shared.find(({ model }) => model === line.model);
       if (!depth) return line;
@@ -78,11 +77,11 @@ export class FleetRequests {
   }
 
   async #ofTenant(id: string, tenant: string | undefined): Promise<PlaneSighting | undefined> {
-    return this.plane.usable ? this.listing.find(id, tenant).catch(() => undefined) : undefined;
+    return this.plane.look(() => this.listing.find(id, tenant), undefined);
   }
 
   async #shared(): Promise<PlaneSighting[]> {
-    return this.plane.usable ? this.listing.live().catch(() => []) : [];
+    return this.plane.look(() => this.listing.live(), []);
   }
 
   #view(sighting: PlaneSighting): RequestView {

@@ -1,4 +1,4 @@
-import { type PlaneCompleted, decodePlaneTranscript } from '../../contracts/plane/plane-result.js';
+import { decodePlaneTranscript, type PlaneCompleted, type PlaneValue } from '../../contracts/plane/plane-result.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type PlaneEntry, type PlaneWork } from '../request-plane/plane-entry.js';
@@ -35,7 +35,7 @@ export function planeEntry(request: ScheduledRequest<WorkerTask>, task: PulledTa
 function planeWork(task: PulledTask): PlaneWork {
   if (task.kind === 'transcribe') return transcription(task);
   if (task.kind === 'embed') {
-    return { kind: 'embedding', options: { body: task.body.toString('utf8'), inputs: task.inputs } };
+    return { kind: 'embedding', options: { inputs: task.inputs }, body: task.body };
   }
   const { text, voice, speed, format }: SynthesizeTask = task;
   return { kind: 'speech', options: { text, voice, speed, format } };
@@ -60,7 +60,7 @@ function transcription(task: TranscribeTask): PlaneWork {
 }
 
 /** A result that is whole as it is; speech lies in the blob store and is read first. */
-export function planeReply({ value, execution }: PlaneCompleted): WorkerReply {
+export function planeReply({ value, execution }: PlaneCompleted<PlaneValue>): WorkerReply {
   switch (value.kind) {
     case 'transcript':
       return { kind: 'transcript', transcript: decodePlaneTranscript(value.transcript), execution };

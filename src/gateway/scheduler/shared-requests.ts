@@ -1,6 +1,11 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { decodePlaneError, type PlaneCompleted, type PlaneResult } from '../../contracts/plane/plane-result.js';
+import {
+  decodePlaneError,
+  type LoadedResult,
+  type PlaneCompleted,
+  type PlaneValue,
+} from '../../contracts/plane/plane-result.js';
 import { type StopReason } from '../../contracts/plane/plane-messages.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Lease } from '../../core/shared/lease.js';
@@ -71,6 +76,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       case 'returned':
         return this.#returned(shared);
       case 'finished':
+        void shared.tracked.settled.then(() => this.plane.answered(shared.ref, news.blob));
         return this.#finished(shared, news.result);
       case 'stopped':
         return this.#stopped(shared, news.reason);
@@ -114,7 +120,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     else this.book.settle(tracked, this.failures.stopped(request, reason));
   }
 
-  #finished(shared: SharedRequest, result: PlaneResult): void {
+  #finished(shared: SharedRequest, result: LoadedResult): void {
     this.#taken(shared, result.phases.workerId, false);
     this.deadlines.answered(shared);
     if (result.outcome === 'failed') this.fail(shared, decodePlaneError(result.error));
@@ -123,7 +129,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  async #complete(shared: SharedRequest, result: PlaneCompleted): Promise<void> {
+  async #complete(shared: SharedRequest, result: PlaneCompleted<PlaneValue>): Promise<void> {
     const { tracked } = shared;
     const takenAtMs = this.deadlines.takenAtMs(tracked.id);
     if (takenAtMs !== undefined) this.book.grouped(tracked, takenAtMs, result.phases.batchWaitMs);

@@ -1,7 +1,15 @@
 import { join } from 'node:path';
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { sql } from 'kysely';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX } from './database.tokens.js';
+import {
+  DATABASE_PING,
+  FILE_STORE,
+  JOB_STORE,
+  KEPT_REQUEST_STORE,
+  UPLOAD_STORE,
+  WEBHOOK_OUTBOX,
+} from './database.tokens.js';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { KyselyJobStore } from './kysely-job-store.js';
 import { KyselyKeptRequestStore } from './kysely-kept-request-store.js';
@@ -26,13 +34,21 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
       useFactory: ({ database, data }: Settings) => connectDatabase(database.url || join(data.dir, 'switchyard.db')),
       inject: [SETTINGS],
     },
+    {
+      provide: DATABASE_PING,
+      useFactory:
+        ({ db }: OpenDatabase) =>
+        () =>
+          sql`select 1`.execute(db),
+      inject: [DATABASE],
+    },
     store(JOB_STORE, KyselyJobStore),
     store(FILE_STORE, KyselyFileStore),
     store(UPLOAD_STORE, KyselyUploadStore),
     store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
     store(KEPT_REQUEST_STORE, KyselyKeptRequestStore),
   ],
-  exports: [JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, KEPT_REQUEST_STORE],
+  exports: [DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, KEPT_REQUEST_STORE],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}

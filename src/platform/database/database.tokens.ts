@@ -5,3 +5,5 @@ export const UPLOAD_STORE = Symbol('UPLOAD_STORE');
 export const WEBHOOK_OUTBOX = Symbol('WEBHOOK_OUTBOX');
 /** Of the port in `core/kept`. */
 export const KEPT_REQUEST_STORE = Symbol('KEPT_REQUEST_STORE');
+/** `() => Promise<void>`: resolves when the database answers. */
+export const DATABASE_PING = Symbol('DATABASE_PING');

@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type InjectionToken, type Provider } from '@nestjs/common';
 import { getToken } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram, register } from 'prom-client';
 import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
+
+/** A scrape waits for no source longer than this: a database or Redis that hangs costs its own gauges only. */
+const READ_MS = 500;
 
 /** How a gauge is read at every scrape: from its source, never counted up and down (D-10). */
 export interface GaugeReader<A extends unknown[] = never[]> {
@@ -44,7 +48,9 @@ function create(name: string, definition: MetricDefinition, read: (gauge: Gauge)
         collect() {
           this.reset();
           // A source that does not answer has no value now; the scrape has all the others, and nobody dies of it.
-          return Promise.resolve(read(this)).catch(() => undefined);
+          return Promise.race([Promise.resolve(read(this)), sleep(READ_MS, undefined, { ref: false })]).catch(
+            () => undefined,
+          );
         },
       });
   }

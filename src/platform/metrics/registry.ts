@@ -104,6 +104,11 @@ export const METRICS = {
   switchyard_requests_rejected_total: counter('Requests refused at the door, by error code.', 'code', 'model'),
   switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
   switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),
+  switchyard_dependency_up: gauge(
+    '1 while a dependency answers, else 0: redis, database, blobs. Probed in the background, never by a scrape.',
+    'dependency',
+  ),
+  switchyard_dependency_probe_age_seconds: gauge('Time since the last probe of a dependency ended.', 'dependency'),
   switchyard_requests_running: gauge('Requests that a worker has now.', 'priority', 'model'),
   switchyard_requests_retried_total: counter('Requests sent again because their worker died.', 'model'),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),

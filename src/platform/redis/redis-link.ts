@@ -25,6 +25,11 @@ export class RedisLink implements OnApplicationShutdown {
 
   constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
 
+  /** Before every key and channel. */
+  get prefix(): string {
+    return this.settings.redis.prefix;
+  }
+
   /** Undefined when there is no Redis. */
   pubSub(): RedisPair | undefined {
     const { url } = this.settings.redis;

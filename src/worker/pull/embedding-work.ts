@@ -1,23 +1,31 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type PlaneJob } from '../../contracts/plane/plane-job.js';
+import { type EmbeddingOptions, type PlaneJob } from '../../contracts/plane/plane-job.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { readWhole } from '../../platform/storage/plane-values.js';
 import { EMBEDDER } from '../engine.tokens.js';
 import { type TextEmbedder } from '../engines/engine.js';
 import { EmbeddingService } from '../generation/embedding.service.js';
 import { wrongKind } from './job-abilities.js';
 import { type PlaneAnswer, type PlaneWork } from './plane-work.js';
 
+/** Of one request. */
+const MAX_BODY_BYTES = 64 * 1_048_576;
+
 @Injectable()
 export class EmbeddingWork implements PlaneWork {
   constructor(
     @Inject(EMBEDDER) private readonly engine: TextEmbedder,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly embedding: EmbeddingService,
   ) {}
 
   async perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer> {
     if (job.kind !== 'embedding') throw wrongKind(job, this.engine.kind);
     const { body, inputs } = job.options;
-    const call = { ...envelope, body: Buffer.from(body), inputs, tenant: job.tenant ?? '' };
+    const call = { ...envelope, body: await this.#bytes(body), inputs, tenant: job.tenant ?? '' };
     const { vectors, dimensions, usage, execution } = await this.embedding.embed(call, signal);
     const value = {
       kind: 'embeddings',
@@ -28,7 +36,17 @@ export class EmbeddingWork implements PlaneWork {
     return { value, execution };
   }
 
-  discard(): Promise<void> {
-    return Promise.resolve();
+  /** @throws DomainError `file_not_found`, `file_too_large` */
+  async #bytes(body: EmbeddingOptions['body']): Promise<Buffer> {
+    if (typeof body === 'string') return Buffer.from(body);
+    const param = 'options.body';
+    const size = await this.blobs.size(body.blob);
+    if (size === undefined) {
+      throw new DomainError('file_not_found', `There is no input ${body.blob} in the blob store.`, { param });
+    }
+    if (size > MAX_BODY_BYTES) {
+      throw new DomainError('file_too_large', `${param} has ${size} bytes; at most ${MAX_BODY_BYTES}.`, { param });
+    }
+    return readWhole(this.blobs, body.blob);
   }
 }

@@ -3,6 +3,7 @@ import { exhaustMap, interval, type Subscription } from 'rxjs';
 import { type Logger } from 'pino';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { PlaneAger } from '../../platform/redis/plane-ager.js';
+import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
@@ -28,6 +29,7 @@ export class Housekeeping {
     const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, plane.agingMs / 4));
     this.#every(this.queue.sweepMs, () => this.#takeOver());
     this.#every(agingMs, () => ager.promote(this.spec.model.id));
+    this.#every(sweepEveryMs(plane.resultTtlMs), () => this.queue.sweep());
   }
 
   stop(): void {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type StopNote } from '../../contracts/plane/plane-messages.js';
-import { encodePlaneError, type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { encodePlaneError, type LoadedResult } from '../../contracts/plane/plane-result.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '../engines/device-gone.js';
@@ -23,7 +23,7 @@ class Stopped extends DomainError {
 }
 
 /** What is to become of a job. */
-type Ending = { readonly result: PlaneResult } | { readonly giveBack: string };
+type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 
 /** Nobody is at the other end: a pulled job is stopped by notes, by its deadlines and by shutdown. */
 const NO_CALLER: CancellableCall = { cancelled: false, once: () => undefined, off: () => undefined };

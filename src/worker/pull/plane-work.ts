@@ -14,8 +14,6 @@ export interface PlaneWork {
    * @throws DomainError the job's own failure, or the abort's error once the work is let go
    */
   perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer>;
-  /** What was made for a result that nobody will ever read. */
-  discard(value: PlaneValue): Promise<void>;
 }
 
 /** Injection token of the `PlaneWork` of this process. */

@@ -39,10 +39,6 @@ export class RecognitionWork implements PlaneWork {
     return { value: { kind: 'transcript', transcript: encodePlaneTranscript(transcript) }, execution };
   }
 
-  discard(): Promise<void> {
-    return Promise.resolve();
-  }
-
   async #transcribe(job: TranscriptionJob, order: Order, signal: AbortSignal): Promise<TranscriptAnswer> {
     const { audio } = job;
     if ('blob' in audio && (await this.#isShort(job, audio.blob))) {

@@ -10,6 +10,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { type PlaneResult } from '../../contracts/plane/plane-result.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { PullConnections } from './pull-connections.js';
 import { takenJob, type TakenJob } from './taken-job.js';
 
@@ -59,9 +60,9 @@ export class RequestQueue {
   /** @throws JobLost */
   async complete(job: TakenJob, result: PlaneResult): Promise<void> {
     const backend = await this.#ready();
-    await orLost(
-      backend.moveToCompleted(minimal(job), result, this.#kept(job.opts.removeOnComplete), job.token, false),
-    );
+    const kept = this.#kept(job.opts.removeOnComplete);
+    await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
+    await this.#expire(job.id, kept, result);
   }
 
   /** BullMQ's own `failed`, for what no result can be said about. @throws JobLost */
@@ -89,9 +90,27 @@ export class RequestQueue {
     });
   }
 
+  /** Removes finished jobs and events that have outlived their time. */
+  async sweep(): Promise<void> {
+    await this.#expiry().sweep(this.key(''));
+  }
+
   /** Jobs whose lock has run out go to the front of the queue, once. Answers their ids. */
   async takeOver(): Promise<readonly string[]> {
     return (await this.#ready()).moveStalledJobsToWait();
+  }
+
+  /** BullMQ removes old jobs only when others end. What fails here is found by `sweep`. */
+  async #expire(jobId: string, kept: boolean | number | KeepJobs, { outcome }: PlaneResult): Promise<void> {
+    if (typeof kept !== 'object' || !('age' in kept)) return;
+    const expiry = this.#expiry();
+    // Whoever stopped it has told its caller.
+    const ms = outcome === 'cancelled' ? expiry.answeredMs : kept.age * 1000;
+    await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
+  }
+
+  #expiry(): ResultExpiry {
+    return new ResultExpiry(this.connections.for('work'), this.connections.plane.resultTtlMs);
   }
 
   /** A client's wish about its own job counts; else results live as long as the plane says. */

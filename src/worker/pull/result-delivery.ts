@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { type LoadedResult, type PlaneResult, type PlaneValue } from '../../contracts/plane/plane-result.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { blobOf, storeLarge } from '../../platform/storage/plane-values.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { CallbackOutbox } from './callbacks/callback-outbox.js';
 import { persistently } from './persistently.js';
-import { PLANE_WORK, type PlaneWork } from './plane-work.js';
 import { type PulledJob } from './pulled-job.js';
 import { JobLost, RequestQueue } from './request-queue.js';
 
@@ -13,20 +15,21 @@ import { JobLost, RequestQueue } from './request-queue.js';
 export class ResultDelivery {
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
-    @Inject(PLANE_WORK) private readonly work: PlaneWork,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly queue: RequestQueue,
     private readonly outbox: CallbackOutbox,
   ) {}
 
   /** Never rejects. */
-  async deliver(pulled: PulledJob, result: PlaneResult): Promise<void> {
+  async deliver(pulled: PulledJob, result: LoadedResult): Promise<void> {
     const { job, order } = pulled;
+    const placed = await this.#place(result);
     const settled = await this.#try(pulled, 'result', async () => {
       // Before the result: whatever dies in between, the callback is there and looks for it.
       await this.outbox.promise(pulled);
-      await this.queue.complete(job, result);
+      await this.queue.complete(job, placed);
     });
-    if (!settled) return this.#discard(result);
+    if (!settled) return this.#discard(placed);
     this.#tell(pulled, result);
     if (order.callback) await this.outbox.due(pulled);
   }
@@ -35,6 +38,17 @@ export class ResultDelivery {
   async giveBack(pulled: PulledJob, why: string): Promise<void> {
     const given = await this.#try(pulled, 'return', () => this.queue.giveBack(pulled.job));
     if (given) this.log.info({ event: 'job_given_back', jobId: pulled.job.id, why }, `Given back: ${why}`);
+  }
+
+  /** Large values go to the blob store: every byte in Redis is memory. While that store fails, Redis has them. */
+  async #place(result: LoadedResult): Promise<PlaneResult> {
+    if (result.outcome !== 'completed') return result;
+    try {
+      return { ...result, value: await storeLarge(this.blobs, result.value) };
+    } catch (error) {
+      this.log.warn({ event: 'result_inline', err: error }, 'A large result was not stored as a blob; Redis keeps it');
+      return result;
+    }
   }
 
   async #try({ job, gone }: PulledJob, what: string, work: () => Promise<void>): Promise<boolean> {
@@ -60,7 +74,7 @@ export class ResultDelivery {
   }
 
   /** "Batch item transcribed" of the seed. */
-  #tell({ job, order }: PulledJob, result: PlaneResult): void {
+  #tell({ job, order }: PulledJob, result: LoadedResult): void {
     const fields = { event: 'item_done', jobId: job.id, outcome: result.outcome, ...result.phases };
     if (result.outcome !== 'completed') return this.log.debug(fields, `Batch item ${result.outcome}`);
     const { deviceMs, batchSize } = result.execution;
@@ -69,9 +83,10 @@ export class ResultDelivery {
   }
 
   async #discard(result: PlaneResult): Promise<void> {
-    if (result.outcome !== 'completed') return;
-    await this.work.discard(result.value).catch((error: unknown) => {
-      this.log.warn({ event: 'blob_left', err: error }, 'Audio of a dropped answer could not be removed');
+    const blob = result.outcome === 'completed' ? blobOf(result.value) : undefined;
+    if (blob === undefined) return;
+    await this.blobs.remove(blob).catch((error: unknown) => {
+      this.log.warn({ event: 'blob_left', err: error }, 'The blob of a dropped answer could not be removed');
     });
   }
 }
@@ -83,9 +98,7 @@ const DONE = {
   embedding: 'embedded',
 } as const;
 
-type Value = Extract<PlaneResult, { outcome: 'completed' }>['value'];
-
-function about(value: Value): Readonly<Record<string, string | number>> {
+function about(value: PlaneValue): Readonly<Record<string, string | number>> {
   switch (value.kind) {
     case 'transcript':
       return {

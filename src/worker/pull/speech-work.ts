@@ -5,7 +5,6 @@ import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type SpeechChunk } from '../../contracts/grpc/tts.codec.js';
 import { type PlaneJob } from '../../contracts/plane/plane-job.js';
 import { PLANE_BLOBS } from '../../contracts/plane/plane-keys.js';
-import { type PlaneValue } from '../../contracts/plane/plane-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
@@ -46,10 +45,6 @@ export class SpeechWork implements PlaneWork {
     }
     const { contentType, sampleRate, durationS, execution } = spoken.end();
     return { value: { kind: 'speech', blob, contentType, sampleRate, durationS }, execution };
-  }
-
-  async discard(value: PlaneValue): Promise<void> {
-    if (value.kind === 'speech') await this.blobs.remove(value.blob);
   }
 }
 

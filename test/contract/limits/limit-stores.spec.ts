@@ -42,6 +42,9 @@ describe('limits in one process', () => {
   });
 });
 
+/** `redis.prefix`: two installations may share one Redis. */
+const PREFIX = 'other';
+
 const withRedis = hasRedis ? describe : describe.skip;
 
 withRedis('limits in Redis', () => {
@@ -58,22 +61,22 @@ withRedis('limits in Redis', () => {
 
   limitStoreContract(() => {
     const { now, move } = clock();
-    return { store: new RedisLimitStore(redis, now), move };
+    return { store: new RedisLimitStore(redis, PREFIX, now), move };
   });
 
   it('go by the clock of Redis, and every key of theirs expires', async () => {
-    const store = new RedisLimitStore(redis);
+    const store = new RedisLimitStore(redis, PREFIX);
     const limits = { ...NO_LIMITS, requestsPerMinute: 1, requestsPerDay: 9 };
     await store.enter({ subject: 'ttl', ticket: 'a', limits });
     expect((await store.enter({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit).toBe('requestsPerMinute');
-    const keys = await redis.keys('switchyard:limits:{ttl}*');
+    const keys = await redis.keys('other:limits:{ttl}*');
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
   it('are shared: what one gateway lets in, another one counts', async () => {
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
-    const [one, other] = [new RedisLimitStore(redis), new RedisLimitStore(redis)];
+    const [one, other] = [new RedisLimitStore(redis, PREFIX), new RedisLimitStore(redis, PREFIX)];
     expect((await one.enter({ subject: 'both', ticket: 'a', limits })).standing.requests?.remaining).toBe(1);
     expect((await other.enter({ subject: 'both', ticket: 'b', limits })).standing.requests?.remaining).toBe(0);
     expect((await one.enter({ subject: 'both', ticket: 'c', limits })).refusal).toBeDefined();
@@ -86,7 +89,9 @@ withRedis('limits while Redis is away', () => {
     const redis = new Redis(server.url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 2000 });
     redis.on('error', () => undefined);
     const failures: Error[] = [];
-    const store = new FailOpenLimitStore(new RedisLimitStore(redis), new LocalLimitStore(), e => failures.push(e));
+    const store = new FailOpenLimitStore(new RedisLimitStore(redis, PREFIX), new LocalLimitStore(), e =>
+      failures.push(e),
+    );
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
     const enter = async (ticket: string) => (await store.enter({ subject: 'x', ticket, limits })).refusal === undefined;
     await answering(redis);

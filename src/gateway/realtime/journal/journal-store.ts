@@ -28,7 +28,11 @@ const OUTCOMES: Readonly<Record<number, JournalOutcome>> = { 1: 'written', 0: 't
 export class JournalStore {
   readonly #redis: Redis & JournalCommands;
 
-  constructor(redis: Redis) {
+  /** @param prefix setting `redis.prefix` */
+  constructor(
+    redis: Redis,
+    private readonly prefix: string,
+  ) {
     for (const [name, lua] of Object.entries({ journalWrite: WRITE, journalAdopt: ADOPT, journalForget: FORGET }))
       redis.defineCommand(name, { numberOfKeys: 3, lua });
     this.#redis = redis as Redis & JournalCommands;
@@ -37,7 +41,7 @@ export class JournalStore {
   async write(id: string, write: JournalWrite): Promise<JournalOutcome> {
     const { owner, first, ttlMs, state, events, dropEvents, dropAudio, audio } = write;
     const code = await this.#redis.journalWrite(
-      ...keysOf(id),
+      ...this.#keys(id),
       ...[owner, first ? 1 : 0, ttlMs, JSON.stringify(state), dropEvents, events.length],
       ...events,
       dropAudio,
@@ -51,7 +55,7 @@ export class JournalStore {
     id: string,
     { owner, tenant, secretSha256 }: { owner: string; tenant: string; secretSha256: string },
   ): Promise<AdoptedSession | undefined> {
-    const found = await this.#redis.journalAdoptBuffer(...keysOf(id), owner, tenant, secretSha256);
+    const found = await this.#redis.journalAdoptBuffer(...this.#keys(id), owner, tenant, secretSha256);
     if (!found) return undefined;
     const [state, events, audio] = found;
     return {
@@ -62,15 +66,15 @@ export class JournalStore {
   }
 
   async forget(id: string, owner: string): Promise<void> {
-    await this.#redis.journalForget(...keysOf(id), owner);
+    await this.#redis.journalForget(...this.#keys(id), owner);
+  }
+
+  /** In braces, so that a cluster keeps all of a session on one node. */
+  #keys(id: string): [session: string, events: string, audio: string] {
+    const key = `${this.prefix}:realtime:{${id}}`;
+    return [key, `${key}:events`, `${key}:audio`];
   }
 }
-
-/** In braces, so that a cluster keeps all of a session on one node. */
-const keysOf = (id: string): [session: string, events: string, audio: string] => {
-  const key = `switchyard:realtime:{${id}}`;
-  return [key, `${key}:events`, `${key}:audio`];
-};
 
 const HEAD_BYTES = 8;
 

@@ -19,7 +19,7 @@ export class SessionJournals {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     const redis = settings.realtime.sharedResume ? link.commands(WRITE_MS) : undefined;
-    this.#store = redis && new JournalStore(redis);
+    this.#store = redis && new JournalStore(redis, settings.redis.prefix);
   }
 
   /** Undefined: sessions are resumed on their own gateway only. */

@@ -70,7 +70,7 @@ export class LiveFeedGateway implements OnModuleInit, OnApplicationBootstrap {
   #joinReplicas(): void {
     const pair = this.redis.pubSub();
     if (!pair) return;
-    this.#server.adapter(createAdapter(pair.publisher, pair.subscriber, { key: 'switchyard' }));
+    this.#server.adapter(createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }));
     const namespace = this.#server.of(LIVE_NAMESPACE);
     namespace.on('replica', (message: ReplicaMessage) => this.replicas.receive(message));
     this.replicas.connect(message => void namespace.serverSideEmit('replica', message));

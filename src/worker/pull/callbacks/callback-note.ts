@@ -1,5 +1,5 @@
 import { type PlaneCallback } from '../../../contracts/plane/plane-job.js';
-import { type PlaneResult } from '../../../contracts/plane/plane-result.js';
+import { type LoadedResult } from '../../../contracts/plane/plane-result.js';
 
 /** BullMQ queue of callbacks; no model's queue can have this name. */
 export const CALLBACK_QUEUE = 'callbacks';
@@ -18,7 +18,7 @@ export interface CallbackNote extends PlaneCallback {
 export const callbackId = ({ queue, jobId }: Pick<CallbackNote, 'queue' | 'jobId'>): string => `${queue}.${jobId}`;
 
 /** What a job ended with: a worker's result, or BullMQ's own reason. */
-export type JobEnd = { readonly result: PlaneResult } | { readonly failedReason: string };
+export type JobEnd = { readonly result: LoadedResult } | { readonly failedReason: string };
 
 /** As OpenAI's webhook events. @param finishedMs epoch */
 export function callbackBody(note: CallbackNote, end: JobEnd, finishedMs: number): string {

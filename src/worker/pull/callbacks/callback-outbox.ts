@@ -8,8 +8,8 @@ import { type PulledJob } from '../pulled-job.js';
 import { RequestQueue } from '../request-queue.js';
 import { CALLBACK_QUEUE, callbackId, type CallbackNote } from './callback-note.js';
 
-/** Given up: kept for a week, to be looked at. */
-const KEPT_S = 604_800;
+/** Given up: the last of a week are kept, to be looked at. */
+const KEPT = { age: 604_800, count: 1000 };
 
 /**
  * Callbacks to send: a BullMQ queue of its own, so that they survive whoever wrote them. One is written before its job is completed, to be
@@ -37,7 +37,7 @@ export class CallbackOutbox {
       delay: planeOf(this.spec).lockMs * 2,
       attempts,
       backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
-      ...{ removeOnComplete: true, removeOnFail: { age: KEPT_S } },
+      ...{ removeOnComplete: true, removeOnFail: KEPT },
     });
   }
 

@@ -3,9 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
-import { readPlaneResult } from '../../../contracts/plane/plane-result.js';
+import { type LoadedResult, type PlaneResult, readPlaneResult } from '../../../contracts/plane/plane-result.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../../platform/config/worker-spec.js';
+import { type BlobStore } from '../../../core/jobs/job.ports.js';
+import { BlobMissing } from '../../../platform/storage/blob-missing.js';
+import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
+import { loadValue } from '../../../platform/storage/plane-values.js';
 import { HostExceptions } from '../../../platform/storage/host-exceptions.js';
 import { postWebhook } from '../../../platform/webhooks/webhook-post.js';
 import { WebhookSignature } from '../../../platform/webhooks/webhook-signature.js';
@@ -31,6 +35,7 @@ export class CallbackSender {
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly connections: PullConnections,
   ) {
     this.#exceptions = new HostExceptions(spec.pull?.callbacks.allowHosts ?? '');
@@ -77,8 +82,18 @@ export class CallbackSender {
       await job.moveToDelayed(Date.now() + lockMs * 2, token);
       throw new DelayedError();
     }
-    const result = readPlaneResult(request.returnvalue);
+    const result = await this.#whole(readPlaneResult(request.returnvalue));
     return callbackBody(job.data, result ? { result } : { failedReason: request.failedReason }, request.finishedOn);
+  }
+
+  /** With its value, wherever that is. @throws UnrecoverableError when its blob has expired */
+  async #whole(result: PlaneResult | undefined): Promise<LoadedResult | undefined> {
+    if (result?.outcome !== 'completed') return result;
+    try {
+      return { ...result, value: await loadValue(this.blobs, result.value) };
+    } catch (error) {
+      throw error instanceof BlobMissing ? new UnrecoverableError('its result has expired') : error;
+    }
   }
 
   async #post(note: CallbackNote, body: string): Promise<number> {

@@ -1,0 +1,22 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { RedisModule } from '../redis/redis.module.js';
+import { RedisProbe } from '../redis/redis-probe.js';
+import { dependencyMetricProviders } from './dependency.metrics.js';
+import { DependencyMonitor } from './dependency-monitor.js';
+
+/** Probes what this process depends on; who owns another dependency than Redis adds its probe with `watch`. */
+@Module({
+  imports: [RedisModule],
+  providers: [DependencyMonitor, RedisProbe, ...dependencyMetricProviders],
+  exports: [DependencyMonitor],
+})
+export class DependenciesModule implements OnModuleInit {
+  constructor(
+    private readonly monitor: DependencyMonitor,
+    private readonly redis: RedisProbe,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.redis.enabled) this.monitor.watch('redis', this.redis);
+  }
+}

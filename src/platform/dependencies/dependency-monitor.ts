@@ -1,0 +1,136 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type Observable, Subject } from 'rxjs';
+
+export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
+export type DependencyName = (typeof DEPENDENCIES)[number];
+
+/** What is known of one dependency. */
+export interface DependencyState {
+  /** `unknown`: not probed yet. */
+  readonly status: 'up' | 'down' | 'unknown';
+  /** Epoch milliseconds at which the status became that. */
+  readonly sinceMs: number;
+  /** Epoch milliseconds of the end of the last probe; absent: none has ended. */
+  readonly checkedMs?: number;
+  /** Why it is down. */
+  readonly error?: Error;
+}
+
+export interface DependencyProbe {
+  /** Resolves when the dependency does its work; rejects with the reason when not. */
+  probe(): Promise<unknown>;
+  readonly everyMs?: number;
+  /** An answer that takes longer counts as none. */
+  readonly timeoutMs?: number;
+}
+
+interface Watched {
+  readonly probe: Required<DependencyProbe>;
+  readonly timer: NodeJS.Timeout;
+  state: DependencyState;
+  /** Probes without an answer yet, late ones included. */
+  pending: number;
+}
+
+const EVERY_MS = 1000;
+const TIMEOUT_MS = 2000;
+/** A dependency that hangs gets no more probes than these. */
+const MOST_PENDING = 3;
+
+/**
+ * Whether what this process depends on answers: probed in the background, so that nobody who asks has to wait for it. `unknown` until
+ * the first probe ends.
+ */
+@Injectable()
+export class DependencyMonitor implements OnApplicationShutdown {
+  readonly #watched = new Map<DependencyName, Watched>();
+  readonly #changes = new Subject<DependencyName>();
+
+  /** A dependency went up or down. */
+  readonly changes$: Observable<DependencyName> = this.#changes.asObservable();
+
+  onApplicationShutdown(): void {
+    for (const { timer } of this.#watched.values()) clearInterval(timer);
+    this.#changes.complete();
+  }
+
+  /** Probes it from now on, until shutdown. */
+  watch(name: DependencyName, probe: DependencyProbe): void {
+    const { everyMs = EVERY_MS, timeoutMs = TIMEOUT_MS } = probe;
+    const look = (): void => void this.#look(name, watched);
+    clearInterval(this.#watched.get(name)?.timer);
+    const watched: Watched = {
+      probe: { probe: () => probe.probe(), everyMs, timeoutMs },
+      timer: setInterval(look, everyMs).unref(),
+      state: { status: 'unknown', sinceMs: Date.now() },
+      pending: 0,
+    };
+    this.#watched.set(name, watched);
+    look();
+  }
+
+  /** Undefined: this process has no such dependency. */
+  state(name: DependencyName): DependencyState | undefined {
+    return this.#watched.get(name)?.state;
+  }
+
+  states(): [DependencyName, DependencyState][] {
+    return [...this.#watched].map(([name, { state }]) => [name, state]);
+  }
+
+  isDown(name: DependencyName): boolean {
+    return this.state(name)?.status === 'down';
+  }
+
+  /** Somebody met it as down; the next probe that is answered says otherwise. */
+  failed(name: DependencyName, error: Error): void {
+    const watched = this.#watched.get(name);
+    if (watched) this.#enter(name, watched, error);
+  }
+
+  async #look(name: DependencyName, watched: Watched): Promise<void> {
+    if (watched.pending >= MOST_PENDING) return;
+    watched.pending += 1;
+    const probed = this.#probe(watched);
+    void probed.catch(() => undefined).finally(() => (watched.pending -= 1));
+    try {
+      await inTime(probed, watched.probe.timeoutMs);
+      this.#enter(name, watched);
+    } catch (error) {
+      this.#enter(name, watched, error as Error);
+    }
+  }
+
+  /** A probe that throws is one that rejects. */
+  async #probe({ probe }: Watched): Promise<void> {
+    await probe.probe();
+  }
+
+  #enter(name: DependencyName, watched: Watched, error?: Error): void {
+    const checkedMs = Date.now();
+    const status = error ? 'down' : 'up';
+    const before = watched.state;
+    const sinceMs = before.status === status ? before.sinceMs : checkedMs;
+    watched.state = { status, sinceMs, checkedMs, ...(error && { error }) };
+    if (before.status !== status) this.#changes.next(name);
+  }
+}
+
+/** @throws Error when `work` takes longer than `limitMs`, or what it throws */
+async function inTime(work: Promise<unknown>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const expire = async (): Promise<void> => {
+      // This process may have been the slow one: what has arrived meanwhile is read first.
+      await setImmediate();
+      reject(new Error(`no answer within ${limitMs} ms`));
+    };
+    timer = setTimeout(() => void expire(), limitMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,98 @@
+import { type Redis } from 'ioredis';
+import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/plane/plane-keys.js';
+
+/**
+ * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when nobody looks it up in a set any more. A job that was queued
+ * again under the same id is not finished, and must not expire.
+ */
+const EXPIRE = `
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 or left > tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+if ARGV[3] == '1' then
+  redis.call('ZREM', KEYS[2], ARGV[2])
+  redis.call('ZREM', KEYS[3], ARGV[2])
+end
+return 1`;
+
+/**
+ * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds, milliseconds that results live, jobs to look at, the
+ * option by which a job's writer chooses how long it stays: that choice is kept. Returns the number of jobs removed.
+ */
+const SWEEP = `
+local removed, gone = 0, {}
+local function chosen(key)
+  local read, opts = pcall(cjson.decode, redis.call('HGET', key, 'opts') or '{}')
+  local wish = nil
+  if read and type(opts) == 'table' then wish = opts[ARGV[5]] end
+  return wish ~= nil and not (type(wish) == 'table' and wish.age)
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[4]) - 1)) do
+  local key = ARGV[1] .. id
+  local finished = tonumber(redis.call('HGET', key, 'finishedOn') or -1)
+  if finished < 0 then
+    gone[#gone + 1] = id
+  elseif finished + tonumber(ARGV[3]) <= tonumber(ARGV[2]) and not chosen(key) then
+    redis.call('UNLINK', key, key .. ':logs')
+    gone[#gone + 1] = id
+    removed = removed + 1
+  end
+end
+for from = 1, #gone, 1000 do
+  redis.call('ZREM', KEYS[1], unpack(gone, from, math.min(from + 999, #gone)))
+end
+return removed`;
+
+/** KEYS: an event stream, `meta` of its queue. ARGV: id of the first entry that stays, entries that BullMQ keeps. */
+const TRIM = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return end
+redis.call('XTRIM', KEYS[1], 'MINID', ARGV[1])
+redis.call('HSET', KEYS[2], 'opts.maxLenEvents', ARGV[2])`;
+
+/** Finished jobs that one sweep looks at, oldest first. */
+const MOST = 5000;
+
+const SETS = { completed: 'removeOnComplete', failed: 'removeOnFail' } as const;
+
+/** Milliseconds between two sweeps: no longer than a result lives. */
+export const sweepEveryMs = (resultTtlMs: number): number => Math.min(60_000, resultTtlMs);
+
+/** How long finished jobs and events of a queue stay in Redis. */
+export class ResultExpiry {
+  constructor(
+    private readonly redis: Redis,
+    /** `redis.result_ttl_ms` */
+    private readonly resultTtlMs: number,
+  ) {}
+
+  /** Milliseconds that a finished job stays that nobody needs, except gateways that wait for the same id. */
+  get answeredMs(): number {
+    return Math.min(ANSWERED_TTL_MS, this.resultTtlMs);
+  }
+
+  /** Somebody has its result: it expires soon, and is no longer listed as finished. @param base before every key of the queue */
+  async answered(base: string, jobId: string): Promise<void> {
+    await this.#expire(base, jobId, { ms: this.answeredMs, unlist: true });
+  }
+
+  /** A finished job expires after that long at the latest. One that waits or runs is left alone. */
+  async expire(base: string, jobId: string, ms: number): Promise<void> {
+    await this.#expire(base, jobId, { ms, unlist: false });
+  }
+
+  /** Removes finished jobs that nobody expired, names of those that did, and old events. @param nowMs epoch milliseconds */
+  async sweep(base: string, nowMs = Date.now()): Promise<number> {
+    let removed = 0;
+    for (const [set, option] of Object.entries(SETS)) {
+      const args = [base, nowMs, this.resultTtlMs, MOST, option];
+      removed += (await this.redis.eval(SWEEP, 1, `${base}${set}`, ...args)) as number;
+    }
+    await this.redis.eval(TRIM, 2, `${base}events`, `${base}meta`, nowMs - EVENTS_TTL_MS, MAX_EVENTS);
+    return removed;
+  }
+
+  async #expire(base: string, jobId: string, { ms, unlist }: { ms: number; unlist: boolean }): Promise<void> {
+    const keys = [`${base}${jobId}`, ...Object.keys(SETS).map(set => `${base}${set}`)];
+    await this.redis.eval(EXPIRE, keys.length, ...keys, Math.ceil(ms), jobId, unlist ? 1 : 0);
+  }
+}
