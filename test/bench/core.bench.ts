@@ -47,7 +47,7 @@ interface Yard {
 /** 100,000 waiting over 100 models, a tenth of them REALTIME. */
 function fullYard(maxBatch: number): Yard {
   const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
-  const queue = new PriorityQueue<undefined>({ agingMs: 30_000 });
+  const queue = new PriorityQueue<undefined>({ agingMs: 30_000, agingShare: 0.25 });
   const unbounded = { maxRequests: 1e9, maxRequestsPerModel: 1e9, maxBytes: 1e15, maxBytesPerModel: 1e15 };
   let groups = 0;
   const dispatcher = new Dispatcher({

@@ -6,6 +6,7 @@ import { RequestLifecycle } from '../../src/core/request/request-lifecycle.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
+import { AgingTurns } from '../../src/core/shared/aging-turns.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher, type Plan } from '../support/marble-yard.js';
@@ -32,16 +33,20 @@ class Yard {
   readonly cancellation = new CancellationManager();
   readonly latency = new LatencyTracker({ ttlMs: 1_000 });
   readonly slots = MODELS.map(model => this.workers.add(model, { slots: model === 'm3' ? 3 : 8, maxBatch: MAX_SIZE }));
-  readonly #yard = aDispatcher(this.workers, {
-    agingMs: AGING_MS,
-    maxSize: MAX_SIZE,
-    bounds: { maxRequestsPerModel: 30 },
-  });
+  readonly #yard: ReturnType<typeof aDispatcher>;
+  readonly #turns: ReadonlyMap<string, AgingTurns>;
+  readonly promoted = new Set<string>();
   accepted = 0;
   refused = 0;
   settled = 0;
   nowMs = 0;
   draining = false;
+
+  constructor(readonly agingShare: number) {
+    const bounds = { maxRequestsPerModel: 30 };
+    this.#yard = aDispatcher(this.workers, { agingMs: AGING_MS, agingShare, maxSize: MAX_SIZE, bounds });
+    this.#turns = new Map(MODELS.map(model => [model, new AgingTurns(agingShare)]));
+  }
 
   get depth(): number {
     return this.#yard.queue.depth;
@@ -64,6 +69,8 @@ class Yard {
   /** One turn of the loop; afterwards nothing that may go now is left. */
   turn(): void {
     const { dispatcher } = this.#yard;
+    for (const { id } of dispatcher.aged(this.nowMs)) if (this.lives.get(id)?.promote()) this.promoted.add(id);
+    this.#checkPromotions();
     for (const { id } of dispatcher.expire(this.nowMs)) this.settle(id, failed('queue_timeout'));
     for (let plan = dispatcher.next(this.nowMs); plan !== undefined; plan = dispatcher.next(this.nowMs))
       this.#run(plan);
@@ -90,7 +97,7 @@ class Yard {
     expect(new Set(members.map(({ request }) => request.priority)).size).toBe(1);
     const aged = members.map(({ aged }) => aged);
     expect(aged).toEqual(members.map(({ request }) => this.#isAged(request)));
-    this.#checkNobodyOvertaken(members[0]?.request);
+    this.#checkTurn(members[0]!.request);
     this.#checkCredit(model, members[0]?.request.priority);
   }
 
@@ -105,13 +112,30 @@ class Yard {
     return priority === RequestPriority.BATCH && this.nowMs - enqueuedAtMs >= AGING_MS;
   }
 
-  /** The starvation bound: nobody who counts as REALTIME is older than the one that goes first, in its model. */
-  #checkNobodyOvertaken(first: Plan['members'][number]['request'] | undefined): void {
-    for (const { request } of this.#yard.queue.snapshot(this.nowMs)) {
-      if (request.model !== first?.model) continue;
-      const isUrgent = request.priority === RequestPriority.REALTIME || this.#isAged(request);
-      if (isUrgent) expect(request.enqueuedAtMs).toBeGreaterThanOrEqual(first.enqueuedAtMs);
+  /** Whoever is 200 ms old in the queue has been counted as promoted, and nobody else. */
+  #checkPromotions(): void {
+    for (const { request, aged } of this.#yard.queue.snapshot(this.nowMs)) {
+      if (aged) expect(this.promoted.has(request.id)).toBe(true);
+      else if (request.priority === RequestPriority.REALTIME) expect(this.promoted.has(request.id)).toBe(false);
     }
+  }
+
+  /** The starvation bound, within a model: of equals nobody overtakes, and between REALTIME and aged the turns decide. */
+  #checkTurn(first: Plan['members'][number]['request']): void {
+    const waiting = this.#yard.queue.snapshot(this.nowMs).filter(({ request: { model } }) => model === first.model);
+    const rivals = waiting.filter(({ request, aged }) => aged || request.priority === RequestPriority.REALTIME);
+    const equals = rivals.filter(({ request }) => request.priority === first.priority);
+    for (const { request } of equals) expect(request.enqueuedAtMs).toBeGreaterThanOrEqual(first.enqueuedAtMs);
+    const others = rivals.filter(({ request }) => request.priority !== first.priority).map(({ request }) => request);
+    const [other] = others.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
+    const isBatch = first.priority === RequestPriority.BATCH;
+    const contested = other !== undefined && (!isBatch || this.#isAged(first));
+    const turns = this.#turns.get(first.model)!;
+    if (contested) {
+      const [realtime, aged] = isBatch ? [other, first] : [first, other];
+      expect(turns.isAgedNext(realtime.enqueuedAtMs, aged.enqueuedAtMs)).toBe(isBatch);
+    }
+    turns.taken(isBatch, contested);
   }
 
   running(): string[] {
@@ -210,21 +234,24 @@ function finish(yard: Yard): void {
 }
 
 describe('Dispatcher, whatever happens', () => {
-  it('keeps order, groups, sums and slots, and settles everybody exactly once', () => {
-    fc.assert(
-      fc.property(fc.array(act, { maxLength: 150, size: 'max' }), steps => {
-        const yard = new Yard();
-        for (const step of steps) {
-          perform(yard, step);
-          yard.turn();
+  it.each([0.25, 1, 0.3])(
+    'keeps order, turns, groups, sums and slots, and settles everybody exactly once, share %d',
+    agingShare => {
+      fc.assert(
+        fc.property(fc.array(act, { maxLength: 150, size: 'max' }), steps => {
+          const yard = new Yard(agingShare);
+          for (const step of steps) {
+            perform(yard, step);
+            yard.turn();
+            yard.checkSums();
+          }
+          finish(yard);
           yard.checkSums();
-        }
-        finish(yard);
-        yard.checkSums();
-        expect([yard.depth, yard.leases.size, yard.settled]).toEqual([0, 0, yard.accepted]);
-        expect(yard.slots.map(({ inUse }) => inUse)).toEqual([0, 0, 0]);
-      }),
-      { numRuns: 150 },
-    );
-  });
+          expect([yard.depth, yard.leases.size, yard.settled]).toEqual([0, 0, yard.accepted]);
+          expect(yard.slots.map(({ inUse }) => inUse)).toEqual([0, 0, 0]);
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 });

@@ -8,22 +8,72 @@ import { aRequest } from '../support/requests.js';
 const AGING_MS = 100;
 type Request = ScheduledRequest<undefined>;
 
-/** The queue as a list that anybody can check by eye: sorted when asked, no structure to go wrong. */
+/**
+ * The queue as a list that anybody can check by eye: sorted when asked, no structure to go wrong. With a share of 1 it is the rule
+ * of the source document: by (effective priority, enqueue time), and nothing else.
+ */
 class ListModel {
   requests: Request[] = [];
   nowMs = 0;
   made = 0;
   taken: Request[] = [];
+  /** Of each model: turns of the contest so far, and those of them that were aged ones. */
+  readonly turns = new Map<string, { all: number; aged: number }>();
+
+  constructor(readonly share: number) {}
 
   /** (effective priority, enqueue time, REALTIME before aged BATCH of the same instant). */
   rank(request: Request): [number, number, number] {
-    const aged = request.priority === RequestPriority.BATCH && this.nowMs - request.enqueuedAtMs >= AGING_MS;
-    return [aged ? 0 : request.priority, request.enqueuedAtMs, request.priority];
+    return [this.isAged(request) ? 0 : request.priority, request.enqueuedAtMs, request.priority];
   }
 
-  best(exceptModel: string): Request | undefined {
-    const open = this.requests.filter(({ model }) => model !== exceptModel);
-    return open.sort((a, b) => compare(this.rank(a), this.rank(b)))[0];
+  /** The model that goes next, and of several of equal rank `like`; then whose turn it is there. */
+  best(exceptModel: string, like?: string): Request | undefined {
+    const [first] = this.sorted(({ model }) => model !== exceptModel);
+    const [own] = this.sorted(({ model }) => model === like);
+    return first && this.inTurn(own && compare(this.rank(own), this.rank(first)) === 0 ? own : first);
+  }
+
+  sorted(accepts: (request: Request) => boolean): Request[] {
+    return this.requests.filter(accepts).sort((a, b) => compare(this.rank(a), this.rank(b)));
+  }
+
+  /** Of the model that is served: the aged one in every turn that brings its share to a whole number. */
+  inTurn(first: Request): Request {
+    const aged = this.sorted(other => other.model === first.model && this.isAged(other))[0];
+    const realtime = this.sorted(other => other.model === first.model && !other.priority)[0];
+    if (this.share === 1 || !aged || !realtime) return first;
+    const turns = this.turns.get(first.model) ?? { all: 0, aged: 0 };
+    return Math.floor((turns.all + 1) * this.share + 1e-6) > turns.aged ? aged : realtime;
+  }
+
+  isAged({ priority, enqueuedAtMs }: Request): boolean {
+    return priority === RequestPriority.BATCH && this.nowMs - enqueuedAtMs >= AGING_MS;
+  }
+
+  isContested(model: string): boolean {
+    const own = this.requests.filter(request => request.model === model);
+    return own.some(request => this.isAged(request)) && own.some(({ priority }) => !priority);
+  }
+
+  take(request: Request): void {
+    const { all, aged } = this.turns.get(request.model) ?? { all: 0, aged: 0 };
+    const counted = { all: all + 1, aged: aged + request.priority };
+    this.turns.set(request.model, this.isContested(request.model) ? counted : { all: 0, aged: 0 });
+    this.remove(request.id);
+  }
+
+  /** Who goes when, if nobody else comes. */
+  order(model: string): Request[] {
+    const copy = new ListModel(this.share);
+    Object.assign(copy, { nowMs: this.nowMs, requests: this.requests.filter(request => request.model === model) });
+    copy.turns.set(model, this.turns.get(model) ?? { all: 0, aged: 0 });
+    const order: Request[] = [];
+    for (let next = copy.best(''); next; next = copy.best('')) {
+      copy.take(next);
+      order.push(next);
+    }
+    return order;
   }
 
   remove(id: string): void {
@@ -95,12 +145,12 @@ const enqueue = fc
 
 const take = fc.constantFrom('', 'm1', 'm2').map(held =>
   step(`take, ${held || 'nobody'} held back`, (model, { queue }) => {
-    const expected = model.best(held);
     const taken = queue.pick(model.nowMs, lane => (lane.model === held ? undefined : queue.take(lane, 1)[0]));
+    const expected = model.best(held, taken?.model);
     expect(rankOf(model, taken)).toEqual(rankOf(model, expected));
     if (taken === undefined) return;
     expect(oldestOfLane(model, taken)).toBe(taken.id);
-    model.remove(taken.id);
+    model.take(taken);
     model.taken.push(taken);
   }),
 );
@@ -145,27 +195,36 @@ const expire = fc.constantFrom(0, 30, 200).map(afterMs =>
 
 const list = fc.constant(
   step('list', (model, { queue }) => {
-    const listed = queue.snapshot(model.nowMs).map(({ request }) => request);
+    const views = queue.snapshot(model.nowMs);
+    const listed = views.map(({ request }) => request);
     expect(new Set(listed)).toEqual(new Set(model.requests));
+    for (const name of queue.models()) {
+      const own = views.filter(({ request }) => request.model === name);
+      expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index + 1));
+      const ranks = own.map(({ request }) => model.rank(request));
+      expect(ranks).toEqual(model.order(name).map(request => model.rank(request)));
+    }
+    if (model.share < 1) return;
     const ranks = listed.map(request => model.rank(request).slice(0, 2));
     expect(ranks).toEqual([...ranks].sort(compare));
   }),
 );
 
 describe('PriorityQueue against a plain list', () => {
-  it('agrees on order, first in first out, depth, bytes and deadlines after any 60 commands', () => {
-    const commands = fc.commands([enqueue, enqueue, enqueue, take, take, restore, remove, expire, list], {
-      maxCommands: 60,
-      size: 'max',
-    });
-    fc.assert(
-      fc.property(commands, steps => {
-        fc.modelRun(
-          () => ({ model: new ListModel(), real: { queue: new PriorityQueue<undefined>({ agingMs: AGING_MS }) } }),
-          steps,
-        );
-      }),
-      { numRuns: 200 },
-    );
-  });
+  it.each([1, 0.25, 0.5, 0.3, 0.75])(
+    'agrees on order, turns, first in first out, depth, bytes and deadlines after any 60 commands, share %d',
+    agingShare => {
+      const commands = fc.commands([enqueue, enqueue, enqueue, take, take, restore, remove, expire, list], {
+        maxCommands: 60,
+        size: 'max',
+      });
+      fc.assert(
+        fc.property(commands, steps => {
+          const queue = new PriorityQueue<undefined>({ agingMs: AGING_MS, agingShare });
+          fc.modelRun(() => ({ model: new ListModel(agingShare), real: { queue } }), steps);
+        }),
+        { numRuns: 200 },
+      );
+    },
+  );
 });

@@ -7,8 +7,10 @@ export interface FakeWorkerOptions {
   readonly workerId?: string;
   /** Request credits (D-24); 16 unless told: one group of 8 on the device, one ahead. */
   readonly slots?: number;
-  /** Largest group, and what REALTIME may take beyond the slots; 8 unless told. */
+  /** Largest group; 8 unless told. */
   readonly maxBatch?: number;
+  /** What REALTIME may take beyond the slots; one group unless told. */
+  readonly overdraft?: number;
   /** Says "not idle" even with all slots free, as if its device were computing for somebody else. */
   readonly busy?: boolean;
   readonly ready?: boolean;
@@ -19,14 +21,16 @@ export class FakeWorker {
   readonly workerId: string;
   readonly slots: number;
   readonly maxBatch: number;
+  readonly overdraft: number;
   busy: boolean;
   ready: boolean;
   inUse = 0;
 
   constructor(
     readonly model: string,
-    { workerId = model, slots = 16, maxBatch = 8, busy = false, ready = true }: FakeWorkerOptions,
+    { workerId = model, slots = 16, maxBatch = 8, overdraft = maxBatch, busy = false, ready = true }: FakeWorkerOptions,
   ) {
+    this.overdraft = overdraft;
     this.workerId = workerId;
     this.slots = slots;
     this.maxBatch = maxBatch;
@@ -39,7 +43,7 @@ export class FakeWorker {
   }
 
   get urgent(): number {
-    return this.slots + this.maxBatch - this.inUse;
+    return Math.max(0, this.slots + this.overdraft - this.inUse);
   }
 }
 

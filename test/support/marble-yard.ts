@@ -23,12 +23,16 @@ export const DEFAULT_WINDOW: BatchWindowOptions = { policy: 'adaptive', maxSize:
 
 export interface YardOptions extends Partial<BatchWindowOptions> {
   readonly agingMs?: number;
+  readonly agingShare?: number;
   readonly bounds?: Partial<QueueBounds>;
 }
 
 /** The core put together over fake workers, without any time. */
 export function aDispatcher(workers: FakeWorkers, options: YardOptions = {}) {
-  const queue = new PriorityQueue<undefined>({ agingMs: options.agingMs ?? 30_000 });
+  const queue = new PriorityQueue<undefined>({
+    agingMs: options.agingMs ?? 30_000,
+    agingShare: options.agingShare ?? 0.25,
+  });
   let groups = 0;
   const dispatcher = new Dispatcher({
     queue,
@@ -125,6 +129,7 @@ export class MarbleYard {
 
   #turn(): void {
     const nowMs = this.#scheduler.now();
+    this.dispatcher.aged(nowMs);
     for (const { id } of this.dispatcher.expire(nowMs)) this.#sent.next(`${id} expired`);
     for (let plan = this.dispatcher.next(nowMs); plan !== undefined; plan = this.dispatcher.next(nowMs)) {
       this.plans.push(plan);

@@ -49,10 +49,10 @@ describe('Dispatcher, a worker full of BATCH', () => {
     expect(workers.leaseCalls.at(-1)).toEqual({ workerId: 'm', count: 1, credit: 'urgent' });
   });
 
-  it('gives BATCH nothing more, young or aged, and needs no timer to know when it does', () => {
+  it('gives BATCH nothing more, young or aged, and needs no timer but that of its promotion', () => {
     ['e', 'f'].forEach(id => batch(id));
     expect(plansAt(0)).toEqual([]);
-    expect(dispatcher.nextWakeMs(0)).toBe(DEADLINE_MS);
+    expect(dispatcher.nextWakeMs(0)).toBe(AGED_MS);
     expect(plansAt(AGED_MS)).toEqual([]);
     expect(dispatcher.nextWakeMs(AGED_MS)).toBe(DEADLINE_MS);
   });
@@ -79,19 +79,46 @@ describe('Dispatcher, a worker full of BATCH', () => {
     expect(plansAt(AGED_MS - 1)).toEqual(['r single']);
   });
 
-  it('lets no REALTIME overtake BATCH that has aged, and does not spin for it', () => {
-    batch('e', 0);
-    realtime('r', 10);
-    expect(plansAt(AGED_MS)).toEqual([]);
+  it('holds REALTIME back for the fourth turn, which is the aged one, and does not spin for it', () => {
+    workers.add('m', { workerId: 'other', slots: 2, maxBatch: 2, busy: true });
+    ['e', 'f'].forEach(id => batch(id, 0));
+    ['r', 's', 't', 'u', 'v'].forEach(id => realtime(id, 10));
+    expect(plansAt(AGED_MS)).toEqual(['r single', 's single', 't single']);
     expect(dispatcher.nextWakeMs(AGED_MS)).toBe(DEADLINE_MS);
-    end('a');
-    expect(plansAt(AGED_MS)).toEqual(['e! single', 'r single']);
+    ['r', 's', 't'].forEach(end);
+    expect(plansAt(AGED_MS)).toEqual(['e! single', 'u single', 'v single']);
   });
 
-  it('lets REALTIME go that is older than the aged BATCH', () => {
-    batch('e', 10);
-    realtime('r', 5);
-    expect(plansAt(AGED_MS + 10)).toEqual(['r single']);
+  it('lets REALTIME overdraw beside aged BATCH while it is its turn', () => {
+    batch('e', 0);
+    realtime('r', 10);
+    expect(plansAt(AGED_MS)).toEqual(['r single']);
+  });
+
+  describe('with a share of 1', () => {
+    beforeEach(() => {
+      workers = new FakeWorkers();
+      ({ dispatcher } = aDispatcher(workers, { agingShare: 1 }));
+      running = [];
+      workers.add('m', { slots: 4, maxBatch: 2, busy: true });
+      ['a', 'b', 'c', 'd'].forEach(id => batch(id));
+      expect(plansAt(0)).toEqual(['a b ahead', 'c d ahead']);
+    });
+
+    it('lets no REALTIME overtake BATCH that has aged, and does not spin for it', () => {
+      batch('e', 0);
+      realtime('r', 10);
+      expect(plansAt(AGED_MS)).toEqual([]);
+      expect(dispatcher.nextWakeMs(AGED_MS)).toBe(DEADLINE_MS);
+      end('a');
+      expect(plansAt(AGED_MS)).toEqual(['e! single', 'r single']);
+    });
+
+    it('lets REALTIME go that is older than the aged BATCH', () => {
+      batch('e', 10);
+      realtime('r', 5);
+      expect(plansAt(AGED_MS + 10)).toEqual(['r single']);
+    });
   });
 
   it('holds up no other model', () => {
@@ -99,7 +126,7 @@ describe('Dispatcher, a worker full of BATCH', () => {
     batch('e', 0);
     batch('x', 1, 'n');
     realtime('y', 2, 'n');
-    expect(plansAt(AGED_MS + 1)).toEqual(['x! single', 'y single']);
+    expect(plansAt(AGED_MS + 1)).toEqual(['y single', 'x! single']);
   });
 
   it('overdraws no worker while another has a free slot', () => {

@@ -143,14 +143,14 @@ describe('Dispatcher wakes', () => {
     });
   });
 
-  it('wakes for the queue deadline of 120 s while no worker is ready, and only for that', () => {
+  it('wakes for the promotion and the queue deadline of 120 s while no worker is ready, and only for those', () => {
     const yard = new MarbleYard();
     yard.expect({
       arrive: 'a',
       sent: '  120s p',
       plans: { p: 'a expired' },
     });
-    expect(yard.wakes).toBe(1);
+    expect(yard.wakes).toBe(2);
   });
 
   it('wakes once for three requests that form one group, and never again', () => {

@@ -96,7 +96,15 @@ describe('Dispatcher, order', () => {
     expect(plansAt(100)).toEqual(['a single']);
   });
 
-  it('plans aged BATCH before younger REALTIME, alone, and says that it aged', () => {
+  it('plans an aged BATCH request in one turn of four beside REALTIME, alone, and says that it aged', () => {
+    workers.add('m', { slots: 7 });
+    ['a', 'b'].forEach(id => batch(id, 0));
+    ['r', 's', 't', 'u', 'v'].forEach(id => realtime(id, 1));
+    expect(plansAt(30_000)).toEqual(['r', 's', 't', 'a!', 'u', 'v', 'b!'].map(id => `${id} single`));
+  });
+
+  it('plans aged BATCH before younger REALTIME with a share of 1', () => {
+    setUp({ agingShare: 1 });
     workers.add('m', { slots: 1 });
     batch('a', 0);
     realtime('b', 1);
@@ -201,12 +209,14 @@ describe('Dispatcher, wakes', () => {
     expect(dispatcher.nextWakeMs(0)).toBeUndefined();
   });
 
-  it('names the close of the window, then the deadline when no slot is free', () => {
+  it('names the close of the window, when no slot is free the promotion, and then the deadline', () => {
     workers.add('m');
     batch('a', 10);
     expect(dispatcher.nextWakeMs(10)).toBe(15);
     workers.setReady('m', false);
-    expect(dispatcher.nextWakeMs(10)).toBe(120_010);
+    expect(dispatcher.nextWakeMs(10)).toBe(30_010);
+    expect(dispatcher.aged(30_010).map(({ id }) => id)).toEqual(['a']);
+    expect(dispatcher.nextWakeMs(30_010)).toBe(120_010);
   });
 
   it('names now when something may go now', () => {

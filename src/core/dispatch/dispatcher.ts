@@ -73,14 +73,15 @@ export class Dispatcher<P> {
   }
 
   /**
-   * The earliest instant at which `next` or `expire` may have something without anything else happening: a window closes, a
-   * head held by its window ages, a queue deadline comes. A lane without a slot it may take needs no timer: capacity$ wakes
-   * the loop.
+   * The earliest instant at which `next`, `aged` or `expire` may have something without anything else happening: a window
+   * closes, a request ages, a queue deadline comes. A lane without a slot it may take needs no timer to go: capacity$ wakes the
+   * loop.
    */
   nextWakeMs(nowMs: number): number | undefined {
     const { queue } = this.#deps;
     let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
-    for (const lane of queue.lanes) wakeAtMs = Math.min(wakeAtMs, this.#laneWakeMs(lane, nowMs));
+    for (const lane of queue.lanes)
+      wakeAtMs = Math.min(wakeAtMs, this.#laneWakeMs(lane, nowMs), this.#agesAtMs(lane, nowMs));
     return wakeAtMs === Infinity ? undefined : wakeAtMs;
   }
 
@@ -92,6 +93,11 @@ export class Dispatcher<P> {
   /** Takes a waiting request out, for a cancel. Undefined when it does not wait (any more). */
   withdraw(id: string): ScheduledRequest<P> | undefined {
     return this.#deps.queue.remove(id);
+  }
+
+  /** BATCH requests that have aged since the last call: to be counted as promoted, once each (D-03). */
+  aged(nowMs: number): ScheduledRequest<P>[] {
+    return this.#deps.queue.aged(nowMs);
   }
 
   /** Takes out those whose queue deadline has come (D-07). */
@@ -108,8 +114,7 @@ export class Dispatcher<P> {
     const { queue, workers } = this.#deps;
     const offer = workers.offer(lane.model, lane.firstAffinity);
     if (offer === undefined) return undefined;
-    const { model, priority, firstEnqueuedAtMs: enqueuedAtMs } = lane;
-    const credit = slotCredit({ model, priority, enqueuedAtMs }, queue, nowMs);
+    const credit = slotCredit(lane, queue, nowMs);
     return offer[credit] > 0 ? { offer, credit } : undefined;
   }
 
@@ -148,6 +153,12 @@ export class Dispatcher<P> {
     const skipsWindow = request.priority === RequestPriority.REALTIME;
     const batchWaitMs = skipsWindow ? 0 : this.#windowWait.waitedMs(request.model, request.enqueuedAtMs, nowMs);
     return { request, lease, batchWaitMs, aged };
+  }
+
+  /** The next promotion to count. One that is due has been counted already, or nobody counts. */
+  #agesAtMs({ priority, firstYoungAtMs }: LaneView, nowMs: number): number {
+    const atMs = agesAtMs(firstYoungAtMs, this.#deps.queue.agingMs);
+    return priority === RequestPriority.BATCH && atMs > nowMs ? atMs : Infinity;
   }
 
   #laneWakeMs(lane: LaneView, nowMs: number): number {

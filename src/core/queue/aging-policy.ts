@@ -2,7 +2,7 @@ import { RequestPriority } from '../request/request-priority.js';
 
 type Aging = Readonly<{ priority: RequestPriority; enqueuedAtMs: number }>;
 
-/** Monotonic instant from which a BATCH request counts as REALTIME (D-03). */
+/** Monotonic instant from which a BATCH request is aged: it has its share of the turns beside REALTIME (D-03). */
 export function agesAtMs(enqueuedAtMs: number, agingMs: number): number {
   return enqueuedAtMs + agingMs;
 }
@@ -10,9 +10,4 @@ export function agesAtMs(enqueuedAtMs: number, agingMs: number): number {
 /** True for a BATCH request that has waited `agingMs` or longer. Asked when choosing, never stored: age cannot go stale. */
 export function isAged(request: Aging, nowMs: number, agingMs: number): boolean {
   return request.priority === RequestPriority.BATCH && nowMs >= agesAtMs(request.enqueuedAtMs, agingMs);
-}
-
-/** The level a request competes at now: its own, or REALTIME once aged (seeds/scheduling "Aging"). */
-export function effectivePriority(request: Aging, nowMs: number, agingMs: number): RequestPriority {
-  return isAged(request, nowMs, agingMs) ? RequestPriority.REALTIME : request.priority;
 }

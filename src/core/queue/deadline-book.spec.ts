@@ -5,7 +5,7 @@ import { type WaitingRequest } from './waiting-request.js';
 
 function waiting(id: string, enqueuedAtMs: number, queueDeadlineMs: number): WaitingRequest<undefined> {
   const request = aRequest(id, { enqueuedAtMs, queueDeadlineMs });
-  return { request, ahead: undefined, behind: undefined, sooner: undefined, later: undefined };
+  return { request, ahead: undefined, behind: undefined, sooner: undefined, later: undefined, aged: false };
 }
 
 function drain(book: DeadlineBook<undefined>): string {

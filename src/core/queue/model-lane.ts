@@ -1,5 +1,6 @@
 import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { isAged } from './aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { type WaitingRequest } from './waiting-request.js';
 
@@ -11,6 +12,8 @@ export interface LaneView {
   readonly size: number;
   readonly firstEnqueuedAtMs: number;
   readonly lastEnqueuedAtMs: number;
+  /** Of the oldest one that has not been reported as aged; Infinity: there is none. */
+  readonly firstYoungAtMs: number;
   /** Of the oldest. */
   readonly firstAffinity: string | undefined;
 }
@@ -23,6 +26,8 @@ export class ModelLane<P> implements LaneView, HeapItem {
   heapIndex = -1;
   #head: WaitingRequest<P> | undefined;
   #tail: WaitingRequest<P> | undefined;
+  /** All ahead of it were reported as aged. */
+  #young: WaitingRequest<P> | undefined;
   #size = 0;
   #bytes = 0;
 
@@ -51,6 +56,10 @@ export class ModelLane<P> implements LaneView, HeapItem {
     return this.#tail?.request.enqueuedAtMs ?? -Infinity;
   }
 
+  get firstYoungAtMs(): number {
+    return this.#young?.request.enqueuedAtMs ?? Infinity;
+  }
+
   get firstAffinity(): string | undefined {
     return this.#head?.request.affinity;
   }
@@ -59,17 +68,33 @@ export class ModelLane<P> implements LaneView, HeapItem {
   join(request: ScheduledRequest<P>): WaitingRequest<P> {
     let ahead = this.#tail;
     while (ahead !== undefined && ahead.request.enqueuedAtMs > request.enqueuedAtMs) ahead = ahead.ahead;
-    return this.#link(request, ahead);
+    const node = this.#link(request, ahead);
+    if (request.enqueuedAtMs < this.firstYoungAtMs) this.#young = node;
+    return node;
   }
 
   /** One that has been at the head before: ahead of everyone of its age or younger. Walks from the front, where it was. */
   rejoin(request: ScheduledRequest<P>): WaitingRequest<P> {
     let behind = this.#head;
     while (behind !== undefined && behind.request.enqueuedAtMs < request.enqueuedAtMs) behind = behind.behind;
-    return this.#link(request, behind === undefined ? this.#tail : behind.ahead);
+    const node = this.#link(request, behind === undefined ? this.#tail : behind.ahead);
+    if (request.enqueuedAtMs <= this.firstYoungAtMs) this.#young = node;
+    return node;
+  }
+
+  /** Those that are `agingMs` old and have not been reported, oldest first. */
+  aged(nowMs: number, agingMs: number): ScheduledRequest<P>[] {
+    const aged: ScheduledRequest<P>[] = [];
+    for (let node = this.#young; node && isAged(node.request, nowMs, agingMs); node = node.behind) {
+      if (!node.aged) aged.push(node.request);
+      node.aged = true;
+      this.#young = node.behind;
+    }
+    return aged;
   }
 
   leave(node: WaitingRequest<P>): void {
+    if (node === this.#young) this.#young = node.behind;
     if (node.ahead === undefined) this.#head = node.behind;
     else node.ahead.behind = node.behind;
     if (node.behind === undefined) this.#tail = node.ahead;
@@ -85,7 +110,7 @@ export class ModelLane<P> implements LaneView, HeapItem {
 
   #link(request: ScheduledRequest<P>, ahead: WaitingRequest<P> | undefined): WaitingRequest<P> {
     const behind = ahead === undefined ? this.#head : ahead.behind;
-    const node: WaitingRequest<P> = { request, ahead, behind, sooner: undefined, later: undefined };
+    const node: WaitingRequest<P> = { request, ahead, behind, sooner: undefined, later: undefined, aged: false };
     if (ahead === undefined) this.#head = node;
     else ahead.behind = node;
     if (behind === undefined) this.#tail = node;

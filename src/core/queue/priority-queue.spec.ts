@@ -6,7 +6,7 @@ const AGING_MS = 30_000;
 let queue: PriorityQueue<undefined>;
 
 beforeEach(() => {
-  queue = new PriorityQueue({ agingMs: AGING_MS });
+  queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 0.25 });
 });
 
 const batch = (id: string, enqueuedAtMs: number, model = 'm') => queue.enqueue(aRequest(id, { enqueuedAtMs, model }));
@@ -61,21 +61,13 @@ describe('PriorityQueue order', () => {
     expect(takeAll(10)).toBe('abc');
   });
 
-  it('counts BATCH of 30 s as REALTIME, by its own enqueue time', () => {
-    batch('b', 1_000);
-    realtime('a', 500);
-    realtime('c', 1_500);
-    batch('d', 2_000);
-    expect(takeAll(1_000 + AGING_MS)).toBe('abcd');
-  });
-
   it('leaves BATCH of 29.999 s behind REALTIME', () => {
     batch('b', 1_000);
     realtime('a', 20_000);
     expect(takeAll(999 + AGING_MS)).toBe('ab');
   });
 
-  it('ages the head of one model past REALTIME of another', () => {
+  it('shows the aged head of one model before younger REALTIME of another', () => {
     batch('a', 0, 'old');
     realtime('b', 1, 'other');
     expect(takeAll(AGING_MS)).toBe('ab');
@@ -127,7 +119,114 @@ describe('PriorityQueue order', () => {
     const [a] = queue.pick(10, lane => queue.take(lane, 1)) ?? [];
     if (a !== undefined) queue.restore(a);
     realtime('d', AGING_MS);
-    expect(takeAll(AGING_MS + 1)).toBe('abdc');
+    expect(takeAll(AGING_MS + 1)).toBe('dabc');
+  });
+});
+
+describe('PriorityQueue turns of REALTIME and aged requests', () => {
+  const fill = (letters: string, model = 'm') =>
+    [...letters].forEach((letter, index) => {
+      const id = `${letter}${index}${model}`;
+      if (letter === 'a') batch(id, index, model);
+      else realtime(id, index, model);
+    });
+  const turns = (nowMs: number, count = Infinity): string => {
+    let drawn = '';
+    for (let id = takeOne(nowMs); id !== undefined; id = takeOne(nowMs)) {
+      drawn += id[0];
+      if (drawn.length === count) break;
+    }
+    return drawn;
+  };
+
+  it('gives an aged request one turn in four, however old the backlog is, and the rest in order', () => {
+    fill('aaaaaRRRRRRRRRR');
+    expect(turns(AGING_MS + 100)).toBe('RRRaRRRaRRRaRaa');
+  });
+
+  it('keeps the order of each side: first in, first out', () => {
+    fill('aaRRRRRR');
+    expect(takeAll(AGING_MS + 100)).toBe('R2mR3mR4ma0mR5mR6mR7ma1m');
+  });
+
+  it('lets nothing of it count before 30 s', () => {
+    fill('aaRRRRRR');
+    expect(turns(AGING_MS - 1)).toBe('RRRRRRaa');
+  });
+
+  it('counts for each model apart', () => {
+    fill('aaRRRRRR', 'm');
+    fill('aaRRRRRR', 'n');
+    expect(takeAll(AGING_MS + 100).match(/[aR]\dm/g)?.join('')).toBe('R2mR3mR4ma0mR5mR6mR7ma1m');
+  });
+
+  it('begins again with REALTIME when an aged request went while no REALTIME waited', () => {
+    fill('aaaaRRR');
+    expect(turns(AGING_MS + 100, 3)).toBe('RRR');
+    expect(turns(AGING_MS + 100, 1)).toBe('a');
+    realtime('R7', AGING_MS);
+    expect(turns(AGING_MS + 100)).toBe('Raaa');
+  });
+
+  it('does not lose count when the only REALTIME request hangs up', () => {
+    fill('aRRRR');
+    expect(turns(AGING_MS + 100, 3)).toBe('RRR');
+    queue.remove('R4m');
+    realtime('R9', 50);
+    expect(turns(AGING_MS + 100)).toBe('aR');
+  });
+
+  it('waits for the turn of an aged request that cannot go yet, and shows no other lane of its model', () => {
+    fill('aaRRRR');
+    expect(turns(AGING_MS + 100, 3)).toBe('RRR');
+    const shown: boolean[] = [];
+    queue.pick(AGING_MS + 100, (_lane, aged) => {
+      shown.push(aged);
+      return undefined;
+    });
+    expect([shown, queue.isAgedTurn('m', AGING_MS + 100)]).toEqual([[true], true]);
+    expect(turns(AGING_MS + 100)).toBe('aRa');
+  });
+
+  it('serves by age alone with a share of 1, as before', () => {
+    queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 1 });
+    batch('b', 1_000);
+    realtime('a', 500);
+    realtime('c', 1_500);
+    batch('d', 2_000);
+    expect(takeAll(1_000 + AGING_MS)).toBe('abcd');
+  });
+
+  it('lists in the order of the turns to come', () => {
+    fill('aaaRRRR');
+    const listed = queue.snapshot(AGING_MS + 100).map(({ request, position }) => `${request.id[0]}${position}`);
+    expect(listed.join(' ')).toBe('R1 R2 R3 a4 R5 a6 a7');
+    expect(turns(AGING_MS + 100)).toBe('RRRaRaa');
+  });
+});
+
+describe('PriorityQueue promotions', () => {
+  const promoted = (nowMs: number) => queue.aged(nowMs).map(({ id }) => id);
+
+  it('reports each request once, when it is 30 s old', () => {
+    batch('a', 0);
+    batch('b', 10);
+    batch('c', 10, 'other');
+    realtime('d', 0);
+    expect(promoted(AGING_MS - 1)).toEqual([]);
+    expect(promoted(AGING_MS)).toEqual(['a']);
+    expect(promoted(AGING_MS + 10).sort()).toEqual(['b', 'c']);
+    expect(promoted(AGING_MS + 20)).toEqual([]);
+  });
+
+  it('reports what aged behind one that left, and one that was re-queued again', () => {
+    ['a', 'b', 'c'].forEach((id, index) => batch(id, index));
+    expect(promoted(AGING_MS)).toEqual(['a']);
+    const [a] = queue.pick(AGING_MS, lane => queue.take(lane, 1)) ?? [];
+    queue.remove('b');
+    queue.restore(a!);
+    expect(promoted(AGING_MS + 1)).toEqual(['a']);
+    expect(promoted(AGING_MS + 2)).toEqual(['c']);
   });
 });
 
@@ -218,7 +317,7 @@ describe('PriorityQueue snapshot', () => {
     const listed = queue
       .snapshot(AGING_MS)
       .map(({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`);
-    expect(listed).toEqual(['a1!', 'b2', 'c1', 'd3', 'e2']);
+    expect(listed).toEqual(['b1', 'a2!', 'c1', 'd3', 'e2']);
   });
 
   it('takes nothing out', () => {

@@ -5,7 +5,8 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from './aging-policy.js';
 import { DeadlineBook } from './deadline-book.js';
 import { KeyedHeap } from './keyed-heap.js';
-import { type LaneView, ModelLane } from './model-lane.js';
+import { type LaneView, type ModelLane } from './model-lane.js';
+import { type AgingOptions, ModelLanes, type PlacedRequest } from './model-lanes.js';
 import { type WaitingRequest } from './waiting-request.js';
 
 export interface ModelDepth {
@@ -15,27 +16,21 @@ export interface ModelDepth {
   readonly bytes: number;
 }
 
-export interface QueuedView<P> {
-  readonly request: ScheduledRequest<P>;
+/** `aged`: it is BATCH and has its share of the turns by age. */
+export interface QueuedView<P> extends PlacedRequest<P> {
   /** 1-based place in the line of its own model; other models never hold it up. */
   readonly position: number;
-  /** True when it is BATCH and competes as REALTIME by age. */
-  readonly aged: boolean;
-}
-
-interface ModelLanes<P> {
-  readonly realtime: ModelLane<P>;
-  readonly batch: ModelLane<P>;
 }
 
 /**
  * Everything that waits: two lanes per model, first in first out by enqueue time (seeds/scheduling "Priority Queue").
  *
- * The order across lanes needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads stand in one heap each, by
- * age. Aging is monotone in age, so the oldest BATCH head is the first to be aged, and comparing two heap tops decides.
+ * The order across models needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads stand in one heap each, by
+ * age. Aging is monotone in age, so the oldest BATCH head is the first to be aged, and comparing two heap tops decides. Of a
+ * model in which REALTIME and an aged request wait, turns decide which of its two lanes is meant.
  */
 export class PriorityQueue<P> {
-  readonly #agingMs: number;
+  readonly #aging: AgingOptions;
   readonly #nodes = new ChurnMap<string, WaitingRequest<P>>();
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
@@ -44,13 +39,12 @@ export class PriorityQueue<P> {
   #realtime = 0;
   #bytes = 0;
 
-  /** @param options.agingMs a BATCH request this old counts as REALTIME */
-  constructor(options: { readonly agingMs: number }) {
-    this.#agingMs = options.agingMs;
+  constructor(aging: AgingOptions) {
+    this.#aging = aging;
   }
 
   get agingMs(): number {
-    return this.#agingMs;
+    return this.#aging.agingMs;
   }
 
   get depth(): number {
@@ -87,10 +81,10 @@ export class PriorityQueue<P> {
     return [...this.#lanes].filter(([, { realtime, batch }]) => realtime.size + batch.size > 0).map(([model]) => model);
   }
 
-  /** True when BATCH of this model has aged and came before that instant: it goes first (D-03). */
-  hasOlderAged(model: string, enqueuedAtMs: number, nowMs: number): boolean {
-    const lane = this.#lanes.get(model)?.batch;
-    return lane !== undefined && lane.firstEnqueuedAtMs < enqueuedAtMs && this.#isAged(lane, nowMs);
+  /** True while REALTIME of this model waits and the next turn is that of an aged request (D-03). */
+  isAgedTurn(model: string, nowMs: number): boolean {
+    const lanes = this.#lanes.get(model);
+    return lanes !== undefined && lanes.isContested(nowMs) && lanes.isAgedNext;
   }
 
   has(id: string): boolean {
@@ -136,17 +130,34 @@ export class PriorityQueue<P> {
   }
 
   /**
-   * Shows lanes, best head first by (effective priority, age), until `choose` returns something. Each lane is shown at most
-   * once, so a model that cannot go now holds up no other.
+   * BATCH requests that have aged since the last call, so that each promotion is counted when it happens, whatever becomes of the
+   * request. One that was re-queued is reported again. O(models).
+   */
+  aged(nowMs: number): ScheduledRequest<P>[] {
+    return this.#batchHeads.members.flatMap(lane => lane.aged(nowMs, this.agingMs));
+  }
+
+  /**
+   * Shows lanes, best head first by (effective priority, age), until `choose` returns something, which counts as a turn of that
+   * lane. Each model is shown at most once at a level, so one that cannot go now holds up no other; of a model in which REALTIME
+   * and an aged request wait, only the lane whose turn it is: a turn that cannot be taken yet is waited for.
    */
   pick<T>(nowMs: number, choose: (lane: LaneView, aged: boolean) => T | undefined): T | undefined {
     const passed: ModelLane<P>[] = [];
     try {
-      for (let lane = this.#best(nowMs); lane !== undefined; lane = this.#best(nowMs)) {
+      for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
+        const lanes = this.#lanesOf(best.model);
+        const contested = lanes.isContested(nowMs);
+        const lane = !contested ? best : lanes.isAgedNext ? lanes.batch : lanes.realtime;
         const chosen = choose(lane, this.#isAged(lane, nowMs));
-        if (chosen !== undefined) return chosen;
-        this.#heads(lane).remove(lane);
-        passed.push(lane);
+        if (chosen !== undefined) {
+          lanes.taken(lane, contested);
+          return chosen;
+        }
+        for (const shown of contested ? [lanes.realtime, lanes.batch] : [lane]) {
+          this.#heads(shown).remove(shown);
+          passed.push(shown);
+        }
       }
       return undefined;
     } finally {
@@ -167,14 +178,18 @@ export class PriorityQueue<P> {
 
   /** Everybody who waits, in dispatch order. O(n log n): for admin listings. */
   snapshot(nowMs: number): QueuedView<P>[] {
-    const all = [...this.#lanes.values()].flatMap(({ realtime, batch }) => [...realtime, ...batch]);
-    const views = all.map(request => ({ request, aged: isAged(request, nowMs, this.#agingMs), position: 0 }));
-    views.sort((a, b) => level(a) - level(b) || a.request.enqueuedAtMs - b.request.enqueuedAtMs);
-    const lastOf = new Map<string, number>();
-    for (const view of views) {
-      view.position = (lastOf.get(view.request.model) ?? 0) + 1;
-      lastOf.set(view.request.model, view.position);
-    }
+    const views = [...this.#lanes.values()].flatMap(lanes => {
+      let [lastLevel, lastMs]: [number, number] = [RequestPriority.REALTIME, -Infinity];
+      return lanes.inOrder(nowMs).map((placed, index) => {
+        const { request, aged } = placed;
+        const level = aged ? RequestPriority.REALTIME : request.priority;
+        // Nobody goes before the one ahead of it in its own model, however old it is.
+        lastMs = level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
+        lastLevel = level;
+        return { ...placed, position: index + 1, level, sinceMs: lastMs };
+      });
+    });
+    views.sort((a, b) => a.level - b.level || a.sinceMs - b.sinceMs);
     return views;
   }
 
@@ -187,7 +202,7 @@ export class PriorityQueue<P> {
   }
 
   #isAged(lane: ModelLane<P>, nowMs: number): boolean {
-    return lane.head !== undefined && isAged(lane.head.request, nowMs, this.#agingMs);
+    return lane.head !== undefined && isAged(lane.head.request, nowMs, this.agingMs);
   }
 
   #refuseDuplicate(request: ScheduledRequest<P>): void {
@@ -225,19 +240,12 @@ export class PriorityQueue<P> {
   }
 
   #laneOf({ model, priority }: Pick<LaneView, 'model' | 'priority'>): ModelLane<P> {
-    let lanes = this.#lanes.get(model);
-    if (lanes === undefined) {
-      lanes = {
-        realtime: new ModelLane<P>(model, RequestPriority.REALTIME),
-        batch: new ModelLane<P>(model, RequestPriority.BATCH),
-      };
-      this.#lanes.set(model, lanes);
-    }
-    return priority === RequestPriority.REALTIME ? lanes.realtime : lanes.batch;
+    return this.#lanesOf(model).of(priority);
   }
-}
 
-/** Aged BATCH competes with REALTIME, by age. */
-function level(view: { readonly request: ScheduledRequest; readonly aged: boolean }): RequestPriority {
-  return view.aged ? RequestPriority.REALTIME : view.request.priority;
+  #lanesOf(model: string): ModelLanes<P> {
+    let lanes = this.#lanes.get(model);
+    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.#aging)));
+    return lanes;
+  }
 }

@@ -9,4 +9,6 @@ export interface WaitingRequest<P> {
   /** Neighbours by queue deadline; only DeadlineLine writes them. */
   sooner: WaitingRequest<P> | undefined;
   later: WaitingRequest<P> | undefined;
+  /** It was reported as aged; only ModelLane writes it. */
+  aged: boolean;
 }

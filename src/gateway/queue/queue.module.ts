@@ -8,7 +8,7 @@ import { queueMetricProviders, QueueMetrics } from './queue.metrics.js';
 const queueProvider = {
   provide: PriorityQueue,
   inject: [SETTINGS],
-  useFactory: ({ queue }: Settings) => new PriorityQueue({ agingMs: queue.agingMs }),
+  useFactory: ({ queue: { agingMs, agingShare } }: Settings) => new PriorityQueue({ agingMs, agingShare }),
 };
 
 const admissionProvider = {

@@ -65,7 +65,7 @@ export class VirtualYard {
     for (const [model, count] of workers) this.pool.add(model, count);
     let groups = 0;
     this.#dispatcher = new Dispatcher({
-      queue: new PriorityQueue<Traveller>({ agingMs: this.#rules.agingMs }),
+      queue: new PriorityQueue<Traveller>(this.#rules),
       window: new BatchWindow(this.#rules.window),
       admission: new Admission(this.#rules.bounds),
       workers: this.pool,

@@ -5,6 +5,7 @@ import { SETTINGS_TABLE } from '../../../../src/platform/config/settings.js';
 /** The settings that a simulation obeys. */
 export interface YardRules {
   readonly agingMs: number;
+  readonly agingShare: number;
   readonly queueTimeoutMs: number;
   readonly window: BatchWindowOptions;
   readonly bounds: QueueBounds;
@@ -16,6 +17,7 @@ const setting = <K extends keyof typeof SETTINGS_TABLE>(path: K): (typeof SETTIN
 /** The defaults of the product, read from its own table of settings. */
 export const yardRules = (changes: Partial<YardRules> = {}): YardRules => ({
   agingMs: setting('queue.aging_ms'),
+  agingShare: setting('queue.aging_share'),
   queueTimeoutMs: setting('queue.timeout_ms'),
   window: {
     policy: 'adaptive',

@@ -1,0 +1,73 @@
+import { AgingTurns } from '../shared/aging-turns.js';
+import { RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { isAged } from './aging-policy.js';
+import { ModelLane } from './model-lane.js';
+
+export interface AgingOptions {
+  /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
+  readonly agingMs: number;
+  /** Share of the turns that aged requests get while REALTIME waits as well (`queue.aging_share`, 0.25). */
+  readonly agingShare: number;
+}
+
+/** A request with what decides when it goes. */
+export interface PlacedRequest<P> {
+  readonly request: ScheduledRequest<P>;
+  readonly aged: boolean;
+}
+
+/** Both lanes of one model, and whose turn it is between them (D-03). */
+export class ModelLanes<P> {
+  readonly realtime: ModelLane<P>;
+  readonly batch: ModelLane<P>;
+  readonly #agingMs: number;
+  readonly #turns: AgingTurns;
+
+  constructor(model: string, { agingMs, agingShare }: AgingOptions) {
+    this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME);
+    this.batch = new ModelLane<P>(model, RequestPriority.BATCH);
+    this.#agingMs = agingMs;
+    this.#turns = new AgingTurns(agingShare);
+  }
+
+  of(priority: RequestPriority): ModelLane<P> {
+    return priority === RequestPriority.REALTIME ? this.realtime : this.batch;
+  }
+
+  /** True while a REALTIME and an aged request wait: then turns decide which of them goes. */
+  isContested(nowMs: number): boolean {
+    return this.realtime.size > 0 && this.batch.size > 0 && this.#isAged(this.batch.firstEnqueuedAtMs, nowMs);
+  }
+
+  /** Of a contested model: true when it is the aged one's turn. */
+  get isAgedNext(): boolean {
+    return this.#turns.isAgedNext(this.realtime.firstEnqueuedAtMs, this.batch.firstEnqueuedAtMs);
+  }
+
+  /** A request of this lane was leased. @param contested as `isContested` was before */
+  taken(lane: Pick<ModelLane<P>, 'priority'>, contested: boolean): void {
+    this.#turns.taken(lane.priority === RequestPriority.BATCH, contested);
+  }
+
+  /** All who wait, in the order in which they go if nobody else comes or ages. */
+  inOrder(nowMs: number): PlacedRequest<P>[] {
+    const turns = this.#turns.copy();
+    const realtime = [...this.realtime];
+    const batch = [...this.batch];
+    const order: PlacedRequest<P>[] = [];
+    for (let [r, b] = [0, 0]; r < realtime.length || b < batch.length;) {
+      const [urgent, other] = [realtime[r], batch[b]];
+      const aged = other !== undefined && isAged(other, nowMs, this.#agingMs);
+      const contested = urgent !== undefined && aged;
+      const isOthers = contested ? turns.isAgedNext(urgent.enqueuedAtMs, other.enqueuedAtMs) : urgent === undefined;
+      turns.taken(isOthers, contested);
+      order.push(isOthers ? { request: batch[b++]!, aged } : { request: realtime[r++]!, aged: false });
+    }
+    return order;
+  }
+
+  #isAged(enqueuedAtMs: number, nowMs: number): boolean {
+    return isAged({ priority: RequestPriority.BATCH, enqueuedAtMs }, nowMs, this.#agingMs);
+  }
+}
