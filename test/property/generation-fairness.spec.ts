@@ -73,7 +73,7 @@ describe('GenerationScheduler shares the device', () => {
     yard.drain();
   });
 
-  it('between classes by waiting: one of a lower class starts within its width and the work before it, in any stream of higher ones', () => {
+  it('between classes by waiting: one of a lower class starts within its width and four turns, in any stream of higher ones', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3 }),
@@ -83,7 +83,7 @@ describe('GenerationScheduler shares the device', () => {
           const yard = new GenerationYard({ maxRows, blocks: 200 });
           const low = request({ tenant: 'low', salt: 'low', priorityClass });
           yard.submit(low);
-          const limitMs = YARD_DEFAULTS.classWidthMs * priorityClass + 2 * (other.prompt + other.maxTokens) * 16;
+          const limitMs = YARD_DEFAULTS.classWidthMs * priorityClass + 5 * (other.prompt + other.maxTokens) * 16;
           while (yard.records.get(low)!.firstStep === undefined) {
             for (let here = yard.alive.length; here < 8; here++)
               yard.submit(
@@ -100,6 +100,44 @@ describe('GenerationScheduler shares the device', () => {
         },
       ),
       { numRuns: 100 },
+    );
+  });
+
+  it('between REALTIME and an aged backlog by turns: three rows to REALTIME, one to the backlog, and no more of each', () => {
+    const history = fc.record({
+      maxRows: fc.integer({ min: 1, max: 3 }),
+      backlog: fc.integer({ min: 20, max: 60 }),
+      came: fc.boolean(),
+      maxTokens: fc.integer({ min: 1, max: 12 }),
+    });
+    fc.assert(
+      fc.property(history, ({ maxRows, backlog, came, maxTokens }) => {
+        const yard = new GenerationYard({ maxRows, blocks: 200 });
+        const old = { priorityClass: 1, tenant: 'old', salt: 'old', maxTokens, ...(came && { agingShare: 0.25 }) };
+        const arrivalMs = came ? 0 : -YARD_DEFAULTS.classWidthMs;
+        for (let index = 0; index < backlog; index++)
+          yard.submit(request({ ...old, arrivalMs, prompt: own(3, index), seed: index }));
+        for (let step = 0; step < 5; step++) yard.step();
+        const started = (): number =>
+          [...yard.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
+        const before = started();
+        const live = Array.from({ length: 9 }, (_, index) =>
+          request({
+            tenant: 'live',
+            salt: 'live',
+            prompt: own(3, 100 + index),
+            maxTokens,
+            arrivalMs: yard.nowMs,
+            seed: index,
+          }),
+        );
+        live.forEach(one => yard.submit(one));
+        while (live.some(one => yard.records.get(one)!.firstStep === undefined)) yard.step();
+        // 9 REALTIME turns end before the third aged one; what is let in with the last of them is no rival any more.
+        expect(started() - before - live.length).toBeLessThanOrEqual(2 + maxRows);
+        yard.drain();
+      }),
+      { numRuns: 60 },
     );
   });
 

@@ -4,6 +4,7 @@ export const TOY_END = 0;
 /** A generation of a test: what the scheduler must know, and what the toy model draws by. */
 export interface ToyRequest {
   readonly priorityClass: number;
+  readonly agingShare?: number;
   readonly arrivalMs: number;
   readonly tenant: string;
   readonly salt: string;

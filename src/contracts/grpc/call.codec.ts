@@ -15,6 +15,8 @@ export interface CallGroup {
   readonly id: string;
   /** Calls sent with this id, 1 or more. */
   readonly size: number;
+  /** Aged BATCH (D-03): the share of the device's turns that such calls get while REALTIME waits as well, above 0 to 1. */
+  readonly agingShare?: number;
   /** Never on the wire, only with pulled work: members of one engine call with such a request at most. */
   readonly mostTogether?: number;
 }
@@ -29,22 +31,29 @@ export interface CallExecution {
   readonly batchId: string;
 }
 
-export const encodeEnvelope = (envelope: CallEnvelope) => ({
-  requestId: envelope.requestId,
-  priority: envelope.priority === RequestPriority.REALTIME ? Priority.REALTIME : Priority.BATCH,
-  group: { id: envelope.group.id, size: envelope.group.size },
+/** Aged BATCH is sent as REALTIME, so that a worker that knows no aging treats it rightly. */
+export const encodeEnvelope = ({ requestId, priority, group: { id, size, agingShare = 0 } }: CallEnvelope) => ({
+  requestId,
+  priority: priority === RequestPriority.REALTIME || agingShare > 0 ? Priority.REALTIME : Priority.BATCH,
+  group: { id, size, agingShare },
 });
 
-/** A call without a group is a group of its own. */
+/** A call without a group is a group of its own. Aged BATCH is BATCH with an `agingShare` again. */
 export function decodeEnvelope(message: {
   readonly requestId: string;
   readonly priority: Priority;
   readonly group?: Group;
 }): CallEnvelope {
+  const { id = '', size = 1, agingShare = 0 } = message.group ?? {};
+  const isAged = agingShare > 0;
+  const isRealtime = message.priority === Priority.REALTIME && !isAged;
   return {
     requestId: message.requestId,
-    priority: message.priority === Priority.REALTIME ? RequestPriority.REALTIME : RequestPriority.BATCH,
-    group: { id: message.group?.id || message.requestId, size: Math.max(1, message.group?.size ?? 1) },
+    priority: isRealtime ? RequestPriority.REALTIME : RequestPriority.BATCH,
+    group: {
+      ...{ id: id || message.requestId, size: Math.max(1, size) },
+      ...(isAged && { agingShare: Math.min(1, agingShare) }),
+    },
   };
 }
 

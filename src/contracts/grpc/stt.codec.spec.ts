@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import { Priority } from './generated/switchyard/v1/common.js';
 import {
   decodeTranscribeCall,
   decodeTranscript,
@@ -65,6 +66,18 @@ describe('TranscribeFile on the wire', () => {
   it('reads empty audio as 0 bytes', () => {
     const wire = requestSerialize(encodeTranscribeCall({ ...call, audio: Buffer.alloc(0) }));
     expect(requestDeserialize(wire).audio).toHaveLength(0);
+  });
+
+  it('sends aged BATCH as REALTIME with its share: a worker that knows no aging treats it rightly, ours as aged BATCH', () => {
+    const aged = { ...call, priority: RequestPriority.BATCH, group: { id: 'g', size: 1, agingShare: 0.25 } };
+    const message = encodeTranscribeCall(aged);
+    expect([message.priority, message.group?.agingShare]).toEqual([Priority.REALTIME, 0.25]);
+    expect(decodeTranscribeCall(requestDeserialize(requestSerialize(message)))).toMatchObject({
+      priority: RequestPriority.BATCH,
+      group: { id: 'g', size: 1, agingShare: 0.25 },
+    });
+    const beyond = { ...message, group: { id: 'g', size: 1, agingShare: 7 } };
+    expect(decodeTranscribeCall(beyond).group.agingShare).toBe(1);
   });
 
   it('takes a call without a group as a group of 1', () => {

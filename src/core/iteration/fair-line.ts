@@ -1,3 +1,4 @@
+import { AgingTurns } from '../shared/aging-turns.js';
 import { type TenantCounters } from './tenant-counters.js';
 import { WaitingLine } from './waiting-line.js';
 
@@ -6,6 +7,10 @@ export interface Placed {
   readonly tenant: string;
   /** See `agingKey`. */
   readonly key: number;
+  /** 0: REALTIME. */
+  readonly priorityClass: number;
+  /** It came as aged, with that share; undefined: it ages here. */
+  readonly agingShare: number | undefined;
 }
 
 /**
@@ -15,14 +20,21 @@ export interface Placed {
 export const effectiveClass = (key: number, nowMs: number, classWidthMs: number): number =>
   Math.max(0, Math.ceil((key - nowMs) / classWidthMs));
 
+/** Of what aged in this line: the gateway's own default (`queue.aging_share`). */
+const OWN_SHARE = 0.25;
+
 /**
  * The line before the running set: effective class first, among equals the tenant that was served least, and within a tenant
- * by age. So nobody waits behind a lower class, nobody waits in a lower class for ever, and no tenant fills the device.
+ * by age. So nobody waits behind a lower class, and no tenant fills the device. Nobody waits in a lower class for ever either:
+ * who has aged into class 0, or came aged, has its share of the turns beside those of class 0 (D-03), and no more: a backlog
+ * that is old from end to end does not hold them up.
  */
 export class FairLine<S extends Placed> {
   readonly #lines = new Map<string, WaitingLine<S>>();
   readonly #counters: TenantCounters;
   readonly #classWidthMs: number;
+  #share = OWN_SHARE;
+  #turns = new AgingTurns(OWN_SHARE);
 
   constructor(counters: TenantCounters, classWidthMs: number) {
     this.#counters = counters;
@@ -51,6 +63,39 @@ export class FairLine<S extends Placed> {
 
   /** The first one that `accepts` takes; it stays in the line. */
   first(nowMs: number, accepts: (item: S) => boolean): S | undefined {
+    const urgent = this.#best(nowMs, item => isUrgent(item) && accepts(item));
+    const aged = this.#best(nowMs, item => this.#isAged(item, nowMs) && accepts(item));
+    if (urgent && aged) return this.#isAgedNext(urgent, aged) ? aged : urgent;
+    return urgent ?? aged ?? this.#best(nowMs, accepts);
+  }
+
+  /**
+   * It is let in: that was its turn. Asked before it leaves the line.
+   * @returns true: both REALTIME and aged ones waited that `accepts` takes
+   */
+  taken(item: S, nowMs: number, accepts: (item: S) => boolean): boolean {
+    const waits = (kind: (other: S) => boolean): boolean =>
+      this.#best(nowMs, other => kind(other) && (other === item || accepts(other))) !== undefined;
+    const contested = waits(isUrgent) && waits(other => this.#isAged(other, nowMs));
+    this.#turns.taken(this.#isAged(item, nowMs), contested);
+    return contested;
+  }
+
+  #isAged(item: S, nowMs: number): boolean {
+    if (isUrgent(item)) return false;
+    return item.agingShare !== undefined || effectiveClass(item.key, nowMs, this.#classWidthMs) === 0;
+  }
+
+  #isAgedNext(urgent: S, aged: S): boolean {
+    const share = aged.agingShare ?? OWN_SHARE;
+    if (share !== this.#share) this.#turns = new AgingTurns(share);
+    this.#share = share;
+    // With a share of 1 it is as among equals: who was served least, then who is older.
+    const isBefore = this.#servedBefore(aged, urgent) < 0;
+    return this.#turns.isAgedNext(0, isBefore ? -1 : 1);
+  }
+
+  #best(nowMs: number, accepts: (item: S) => boolean): S | undefined {
     let best: S | undefined;
     for (const line of this.#lines.values()) {
       const head = line.first(accepts);
@@ -62,8 +107,12 @@ export class FairLine<S extends Placed> {
   #isBefore(one: S, other: S, nowMs: number): boolean {
     const classes =
       effectiveClass(one.key, nowMs, this.#classWidthMs) - effectiveClass(other.key, nowMs, this.#classWidthMs);
-    if (classes !== 0) return classes < 0;
-    const served = this.#counters.served(one.tenant) - this.#counters.served(other.tenant);
-    return served !== 0 ? served < 0 : one.key < other.key;
+    return classes !== 0 ? classes < 0 : this.#servedBefore(one, other) < 0;
+  }
+
+  #servedBefore(one: S, other: S): number {
+    return this.#counters.served(one.tenant) - this.#counters.served(other.tenant) || one.key - other.key;
   }
 }
+
+const isUrgent = ({ priorityClass }: Placed): boolean => priorityClass === 0;

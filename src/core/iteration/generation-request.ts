@@ -7,6 +7,8 @@ export interface GenerationRequest extends Arrival {
   /** Model and tenant: computed beginnings are shared under the same salt only. */
   readonly salt: string;
   readonly prompt: readonly number[];
+  /** It comes as aged (D-03): its share of the turns while class 0 waits as well; absent: it ages here, by `classWidthMs`. */
+  readonly agingShare?: number;
   /** Tokens to generate at most, 1 or more. */
   readonly maxTokens: number;
   /** Monotonic milliseconds at which it ends, whatever state it is in; absent: never. */

@@ -6,6 +6,10 @@ import { type GenerationEnd, type GenerationRequest } from './generation-request
 export class GenerationSequence<T extends GenerationRequest> {
   readonly request: T;
   readonly tenant: string;
+  readonly priorityClass: number;
+  readonly agingShare: number | undefined;
+  /** It runs because it was its turn, while class 0 waited: class 0 does not take that back. */
+  hadTurn = false;
   /** Static: kept through preemption, so that age is never lost. */
   readonly key: number;
   /** Prompt and answer so far. */
@@ -34,6 +38,8 @@ export class GenerationSequence<T extends GenerationRequest> {
   constructor(request: T, classWidthMs: number) {
     this.request = request;
     this.tenant = request.tenant;
+    this.priorityClass = request.priorityClass;
+    this.agingShare = request.agingShare;
     this.key = agingKey(request, classWidthMs);
     this.tokens = [...request.prompt];
   }

@@ -75,8 +75,8 @@ export class RunningSet<T extends GenerationRequest> {
 
   /** As `grow` and `displace` as long as nobody has to leave; false when somebody would. */
   growFreely(nowMs: number): boolean {
-    const next = this.#whoLacksRoom(nowMs);
-    if (next && whoYieldsTo(next, this.rows, nowMs, this.#options).length > 0) return false;
+    const wouldLeave = (next: GenerationSequence<T>) => whoYieldsTo(next, this.rows, nowMs, this.#options).length > 0;
+    if (this.#whoLackRoom(nowMs).some(wouldLeave)) return false;
     return this.rows.every(row => !row.decoding || !row.isDue || this.#parts.ledger.grow(row, row.planned + 1));
   }
 
@@ -85,10 +85,7 @@ export class RunningSet<T extends GenerationRequest> {
    * After that nobody of the step loses anything.
    */
   displace(nowMs: number): void {
-    for (;;) {
-      const next = this.#whoLacksRoom(nowMs);
-      if (next === undefined || (!this.enter(next, nowMs) && !this.force(next, nowMs))) return;
-    }
+    while (this.#whoLackRoom(nowMs).some(next => this.enter(next, nowMs) || this.force(next, nowMs)));
   }
 
   /** Lets in whom rows, memory and `tokens` of this step have room for, in order of the line. */
@@ -116,7 +113,7 @@ export class RunningSet<T extends GenerationRequest> {
     const { salt } = next.request;
     const got = this.#parts.ledger.allocate(next, { salt, prompt: next.tokens, capacity: this.#capacity(next) });
     next.blocked = got ? undefined : { epoch: this.#epoch, atMs: nowMs };
-    if (got) this.#seat(next, got.reusedTokens);
+    if (got) this.#seat(next, got.reusedTokens, nowMs);
     return got !== undefined;
   }
 
@@ -160,10 +157,17 @@ export class RunningSet<T extends GenerationRequest> {
     this.#parts.ledger.forgetContents();
   }
 
-  /** The first in the line, if it may not fit. */
-  #whoLacksRoom(nowMs: number): GenerationSequence<T> | undefined {
-    const next = this.#parts.line.first(nowMs, waiting => this.#isCandidate(waiting));
-    return next === undefined || this.#surelyFits(next) || this.#isBackingOff(next, nowMs) ? undefined : next;
+  /**
+   * Those that may not fit: the first in the line, and the first of class 0. When it is an aged one's turn, that one waits for a
+   * row; what class 0 takes from lower classes meanwhile is none that it would get.
+   */
+  #whoLackRoom(nowMs: number): GenerationSequence<T>[] {
+    const { line } = this.#parts;
+    const next = line.first(nowMs, waiting => this.#isCandidate(waiting));
+    if (next === undefined || this.#surelyFits(next)) return [];
+    const urgent = line.first(nowMs, waiting => waiting.priorityClass === 0 && this.#isCandidate(waiting));
+    const both = urgent === undefined || urgent === next ? [next] : [next, urgent];
+    return both.filter(one => !this.#surelyFits(one) && !this.#isBackingOff(one, nowMs));
   }
 
   get #hasRow(): boolean {
@@ -184,7 +188,9 @@ export class RunningSet<T extends GenerationRequest> {
     return this.#hasRow && ledger.blocksFor(this.#capacity(next)) <= ledger.available;
   }
 
-  #seat(next: GenerationSequence<T>, reusedTokens: number): void {
+  #seat(next: GenerationSequence<T>, reusedTokens: number, nowMs: number): void {
+    const contested = this.#parts.line.taken(next, nowMs, waiting => this.#isCandidate(waiting));
+    next.hadTurn = contested && next.priorityClass > 0;
     this.#parts.line.remove(next);
     this.#rows.add(next);
     next.begin(reusedTokens);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FairLine } from './fair-line.js';
+import { FairLine, type Placed } from './fair-line.js';
 import { TenantCounters } from './tenant-counters.js';
 
 describe('TenantCounters', () => {
@@ -30,7 +30,10 @@ describe('TenantCounters', () => {
 });
 
 describe('FairLine', () => {
-  const line = (counters: TenantCounters) => new FairLine<{ tenant: string; key: number }>(counters, 100);
+  const line = (counters: TenantCounters) => new FairLine<Placed>(counters, 100);
+  const placed = (tenant: string, key: number, priorityClass = 0, agingShare?: number): Placed => ({
+    ...{ tenant, key, priorityClass, agingShare },
+  });
   const all = () => true;
 
   it('has the tenant that was served least first, and within a tenant the oldest', () => {
@@ -38,7 +41,7 @@ describe('FairLine', () => {
     const waiting = line(counters);
     for (const tenant of ['a', 'a', 'b']) counters.join(tenant);
     counters.charge('a', 1);
-    const [old, young, other] = [1, 2, 3].map(key => ({ tenant: key === 3 ? 'b' : 'a', key }));
+    const [old, young, other] = [1, 2, 3].map(key => placed(key === 3 ? 'b' : 'a', key));
     for (const item of [young!, old!, other!]) waiting.add(item);
     expect(waiting.first(10, all)).toBe(other);
     waiting.remove(other!);
@@ -46,15 +49,43 @@ describe('FairLine', () => {
     expect(waiting.first(10, item => item !== old)).toBe(young);
   });
 
-  it('puts class before fairness, until one of a lower class has waited for its width of 100 ms', () => {
+  it('puts class before fairness, until one of a lower class has waited for its width of 100 ms: then it has its turns', () => {
     const counters = new TenantCounters();
     const waiting = line(counters);
     for (const tenant of ['greedy', 'modest']) counters.join(tenant);
     counters.charge('greedy', 1000);
-    const realtime = { tenant: 'greedy', key: 50 };
-    const batch = { tenant: 'modest', key: 100 + 0 };
+    const realtime = placed('greedy', 50);
+    const batch = placed('modest', 100 + 0, 1);
     waiting.add(realtime);
     waiting.add(batch);
-    expect([waiting.first(99, all), waiting.first(100, all)]).toEqual([realtime, batch]);
+    const turn = (nowMs: number) => {
+      const first = waiting.first(nowMs, all)!;
+      waiting.taken(first, nowMs, all);
+      return first === batch ? 'b' : 'R';
+    };
+    expect([99, 99, 99, 99, 99].map(turn).join('')).toBe('RRRRR');
+    expect(Array.from({ length: 8 }, () => turn(100)).join('')).toBe('RRRbRRRb');
+  });
+
+  it('gives those that come as aged their own share, and with a share of 1 their place among equals', () => {
+    const counters = new TenantCounters();
+    const turns = (agingShare: number) => {
+      const waiting = line(counters);
+      const old = placed('a', 100, 1, agingShare);
+      for (const item of [placed('a', 50), old]) waiting.add(item);
+      return Array.from({ length: 6 }, () => {
+        const first = waiting.first(60, all)!;
+        waiting.taken(first, 60, all);
+        return first === old ? 'b' : 'R';
+      }).join('');
+    };
+    expect([turns(0.5), turns(0.3)]).toEqual(['RbRbRb', 'RRRbRR']);
+  });
+
+  it('has aged ones before those of a lower class that have not aged', () => {
+    const waiting = line(new TenantCounters());
+    const [young, old] = [placed('a', 110, 1), placed('a', 160, 1, 0.25)];
+    for (const item of [young, old]) waiting.add(item);
+    expect(waiting.first(60, all)).toBe(old);
   });
 });

@@ -13,6 +13,8 @@ export interface YieldOptions {
 export interface Yielding {
   readonly key: number;
   readonly preemptions: number;
+  /** It runs because it was its turn while class 0 waited (D-03). */
+  readonly hadTurn: boolean;
   readonly pausedSinceMs: number | undefined;
 }
 
@@ -35,7 +37,7 @@ export function whoYieldsTo<S extends Yielding>(
 ): S[] {
   const level = effectiveClass(next.key, nowMs, classWidthMs);
   const youngest = rows.toReversed();
-  const isLower = ({ key }: S): boolean => effectiveClass(key, nowMs, classWidthMs) > level;
+  const isLower = ({ key, hadTurn }: S): boolean => !hadTurn && effectiveClass(key, nowMs, classWidthMs) > level;
   return [
     ...youngest.filter(({ pausedSinceMs }) => pausedSinceMs !== undefined && nowMs - pausedSinceMs >= pauseGraceMs),
     ...youngest.filter(row => row.pausedSinceMs === undefined && row.preemptions < maxPreemptions && isLower(row)),

@@ -1,9 +1,9 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import { type Lease } from '../../core/shared/lease.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -29,6 +29,7 @@ export class WorkerCalls {
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   run(plan: DispatchPlan<WorkerTask>): void {
@@ -41,17 +42,18 @@ export class WorkerCalls {
     // A listener of these events may cancel any member: then nothing is sent, and the slot is free again.
     if (tracked?.lifecycle.state !== 'leased') return member.lease.release();
     try {
-      this.#send(tracked, plan, member.lease);
+      this.#send(tracked, plan, member);
     } catch (error) {
       member.lease.release();
       this.#failed(tracked, error);
     }
   }
 
-  #send(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, lease: Lease): void {
+  #send(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, { lease, aged }: PlannedRequest<WorkerTask>): void {
     const { workerId, groupId, members } = plan;
     const sentAtMs = this.clock.nowMs();
-    const group = { id: groupId, size: members.length };
+    const { agingShare } = this.settings.queue;
+    const group = { id: groupId, size: members.length, ...(aged && { agingShare }) };
     const call = this.pool.execute({ workerId, request: tracked.request, group });
     this.book.sent(tracked);
     const deadline = this.#startDeadline(tracked);

@@ -6,6 +6,8 @@ import { type WorkerReply, type WorkerTask } from './worker-task.js';
 export interface CallGroup {
   readonly id: string;
   readonly size: number;
+  /** They are aged BATCH: the share of the device's turns that such calls get beside REALTIME (D-03). */
+  readonly agingShare?: number;
 }
 
 export interface CallRequest {

@@ -231,6 +231,8 @@ export interface GenerateItem {
   /** Choices, 1 or more. */
   readonly n: number;
   readonly priority: 'realtime' | 'batch';
+  /** Aged BATCH: its share of the turns while REALTIME waits as well (D-03); absent: it is not aged. */
+  readonly agingShare?: number;
   /** Salt of what is kept between requests, such as cached prefixes. */
   readonly tenant: string;
   /** Checked between steps; once aborted, nothing more is yielded. */

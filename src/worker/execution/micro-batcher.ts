@@ -77,7 +77,9 @@ export class MicroBatcher<Input, Ready, Value> {
 
   #admit({ id, priority, group, flow, signal }: WorkItem<Input>): Ticket<Ready, Value> {
     const sequence = this.#sequence++;
-    const ticket = { id, priority, group, flow, signal, sequence, prepMs: 0, readyMs: 0, settle: () => undefined };
+    const { agingShare } = group;
+    const times = { prepMs: 0, readyMs: 0 };
+    const ticket = { id, priority, group, flow, agingShare, signal, sequence, ...times, settle: () => undefined };
     this.#queue.arrived(ticket, this.#options.clock.nowMs());
     return ticket;
   }

@@ -49,7 +49,7 @@ export class PrepStage {
     }
   }
 
-  #turn({ priority, sequence, flow }: Placed, signal: AbortSignal): Promise<void> {
+  #turn({ priority, sequence, flow, agingShare }: Placed, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
         this.#waiting.remove(waiter);
@@ -59,7 +59,7 @@ export class PrepStage {
         signal.removeEventListener('abort', abandon);
         resolve();
       };
-      const waiter: Waiter = { priority, sequence, flow, enter };
+      const waiter: Waiter = { priority, sequence, flow, agingShare, enter };
       signal.addEventListener('abort', abandon, { once: true });
       this.#waiting.add(waiter);
     });

@@ -31,6 +31,38 @@ describe('PriorityLine', () => {
     expect(MOST_OVERTAKING).toBe(64);
   });
 
+  const aged = (sequence: number, agingShare = 0.25) => ({ sequence, priority: BATCH, agingShare });
+
+  it('gives aged entries one place in four while REALTIME waits too, over many takes, and all of them when none does', () => {
+    const line = new PriorityLine();
+    for (let sequence = 0; sequence < 5; sequence += 1) line.add(aged(sequence));
+    for (let sequence = 10; sequence < 20; sequence += 1) line.add(entry(sequence, REALTIME));
+    line.add(entry(30, BATCH));
+    const order: number[] = [];
+    while (line.size > 0) {
+      const head = line.head?.sequence;
+      const taken = line.take(3).map(({ sequence }) => sequence);
+      expect(taken[0]).toBe(head);
+      order.push(...taken);
+    }
+    expect(order).toEqual([10, 11, 12, 0, 13, 14, 15, 1, 16, 17, 18, 2, 19, 3, 4, 30]);
+  });
+
+  it('begins with REALTIME again after aged entries went while none waited', () => {
+    const line = new PriorityLine();
+    for (const sequence of [0, 1, 2, 3]) line.add(aged(sequence));
+    expect(line.take(2).map(({ sequence }) => sequence)).toEqual([0, 1]);
+    for (const sequence of [10, 11]) line.add(entry(sequence, REALTIME));
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([10, 11, 2, 3]);
+  });
+
+  it('goes by arrival alone with a share of 1', () => {
+    const line = new PriorityLine();
+    for (const sequence of [0, 2]) line.add(aged(sequence, 1));
+    for (const sequence of [1, 3]) line.add(entry(sequence, REALTIME));
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3]);
+  });
+
   it('takes no more than asked for and no more than there is', () => {
     const line = new PriorityLine();
     for (const sequence of [0, 1, 2]) line.add(entry(sequence, BATCH));

@@ -17,6 +17,8 @@ export interface WorkItem<Input> {
 export interface WorkGroup {
   readonly id: string;
   readonly size: number;
+  /** Aged BATCH: its share of the device's turns while REALTIME waits as well (D-03); absent: it is not aged. */
+  readonly agingShare?: number;
   /** Members of one engine call with such an item at most; absent: as many as the device takes. */
   readonly mostTogether?: number;
 }

@@ -27,6 +27,7 @@ export interface ChoiceOptions {
 /** One choice of an answer: a sequence of the scheduler, and its tokens on their way to text. */
 export class Choice implements LiveSequence {
   readonly priorityClass: number;
+  readonly agingShare?: number;
   /** Its place in the line, until it is submitted. */
   arrivalMs: number;
   readonly tenant: string;
@@ -48,6 +49,7 @@ export class Choice implements LiveSequence {
   constructor(sequence: TextSequence, options: ChoiceOptions) {
     ({
       priorityClass: this.priorityClass,
+      agingShare: this.agingShare,
       arrivalMs: this.arrivalMs,
       tenant: this.tenant,
       salt: this.salt,

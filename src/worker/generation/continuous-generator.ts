@@ -127,12 +127,14 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   #sequences(
-    { priority, tenant, form }: GenerateItem,
+    { priority, agingShare, tenant, form }: GenerateItem,
     { n, sampling, seed = randomInt(2 ** 32), maxTokens }: TextWish,
     prompts: readonly (readonly number[])[],
     arrivalMs: number,
   ): TextSequence[][] {
-    const shared = { priorityClass: CLASSES[priority], arrivalMs, tenant, salt: tenant };
+    // With a share of 1 aged work is REALTIME, in order of arrival.
+    const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
+    const shared = { priorityClass, agingShare, arrivalMs, tenant, salt: tenant };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     return prompts.map(prompt => {
       const most = { maxTokens: this.#fitting(form, prompt.length, maxTokens) };

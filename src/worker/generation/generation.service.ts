@@ -88,6 +88,7 @@ const itemOf = (call: GenerateCallFields, signal: AbortSignal): GenerateItem => 
   maxTokens: call.maxTokens,
   n: call.n,
   priority: priorityLabel(call.priority),
+  ...(call.group.agingShare !== undefined && { agingShare: call.group.agingShare }),
   tenant: call.tenant,
   signal,
 });

@@ -21,6 +21,8 @@ export interface DeviceCost {
 /** Work that a worker was given. */
 export interface Work {
   readonly priority: RequestPriority;
+  /** Of aged BATCH, as the gateway sends it. */
+  readonly agingShare?: number;
   /** Told to stop: leaves at once while it waits for the device; an engine call is finished. */
   cancelled: boolean;
   /** The worker lets go of it: computed, or given up. */
@@ -61,7 +63,10 @@ export class SimulatedWorker implements WorkerOffer {
 
   /** A group as it was sent: its members are prepared at the same time. */
   take(works: readonly Work[], nowMs: number): void {
-    const received = works.map(work => ({ work, priority: work.priority, sequence: (this.#received += 1) }));
+    const received = works.map(work => ({
+      work,
+      ...{ priority: work.priority, agingShare: work.agingShare, sequence: (this.#received += 1) },
+    }));
     this.events.schedule(nowMs + this.cost.hopMs + this.cost.prepMs, now => {
       for (const entry of received) this.#ready.add(entry);
       this.#startDevice(now);

@@ -67,7 +67,7 @@ export class VirtualYard {
     this.#dispatcher = new Dispatcher({
       queue: new PriorityQueue<Traveller>(this.#rules),
       window: new BatchWindow(this.#rules.window),
-      admission: new Admission(this.#rules.bounds),
+      admission: new Admission(this.#rules.bounds, () => 0),
       workers: this.pool,
       newGroupId: () => `group-${(groups += 1)}`,
     });
@@ -144,6 +144,7 @@ export class VirtualYard {
 
   #turn(): void {
     const { nowMs } = this;
+    for (const { id } of this.#dispatcher.aged(nowMs)) if (this.#lives.get(id)?.promote()) this.book.promotions += 1;
     for (const { id } of this.#dispatcher.expire(nowMs)) this.#settle(id, expired());
     for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs)) this.#send(plan);
     this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
@@ -156,20 +157,21 @@ export class VirtualYard {
       if (!life) throw new Error(`${request.id} was planned and is not here.`);
       life.leased(workerId);
       this.#cancellation.inFlight(request.id, workerId);
-      this.book.leased(request.payload.came, nowMs - request.enqueuedAtMs, aged && life.promote());
-      return (request.payload.work = this.#workOf(life, lease));
+      this.book.leased(request.payload.came, nowMs - request.enqueuedAtMs);
+      return (request.payload.work = this.#workOf(life, lease, aged));
     });
     this.pool.take(workerId, works, nowMs);
   }
 
   /** The slot comes back when the worker lets go, whoever settled the request before. */
-  #workOf({ request }: Life, lease: { release(): void }): Work {
+  #workOf({ request }: Life, lease: { release(): void }, aged: boolean): Work {
     const done = (nowMs: number): void => {
       this.#clock.reached(nowMs);
       this.#settle(request.id, COMPLETED);
       lease.release();
     };
-    return { priority: request.priority, cancelled: false, done };
+    const share = aged ? { agingShare: this.#rules.agingShare } : {};
+    return { priority: request.priority, ...share, cancelled: false, done };
   }
 
   #cancel(id: string): void {

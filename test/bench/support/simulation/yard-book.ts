@@ -23,9 +23,8 @@ export class YardBook {
     else this.refused += 1;
   }
 
-  leased({ priority }: TraceRequest, waitedMs: number, promoted: boolean): void {
+  leased({ priority }: TraceRequest, waitedMs: number): void {
     this.waitsMs[priority].push(waitedMs);
-    if (promoted) this.promotions += 1;
   }
 
   settled({ priority, tenant, atMs }: TraceRequest, status: SettlementStatus, nowMs: number): void {

@@ -30,6 +30,7 @@ export const yardRules = (changes: Partial<YardRules> = {}): YardRules => ({
     maxRequestsPerModel: setting('queue.max_requests_per_model'),
     maxBytes: setting('queue.max_bytes'),
     maxBytesPerModel: setting('queue.max_bytes_per_model'),
+    realtimeReserve: setting('queue.realtime_reserve'),
   },
   ...changes,
 });

@@ -8,7 +8,13 @@ export const protobufPackage = "switchyard.v1";
 
 export const protobufFileName = "switchyard/v1/common.proto";
 
-/** REALTIME overtakes BATCH on the worker's device lane as it does in the gateway's queue (D-24). */
+/**
+ * REALTIME overtakes BATCH on the worker's device lane as it does in the gateway's queue (D-24). Requests of one priority go in
+ * the order in which they came.
+ *
+ * A BATCH request waits for the device for a bounded number of turns: once 64 REALTIME requests that came later have gone before
+ * it, it goes in the order of arrival, as a REALTIME request does.
+ */
 export enum Priority {
   REALTIME = 0,
   BATCH = 1,
@@ -23,6 +29,13 @@ export interface Group {
   id: string;
   /** Number of calls sent with this group id, 1..max_batch. */
   size: number;
+  /**
+   * Not 0: the call is BATCH work that waited so long that the gateway counts it as REALTIME (D-03). It is sent with
+   * PRIORITY_REALTIME, and a worker that treats it so is right. A worker with a backlog of such calls may let other REALTIME
+   * calls go before it: while both wait for the device, this share of the calls that are given to it are such ones (0.25: one in
+   * four). Above 0, 1 at most.
+   */
+  agingShare: number;
 }
 
 /** How one request was computed; times in milliseconds on the worker's monotonic clock. */
@@ -120,7 +133,7 @@ export interface GenerationActivity {
 }
 
 function createBaseGroup(): Group {
-  return { id: "", size: 0 };
+  return { id: "", size: 0, agingShare: 0 };
 }
 
 export const Group: MessageFns<Group> = {
@@ -130,6 +143,9 @@ export const Group: MessageFns<Group> = {
     }
     if (message.size !== 0) {
       writer.uint32(16).uint32(message.size);
+    }
+    if (message.agingShare !== 0) {
+      writer.uint32(25).double(message.agingShare);
     }
     return writer;
   },
@@ -163,6 +179,14 @@ export const Group: MessageFns<Group> = {
             message.size = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.agingShare = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -182,6 +206,7 @@ export const Group: MessageFns<Group> = {
     const message = createBaseGroup();
     message.id = object.id ?? "";
     message.size = object.size ?? 0;
+    message.agingShare = object.agingShare ?? 0;
     return message;
   },
 };
