@@ -48,12 +48,18 @@ interface Yard {
 function fullYard(maxBatch: number): Yard {
   const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
   const queue = new PriorityQueue<undefined>({ agingMs: 30_000, agingShare: 0.25 });
-  const unbounded = { maxRequests: 1e9, maxRequestsPerModel: 1e9, maxBytes: 1e15, maxBytesPerModel: 1e15 };
+  const unbounded = {
+    maxRequests: 1e9,
+    maxRequestsPerModel: 1e9,
+    maxBytes: 1e15,
+    maxBytesPerModel: 1e15,
+    realtimeReserve: 0,
+  };
   let groups = 0;
   const dispatcher = new Dispatcher({
     queue,
     window: new BatchWindow({ policy: 'adaptive', maxSize: 8, windowMs: 50, quietGapMs: 5 }),
-    admission: new Admission(unbounded),
+    admission: new Admission(unbounded, () => 0),
     workers: new EndlessWorkers(models, maxBatch),
     newGroupId: () => `group-${(groups += 1)}`,
   });

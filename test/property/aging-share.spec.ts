@@ -68,7 +68,10 @@ class OneSlot {
       ...{ agedAfterTurns: Infinity, agedAhead: 0, waitMs: Infinity, turnsWaited: 0 },
     });
     const priority = realtime ? RequestPriority.REALTIME : RequestPriority.BATCH;
-    this.#core.dispatcher.submit(aRequest(id, { priority, enqueuedAtMs: this.#nowMs, queueDeadlineMs: 1e9 }), this.#nowMs);
+    this.#core.dispatcher.submit(
+      aRequest(id, { priority, enqueuedAtMs: this.#nowMs, queueDeadlineMs: 1e9 }),
+      this.#nowMs,
+    );
   }
 
   #turn(): void {
@@ -109,10 +112,11 @@ class OneSlot {
 }
 
 /** Bursts and quiet, at about what the slot can do and above. */
-const arrivals = fc.array(
-  fc.record({ afterMs: fc.constantFrom(0, 0, 0, 1, 5, 10, 20, 100), realtime: fc.boolean() }),
-  { minLength: 20, maxLength: 120, size: 'max' },
-);
+const arrivals = fc.array(fc.record({ afterMs: fc.constantFrom(0, 0, 0, 1, 5, 10, 20, 100), realtime: fc.boolean() }), {
+  minLength: 20,
+  maxLength: 120,
+  size: 'max',
+});
 
 function played(agingShare: number, history: readonly Arrival[]): OneSlot {
   const yard = new OneSlot(agingShare);
@@ -137,16 +141,19 @@ describe('the aging share (D-03), one slot', () => {
     },
   );
 
-  it.each(SHARES)('an aged request waits at most 1 / share turns for itself and each aged one ahead, share %d', share => {
-    const turnsEach = Math.ceil(1 / share - 1e-9);
-    fc.assert(
-      fc.property(arrivals, history => {
-        for (const { turnsWaited, agedAhead, agedAfterTurns } of played(share, history).of(false))
-          if (agedAfterTurns < Infinity) expect(turnsWaited).toBeLessThanOrEqual((agedAhead + 1) * turnsEach);
-      }),
-      { numRuns: 100 },
-    );
-  });
+  it.each(SHARES)(
+    'an aged request waits at most 1 / share turns for itself and each aged one ahead, share %d',
+    share => {
+      const turnsEach = Math.ceil(1 / share - 1e-9);
+      fc.assert(
+        fc.property(arrivals, history => {
+          for (const { turnsWaited, agedAhead, agedAfterTurns } of played(share, history).of(false))
+            if (agedAfterTurns < Infinity) expect(turnsWaited).toBeLessThanOrEqual((agedAhead + 1) * turnsEach);
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
 
   it.each(SHARES)('exactly that share of the turns of a contest is aged, whatever comes, share %d', share => {
     fc.assert(

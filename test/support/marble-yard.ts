@@ -16,6 +16,7 @@ export const GENEROUS_BOUNDS: QueueBounds = {
   maxRequestsPerModel: 1_000_000,
   maxBytes: 1e12,
   maxBytesPerModel: 1e12,
+  realtimeReserve: 0,
 };
 
 /** The defaults of the product: 8 per group, 50 ms window, 5 ms quiet gap (D-02). */
@@ -37,7 +38,7 @@ export function aDispatcher(workers: FakeWorkers, options: YardOptions = {}) {
   const dispatcher = new Dispatcher({
     queue,
     window: new BatchWindow({ ...DEFAULT_WINDOW, ...options }),
-    admission: new Admission({ ...GENEROUS_BOUNDS, ...options.bounds }),
+    admission: new Admission({ ...GENEROUS_BOUNDS, ...options.bounds }, () => 0),
     workers,
     newGroupId: () => `g${(groups += 1)}`,
   });

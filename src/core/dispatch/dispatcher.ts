@@ -4,7 +4,7 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
 import { type Admission } from '../queue/admission.js';
-import { agesAtMs, isAged } from '../queue/aging-policy.js';
+import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type LaneView } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
@@ -52,7 +52,7 @@ export class Dispatcher<P> {
   /** Queues the request, or refuses it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
     const { queue, admission } = this.#deps;
-    const refusal = admission.check(queue, request.model, request.bytes);
+    const refusal = admission.check(queue, request);
     if (refusal !== undefined) return { accepted: false, error: admission.queueFull(refusal, request.model, nowMs) };
     queue.enqueue(request);
     return { accepted: true };

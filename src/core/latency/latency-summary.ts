@@ -6,6 +6,8 @@ export interface LatencyPhases {
   readonly batchWaitMs?: number;
   /** gRPC call sent to answered, or to settled when the caller was settled first (deadline, cancel). */
   readonly grpcMs?: number;
+  /** The part of grpcMs in which it was prepared and waited for the device; absent unless the worker answered. */
+  readonly readyMs?: number;
   /** Enqueue to settled. */
   readonly totalMs?: number;
 }
@@ -18,6 +20,8 @@ export interface LatencyStamps {
   batchWaitMs: number;
   grpcStartedAtMs: number | undefined;
   grpcEndedAtMs: number | undefined;
+  /** Milliseconds, as the worker tells. */
+  readyMs: number | undefined;
 }
 
 /** The phases that the stamps allow to tell (seeds/scheduling "Latency Tracker"). `settledAtMs` closes what is still open. */
@@ -27,6 +31,7 @@ export function summarize(stamps: LatencyStamps, settledAtMs?: number): LatencyP
   return {
     ...(dequeuedAtMs !== undefined && { queueWaitMs: dequeuedAtMs - enqueuedAtMs, batchWaitMs: stamps.batchWaitMs }),
     ...(grpcStartedAtMs !== undefined && grpcEndedAtMs !== undefined && { grpcMs: grpcEndedAtMs - grpcStartedAtMs }),
+    ...(stamps.readyMs !== undefined && { readyMs: stamps.readyMs }),
     ...(settledAtMs !== undefined && { totalMs: settledAtMs - enqueuedAtMs }),
   };
 }

@@ -110,6 +110,20 @@ describe('LatencyTracker TTL', () => {
     expect([tracker.size, tracker.get('a', 1), tracker.get('c', 1)]).toEqual([2, undefined, { totalMs: 1 }]);
   });
 
+  it('names what the worker tells of the wait for its device', () => {
+    tracker.start('q', 0);
+    tracker.dequeued('q', 10, 0);
+    tracker.grpcStarted('q', 10);
+    tracker.ready('q', 25);
+    expect(tracker.complete('q', 60)).toEqual({
+      queueWaitMs: 10,
+      batchWaitMs: 0,
+      grpcMs: 50,
+      readyMs: 25,
+      totalMs: 60,
+    });
+  });
+
   it('measures a second request under an id used before', () => {
     tracker.complete('r', 1_500);
     tracker.start('r', 10_000);

@@ -43,6 +43,7 @@ export class LatencyTracker {
       batchWaitMs: 0,
       grpcStartedAtMs: undefined,
       grpcEndedAtMs: undefined,
+      readyMs: undefined,
     });
   }
 
@@ -61,6 +62,12 @@ export class LatencyTracker {
   grpcEnded(id: string, nowMs: number): void {
     const stamps = this.#running.get(id);
     if (stamps !== undefined) stamps.grpcEndedAtMs = nowMs;
+  }
+
+  /** The worker answered, and tells how long the request was prepared and waited for the device there. */
+  ready(id: string, readyMs: number): void {
+    const stamps = this.#running.get(id);
+    if (stamps !== undefined) stamps.readyMs = readyMs;
   }
 
   /** It waits again: the stamps of the lost attempt go, its age stays (D-06). */

@@ -1,6 +1,6 @@
 import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { isAged } from './aging-policy.js';
+import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { type WaitingRequest } from './waiting-request.js';
 

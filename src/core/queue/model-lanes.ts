@@ -1,7 +1,7 @@
 import { AgingTurns } from '../shared/aging-turns.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { isAged } from './aging-policy.js';
+import { isAged } from '../request/aging-policy.js';
 import { ModelLane } from './model-lane.js';
 
 export interface AgingOptions {

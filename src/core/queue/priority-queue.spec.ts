@@ -157,7 +157,11 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
   it('counts for each model apart', () => {
     fill('aaRRRRRR', 'm');
     fill('aaRRRRRR', 'n');
-    expect(takeAll(AGING_MS + 100).match(/[aR]\dm/g)?.join('')).toBe('R2mR3mR4ma0mR5mR6mR7ma1m');
+    expect(
+      takeAll(AGING_MS + 100)
+        .match(/[aR]\dm/g)
+        ?.join(''),
+    ).toBe('R2mR3mR4ma0mR5mR6mR7ma1m');
   });
 
   it('begins again with REALTIME when an aged request went while no REALTIME waited', () => {

@@ -2,7 +2,7 @@ import { ChurnMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { isAged } from './aging-policy.js';
+import { isAged } from '../request/aging-policy.js';
 import { DeadlineBook } from './deadline-book.js';
 import { KeyedHeap } from './keyed-heap.js';
 import { type LaneView, type ModelLane } from './model-lane.js';

@@ -55,6 +55,8 @@ export class RequestPhasesDto {
   @ApiPropertyOptional({ description: 'The part of queue_wait_ms spent waiting for a batch window.' })
   batch_wait_ms?: number;
   @ApiPropertyOptional() grpc_ms?: number;
+  @ApiPropertyOptional({ description: 'The part of grpc_ms spent prepared, waiting for the device of the worker.' })
+  ready_ms?: number;
   @ApiPropertyOptional() total_ms?: number;
 }
 
@@ -65,7 +67,8 @@ export class RequestDto extends KeptFieldsDto {
   @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
   @ApiProperty({ enum: STATES }) state!: RequestViewState;
   @ApiPropertyOptional({ description: '1-based place in the line of its model; while queued.' }) position?: number;
-  @ApiProperty({ description: 'BATCH that counts as realtime because of its age.' }) aged!: boolean;
+  @ApiProperty({ description: 'BATCH that has its share of the turns beside realtime because of its age.' })
+  aged!: boolean;
   @ApiPropertyOptional({ enum: ['worker', 'slot', 'window', 'turn'], description: 'What it waits for; while queued.' })
   waits_for?: string;
   @ApiProperty({ description: 'Milliseconds in the queue.' }) waited_ms!: number;
@@ -97,6 +100,7 @@ export function requestDto(view: RequestView): RequestDto {
       queue_wait_ms: microseconds(phases.queueWaitMs),
       batch_wait_ms: microseconds(phases.batchWaitMs),
       grpc_ms: microseconds(phases.grpcMs),
+      ready_ms: microseconds(phases.readyMs),
       total_ms: microseconds(phases.totalMs),
     },
     explanation: explainWait(view),

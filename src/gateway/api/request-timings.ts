@@ -30,6 +30,7 @@ export const EXPOSED_HEADERS = [
   'x-switchyard-batch-wait-ms',
   'x-switchyard-grpc-ms',
   'x-switchyard-prep-ms',
+  'x-switchyard-ready-ms',
   'x-switchyard-device-ms',
   'x-switchyard-ttft-ms',
   'x-switchyard-prompt-tokens',
@@ -40,7 +41,7 @@ export const EXPOSED_HEADERS = [
 
 /**
  * `Server-Timing` and `x-switchyard-*`, milliseconds (DESIGN §4 "Latency"): the answer to "why did my request wait?".
- * `batch` is a part of `queue`; `prep` and `device` are parts of `grpc`. What was not reached is left out.
+ * `batch` is a part of `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`. What was not reached is left out.
  */
 export function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
   const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
@@ -49,6 +50,7 @@ export function timingHeaders({ phases, attempts, execution, ttftMs, usage }: Re
     ['grpc', 'x-switchyard-grpc-ms', phases.grpcMs],
     ['ttft', 'x-switchyard-ttft-ms', ttftMs],
     ['prep', 'x-switchyard-prep-ms', execution?.prepMs],
+    ['ready', 'x-switchyard-ready-ms', execution?.readyWaitMs],
     ['device', 'x-switchyard-device-ms', execution?.deviceMs],
     ['total', undefined, phases.totalMs],
   ];

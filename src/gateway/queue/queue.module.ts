@@ -15,12 +15,16 @@ const admissionProvider = {
   provide: Admission,
   inject: [SETTINGS],
   useFactory: ({ queue }: Settings) =>
-    new Admission({
-      maxRequests: queue.maxRequests,
-      maxRequestsPerModel: queue.maxRequestsPerModel,
-      maxBytes: queue.maxBytes,
-      maxBytesPerModel: queue.maxBytesPerModel,
-    }),
+    new Admission(
+      {
+        maxRequests: queue.maxRequests,
+        maxRequestsPerModel: queue.maxRequestsPerModel,
+        maxBytes: queue.maxBytes,
+        maxBytesPerModel: queue.maxBytesPerModel,
+        realtimeReserve: queue.realtimeReserve,
+      },
+      Math.random,
+    ),
 };
 
 const windowProvider = {

@@ -65,6 +65,7 @@ export class DispatchLoop {
   #turn(): void {
     this.#turns += 1;
     try {
+      this.#promote();
       this.#expire();
       for (let plan = this.#next(); plan; plan = this.#next()) this.calls.run(plan);
       this.wakes.at(this.dispatcher.nextWakeMs(this.clock.nowMs()));
@@ -76,6 +77,14 @@ export class DispatchLoop {
 
   #next() {
     return this.dispatcher.next(this.clock.nowMs());
+  }
+
+  /** Counted when it happens, whatever becomes of the request (D-03). */
+  #promote(): void {
+    for (const request of this.dispatcher.aged(this.clock.nowMs())) {
+      const tracked = this.book.get(request.id);
+      if (tracked) this.book.promoted(tracked);
+    }
   }
 
   #expire(): void {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { type LatencyPhases } from '../../core/latency/latency-summary.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DEFAULT_TENANT } from '../../platform/auth/principal.js';
 import { PlaneDepths } from '../request-plane/plane-depth.js';
@@ -95,9 +96,15 @@ export class FleetRequests {
       ...(state === 'queued' && { waitsFor: this.plane.hasReady(ref.model) ? 'slot' : 'worker' }),
       ...(state === 'queued' && position !== undefined && { position }),
       ...codeOf(result),
-      phases: result ? { queueWaitMs: Math.max(0, waitedMs), grpcMs: result.phases.totalMs } : {},
+      phases: result ? phasesOf(result, waitedMs) : {},
     };
   }
+}
+
+function phasesOf(result: PlaneResult, waitedMs: number): LatencyPhases {
+  const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
+  const phases = { queueWaitMs: Math.max(0, waitedMs), grpcMs: result.phases.totalMs };
+  return { ...phases, ...(readyMs !== undefined && { readyMs }) };
 }
 
 function codeOf(result: PlaneResult | undefined): Pick<RequestView, 'code'> {

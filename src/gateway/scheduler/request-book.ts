@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
@@ -7,7 +7,9 @@ import { type Settlement } from '../../core/request/settlement.js';
 import { ChurnMap } from '../../core/shared/churn-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
+import { isAged } from '../../core/request/aging-policy.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type RequestView } from './request-view.js';
@@ -34,6 +36,7 @@ export class RequestBook {
     private readonly latency: LatencyTracker,
     private readonly events: DispatchEventBus,
     private readonly clock: ProcessClock,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queue'>,
   ) {}
 
   get size(): number {
@@ -74,13 +77,18 @@ export class RequestBook {
     const { workerId, groupId, reason } = plan;
     const { batchWaitMs } = member;
     const queueWaitMs = nowMs - request.enqueuedAtMs;
-    const isFirstPromotion = member.aged && lifecycle.promote();
     lifecycle.leased(workerId);
     this.cancellation.inFlight(request.id, workerId);
     this.latency.dequeued(request.id, nowMs, batchWaitMs);
-    if (isFirstPromotion) this.emit(tracked, { type: 'promoted', waitedMs: queueWaitMs });
+    if (member.aged) this.promoted(tracked);
     const group = { groupId, groupSize: plan.members.length, reason, attempt: lifecycle.attempts };
     this.emit(tracked, { type: 'leased', workerId, ...group, queueWaitMs, batchWaitMs });
+  }
+
+  /** It is aged (D-03). Counted and told once, also across re-queues. */
+  promoted(tracked: TrackedRequest): void {
+    if (!tracked.lifecycle.promote()) return;
+    this.emit(tracked, { type: 'promoted', waitedMs: this.clock.nowMs() - tracked.request.enqueuedAtMs });
   }
 
   sent(tracked: TrackedRequest): void {
@@ -114,8 +122,11 @@ export class RequestBook {
   /** True exactly once per request (D-04), whoever of answer, deadline, cancel and shutdown comes first. */
   settle(tracked: TrackedRequest, settlement: Settlement<WorkerReply>): boolean {
     const { lifecycle, request } = tracked;
-    if (!lifecycle.settle(settlement)) return false;
     const nowMs = this.clock.nowMs();
+    // One that ends in the queue between its promotion and the loop's next turn was promoted all the same.
+    if (lifecycle.state === 'queued' && isAged(request, nowMs, this.settings.queue.agingMs)) this.promoted(tracked);
+    if (!lifecycle.settle(settlement)) return false;
+    if (settlement.status === 'completed') this.latency.ready(request.id, settlement.reply.execution.readyWaitMs);
     this.#live.delete(request.id);
     this.cancellation.unregister(request.id);
     const phases = this.latency.complete(request.id, nowMs) ?? { totalMs: nowMs - request.enqueuedAtMs };

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { Admission } from '../../core/queue/admission.js';
@@ -15,6 +16,7 @@ type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 export interface LineState {
   /** Some worker takes work of the model. */
   readonly hasReady: boolean;
+  /** Requests that go before the one in question. */
   readonly waiting: number;
 }
 
@@ -36,7 +38,8 @@ export class RequestFailures {
   ) {}
 
   /** Its queue deadline passed (D-07). Which of two things was missing decides the code and when to come back. */
-  expired({ model }: ScheduledRequest, line = this.#ownLine(model)): Unanswered {
+  expired(request: ScheduledRequest, line = this.#ownLine(request)): Unanswered {
+    const { model } = request;
     const { timeoutMs } = this.settings.queue;
     if (line.hasReady) {
       return failed(
@@ -51,7 +54,8 @@ export class RequestFailures {
   }
 
   /** Its worker died, and it cannot be sent again (D-06). */
-  workerLost({ model }: ScheduledRequest, cause: unknown, line = this.#ownLine(model)): Unanswered {
+  workerLost(request: ScheduledRequest, cause: unknown, line = this.#ownLine(request)): Unanswered {
+    const { model } = request;
     const message = `A worker of ${model} died while it had the request, and trying again is not possible any more.`;
     return failed('worker_lost', message, this.#backlogMs(model, line), cause);
   }
@@ -100,9 +104,10 @@ export class RequestFailures {
     return failed('internal_error', 'The request could not be run.', undefined, cause);
   }
 
-  #ownLine(model: string): LineState {
+  #ownLine({ model, priority }: ScheduledRequest): LineState {
     const { realtime, batch } = this.queue.depthOf(model);
-    return { hasReady: this.pool.hasReady(model), waiting: realtime + batch };
+    const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;
+    return { hasReady: this.pool.hasReady(model), waiting };
   }
 
   #backlogMs(model: string, { waiting }: LineState): number {

@@ -21,7 +21,7 @@ export interface RequestView {
   readonly state: RequestViewState;
   /** 1-based place in the line of its model; only while queued. */
   readonly position?: number;
-  /** BATCH that competes as REALTIME by age (D-03). */
+  /** BATCH that has its share of the turns beside REALTIME by age (D-03). */
   readonly aged: boolean;
   readonly waitsFor?: WaitsFor;
   /** Milliseconds in the queue so far, or in all. */

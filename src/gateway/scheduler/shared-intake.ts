@@ -97,7 +97,7 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Those that are entering here count, too: whoever asks at the same time must not find the same place free. */
-  async #demandRoom({ id, request: { model, bytes } }: TrackedRequest): Promise<void> {
+  async #demandRoom({ id, request }: TrackedRequest): Promise<void> {
     const ahead = [...this.#entering.values()].map(({ tracked }) => tracked);
     const before = ahead
       .slice(
@@ -105,8 +105,8 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
         ahead.findIndex(tracked => tracked.id === id),
       )
       .filter(one => !this.book.get(one.id));
-    const refusal = this.admission.check(await this.#load(before), model, bytes);
-    if (refusal) throw this.admission.queueFull(refusal, model, this.clock.nowMs());
+    const refusal = this.admission.check(await this.#load(before), request);
+    if (refusal) throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
   }
 
   /** Requests are counted for all gateways; bytes for this one, whose folder or bucket traffic they are. */
@@ -118,12 +118,15 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
     ];
     const bytesOf = (list: readonly TrackedRequest[]) => list.reduce((sum, { request }) => sum + request.bytes, 0);
     const ofModel = (model: string) => (tracked: TrackedRequest) => tracked.request.model === model;
+    const depth = [...waiting.values()].reduce((sum, count) => sum + count, entering.length);
+    // Not told apart by priority: all count as ahead of everybody.
     return {
-      depth: [...waiting.values()].reduce((sum, count) => sum + count, entering.length),
+      depth,
       bytes: bytesOf(own),
+      depthByPriority: () => ({ realtime: depth, batch: 0 }),
       depthOf: model => ({
-        realtime: 0,
-        batch: (waiting.get(model) ?? 0) + entering.filter(ofModel(model)).length,
+        batch: 0,
+        realtime: (waiting.get(model) ?? 0) + entering.filter(ofModel(model)).length,
         bytes: bytesOf(own.filter(ofModel(model))),
       }),
     };

@@ -53,7 +53,12 @@ export const SETTINGS_TABLE = {
     help: 'Share of the four bounds above that only REALTIME may use: BATCH is refused first; 0 = none.',
   },
   'queue.timeout_ms': ms(120_000, 1, DAY_MS, 'Longest wait for a worker slot; then 503 with Retry-After (D-07).'),
-  'queue.aging_ms': ms(30_000, 1, DAY_MS, 'A BATCH request that waited longer is aged: it competes with REALTIME (D-03).'),
+  'queue.aging_ms': ms(
+    30_000,
+    1,
+    DAY_MS,
+    'A BATCH request that waited longer is aged: it competes with REALTIME (D-03).',
+  ),
   'queue.aging_share': {
     type: 'number',
     default: 0.25,

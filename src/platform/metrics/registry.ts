@@ -42,7 +42,7 @@ export const METRICS = {
     'model',
   ),
   scheduler_requests_total: counter('Settled requests.', 'status', 'priority', 'model'),
-  scheduler_aging_promotions_total: counter('BATCH requests that became REALTIME by age, each counted once.', 'model'),
+  scheduler_aging_promotions_total: counter('BATCH requests that aged while they waited, each counted once.', 'model'),
 
   tts_ttfb_seconds: histogram(WAIT_S, 'From the request until the first audio byte.', 'model'),
   tts_synthesis_duration_seconds: histogram(WORK_S, 'From the request until the last audio byte.', 'model'),

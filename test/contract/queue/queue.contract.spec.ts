@@ -44,8 +44,8 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(await yard.serve(16)).toEqual([...ids(8, 'r'), ...ids(8, 'b')]);
   });
 
-  it('serves BATCH that waited 30 s before younger REALTIME, by time of acceptance, and counts the promotion once', async () => {
-    yard = await QueueYard.start(driver);
+  it('serves BATCH that waited 30 s before younger REALTIME, by time of acceptance, with an aging share of 1, and counts the promotion once', async () => {
+    yard = await QueueYard.start(driver, { 'queue.aging_share': 1 });
     const { blocker } = await occupied();
     await yard.submitInLine(['old-batch']);
     await yard.submitInLine(['old-realtime'], REALTIME);
@@ -102,7 +102,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('refuses one more than the bound of the model with queue_full and a time to come back, and takes it when there is room', async () => {
-    yard = await QueueYard.start(driver, { 'queue.max_requests_per_model': 3 });
+    yard = await QueueYard.start(driver, { 'queue.max_requests_per_model': 3, 'queue.realtime_reserve': 0 });
     const { blocker } = await occupied();
     await yard.submitInLine(ids(3));
     const refused = await yard.submit('r4');
@@ -120,6 +120,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   it('refuses one more than the bound of all models, and uploads beyond the bound of bytes', async () => {
     yard = await QueueYard.start(driver, {
       ...{ 'server.upload_limit_bytes': 400, 'queue.max_requests': 3, 'queue.max_bytes_per_model': 450 },
+      'queue.realtime_reserve': 0,
     });
     await occupied();
     await yard.submitInLine(['a1'], { bytes: 400 });
@@ -129,7 +130,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('refuses the same burst that the bound does not hold: 10 at once, 4 places', async () => {
-    yard = await QueueYard.start(driver, { 'queue.max_requests_per_model': 4 });
+    yard = await QueueYard.start(driver, { 'queue.max_requests_per_model': 4, 'queue.realtime_reserve': 0 });
     await yard.open();
     const { settled } = await occupied();
     const burst = ids(10).map(id => yard.submit(id));

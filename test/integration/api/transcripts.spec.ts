@@ -94,7 +94,7 @@ describe('a transcription', () => {
   it('tells where its time went', async () => {
     const { headers } = await rig.post(PATH, audioForm(), { headers: { 'x-request-id': 'timed' } });
     expect(headers.get('server-timing')).toMatch(
-      /^queue;dur=.*, grpc;dur=.*, prep;dur=1\.00, device;dur=3\.00, total;dur=/,
+      /^queue;dur=.*, grpc;dur=.*, prep;dur=1\.00, ready;dur=2\.00, device;dur=3\.00, total;dur=/,
     );
     expect(headers.get('x-switchyard-queue-ms')).toMatch(/^\d+\.\d\d$/);
     expect(headers.get('x-switchyard-batch-size')).toBe('1');

@@ -115,11 +115,11 @@ describe('admin', () => {
       expect(await found('r1')).toMatchObject({ waits_for: 'window' });
     });
 
-    it('it is old enough to count as realtime', async () => {
+    it('it is old enough to have turns beside realtime', async () => {
       void yard.submit('r1');
       yard.clock.advance(31_000);
       expect(await found('r1')).toMatchObject({ aged: true });
-      expect((await found('r1')).explanation).toContain('count as realtime');
+      expect((await found('r1')).explanation).toContain('its share of the turns beside realtime');
     });
 
     it('it does not wait: it runs, and where', async () => {
@@ -127,6 +127,9 @@ describe('admin', () => {
       void yard.submit('r1');
       await yard.pool.received(1);
       expect(await found('r1')).toMatchObject({ state: 'running', worker: 'a1', attempts: 1 });
+      expect((await found('r1')).explanation).toMatch(
+        /^It is at a1, which prepares it, has it wait for the device or computes it/,
+      );
     });
 
     it('its worker died and it waits again', async () => {

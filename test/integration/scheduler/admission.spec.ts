@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
-import { ids, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 const thrown = (act: () => unknown): DomainError => {
   try {
@@ -15,7 +15,10 @@ describe('admission', () => {
   let yard: SchedulerHarness;
 
   beforeEach(async () => {
-    const settings = { 'queue.max_requests': 5, 'queue.max_requests_per_model': 3, 'queue.max_bytes': 1000 } as const;
+    const settings = {
+      ...{ 'queue.max_requests': 5, 'queue.max_requests_per_model': 3, 'queue.max_bytes': 1000 },
+      'queue.realtime_reserve': 0,
+    } as const;
     yard = await SchedulerHarness.start({ settings });
   });
   afterEach(() => yard.stop());
@@ -69,5 +72,36 @@ describe('admission', () => {
   it('refuses a model that is not configured, so that no label and no lane is made of it', () => {
     expect(thrown(() => yard.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe('model_not_found');
     expect(yard.queue.models()).toEqual([]);
+  });
+});
+
+describe('admission beside a full queue of BATCH', () => {
+  let yard: SchedulerHarness;
+
+  beforeEach(async () => {
+    yard = await SchedulerHarness.start({ settings: { 'queue.max_requests_per_model': 100 } });
+  });
+  afterEach(() => yard.stop());
+
+  const refusals = (count: number, spec = {}): DomainError[] =>
+    ids(count, 'x').flatMap(id => {
+      try {
+        void yard.submit(`${id}-${yard.queue.depth}`, spec);
+        return [];
+      } catch (error) {
+        return [error as DomainError];
+      }
+    });
+
+  it('refuses BATCH at 80 of 100 and takes 20 REALTIME requests more; 20 refused ones come back in different seconds', () => {
+    const refused = refusals(100);
+    expect(refused).toHaveLength(20);
+    expect(refused[0]?.message).toBe(
+      'The queue of model alpha is at its bound of 80 requests for batch; 20 more are reserved for realtime.',
+    );
+    const seconds = refused.map(({ retryAfterMs = 0 }) => Math.ceil(retryAfterMs / 1000));
+    expect(new Set(seconds).size).toBeGreaterThanOrEqual(3);
+    expect(refusals(60, REALTIME)).toHaveLength(40);
+    expect(yard.queue.depthByPriority()).toEqual({ realtime: 20, batch: 80 });
   });
 });

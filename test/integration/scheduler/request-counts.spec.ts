@@ -14,7 +14,7 @@ describe('request counts', () => {
 
   beforeEach(async () => {
     yard = await SchedulerHarness.start({
-      settings: { 'batching.policy': 'none', 'queue.max_requests_per_model': 40 },
+      settings: { 'batching.policy': 'none', 'queue.max_requests_per_model': 40, 'queue.realtime_reserve': 0 },
     });
   });
   afterEach(() => yard.stop());
@@ -105,5 +105,28 @@ describe('request counts', () => {
     yard.pool.addWorker('a1', 'alpha');
     await yard.pool.received(2);
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(2);
+  });
+
+  it('hold a promotion when it happens, not when the request is sent: 3 without a worker, one of which hangs up', async () => {
+    void yard.submitAll(ids(3));
+    yard.clock.advance(30_001);
+    await yard.scheduler.cancel('r1', 'client');
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(1);
+    yard.loop.wake();
+    await yard.settle();
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
+    expect(yard.types('r1')).toEqual(['accepted', 'cancel_requested', 'promoted', 'settled', 'cancel_signalled']);
+    yard.clock.advance(90_000);
+    yard.loop.wake();
+    await yard.settle();
+    expect(yard.types('r2')).toEqual(['accepted', 'promoted', 'settled']);
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
+  });
+
+  it('hold no promotion of what is cancelled before it is 30 s old', async () => {
+    void yard.submitAll(ids(2));
+    yard.clock.advance(29_000);
+    await yard.scheduler.cancelMany({}, 'operator');
+    expect(await scraped('scheduler_aging_promotions_total')).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { RequestPriority } from '../request/request-priority.js';
+import { RequestPriority } from './request-priority.js';
 
 type Aging = Readonly<{ priority: RequestPriority; enqueuedAtMs: number }>;
 
