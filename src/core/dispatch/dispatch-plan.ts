@@ -19,5 +19,7 @@ export interface DispatchPlan<Payload = unknown> {
   readonly model: string;
   readonly workerId: string;
   readonly reason: WindowReason;
+  /** Its member is aged: what the worker is told, so that it keeps the share of the turns, too (D-03). */
+  readonly agingShare?: number;
   readonly members: readonly PlannedRequest<Payload>[];
 }

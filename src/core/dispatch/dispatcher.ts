@@ -138,14 +138,15 @@ export class Dispatcher<P> {
 
   #plan(group: Group, { offer, credit }: Capacity, nowMs: number): DispatchPlan<P> {
     const { queue, workers, admission, newGroupId } = this.#deps;
-    const { lane, count, reason } = group;
+    const { lane, count, reason, aged } = group;
     const { model } = lane;
     // Leasing first: should it throw, nothing has left the queue.
     const leases = workers.lease(offer.workerId, count, credit);
     const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], group, nowMs));
     if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
     admission.drained(model, nowMs, members.length);
-    return { groupId: newGroupId(), model, workerId: offer.workerId, reason, members };
+    const age = aged ? { agingShare: queue.agingShare } : {};
+    return { groupId: newGroupId(), model, workerId: offer.workerId, reason, ...age, members };
   }
 
   #member(request: ScheduledRequest<P>, lease: Lease | undefined, { aged }: Group, nowMs: number): PlannedRequest<P> {

@@ -47,6 +47,10 @@ export class PriorityQueue<P> {
     return this.#aging.agingMs;
   }
 
+  get agingShare(): number {
+    return this.#aging.agingShare;
+  }
+
   get depth(): number {
     return this.#nodes.size;
   }

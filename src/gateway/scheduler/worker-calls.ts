@@ -1,9 +1,8 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -29,7 +28,6 @@ export class WorkerCalls {
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   run(plan: DispatchPlan<WorkerTask>): void {
@@ -49,11 +47,10 @@ export class WorkerCalls {
     }
   }
 
-  #send(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, { lease, aged }: PlannedRequest<WorkerTask>): void {
-    const { workerId, groupId, members } = plan;
+  #send(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, { lease }: PlannedRequest<WorkerTask>): void {
+    const { workerId, groupId, members, agingShare } = plan;
     const sentAtMs = this.clock.nowMs();
-    const { agingShare } = this.settings.queue;
-    const group = { id: groupId, size: members.length, ...(aged && { agingShare }) };
+    const group = { id: groupId, size: members.length, ...(agingShare !== undefined && { agingShare }) };
     const call = this.pool.execute({ workerId, request: tracked.request, group });
     this.book.sent(tracked);
     const deadline = this.#startDeadline(tracked);
