@@ -125,6 +125,6 @@ function resolverOf(settings: Settings, link: ProcessorLink | undefined): Target
 
 function gatewayOnly(settings: Settings, link: ProcessorLink | undefined): Targets {
   const access = gatewayAccess(settings, link);
-  const target = gatewayTarget(settings, access.url, tenant => access.authorization(tenant));
+  const target = gatewayTarget(settings, access.urls, tenant => access.authorization(tenant));
   return { kind: 'global', target };
 }

@@ -95,7 +95,7 @@ export class BatchYard implements AsyncDisposable {
   start(settings: SettingOverrides = {}, flags: readonly string[] = []): NodeProcess {
     const overrides: SettingOverrides = {
       'data.dir': this.dataDir,
-      'database.url': this.options.databaseUrl ?? join(this.dataDir, 'switchyard.db'),
+      'database.url': this.options.databaseUrl ?? '',
       'logging.pretty': 'false',
       'batch.poll_ms': 50,
       'batch.backoff_min_ms': 20,

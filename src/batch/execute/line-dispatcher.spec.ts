@@ -8,6 +8,8 @@ import { TargetGate } from './target-gate.js';
 const plan = (lines: number, length = 10): Plan =>
   new Plan(encodePlan(Array.from({ length: lines }, (_, index) => ({ offset: index, length, prefixHash: 0 }))));
 
+const PAUSES = { firstMs: 10, longestMs: 100 };
+
 interface Sent {
   readonly key: string;
   readonly ticket: LineTicket;
@@ -25,7 +27,7 @@ function yard(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
     options: { tenant?: string; length?: number; perModel?: number } = {},
   ) => {
     const lanes = Object.entries(lines).map(([model, count]) => {
-      const gate = gates.get(model) ?? new TargetGate(options.perModel ?? 10);
+      const gate = gates.get(model) ?? new TargetGate(options.perModel ?? 10, PAUSES);
       gates.set(model, gate);
       const models = { model, first: 0, plan: plan(count, options.length) };
       return new LineLane(id, options.tenant ?? 't', models, gate, new DoneMap(count));
@@ -96,7 +98,7 @@ describe('LineDispatcher', () => {
 
   it('leaves a model alone whose target asked to wait, and no other', () => {
     const { dispatcher, sent, job, gates } = yard();
-    gates.set('busy', new TargetGate(10));
+    gates.set('busy', new TargetGate(10, PAUSES));
     gates.get('busy')!.troubled(performance.now(), 60_000);
     job('a', { busy: 3, idle: 3 });
     expect(sent.map(({ key }) => key)).toEqual(['a\nidle', 'a\nidle', 'a\nidle']);

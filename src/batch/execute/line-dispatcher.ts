@@ -82,13 +82,13 @@ export class LineDispatcher {
 
   #send(lane: LineLane, job: SendingJob, ticket: LineTicket): void {
     const { length } = ticket.entry;
-    lane.gate.acquire();
+    const releaseSlot = lane.gate.acquire();
     this.#inFlight += 1;
     this.#bytes += length;
     void job.send(lane, ticket).then(() => {
       this.#bytes -= length;
       this.#inFlight -= 1;
-      lane.gate.release();
+      releaseSlot();
       this.pump();
     });
   }

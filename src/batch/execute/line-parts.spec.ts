@@ -51,7 +51,7 @@ describe('verdictOn', () => {
   const context = {
     tried: { failed: 0, busy: 0 },
     limits: { attempts: 2, busyAttempts: 3, initialMs: 10, maxMs: 100 },
-    ...{ nowMs: 0, deadlineMs: 1000 },
+    ...{ nowMs: 0, deadlineMs: 1000, answers: 0, isProbe: false },
   };
   const answer = (status: number) =>
     ({ kind: 'answer', status, contentType: '', body: Buffer.alloc(0), requestId: '' }) as const;
@@ -67,6 +67,17 @@ describe('verdictOn', () => {
     expect(verdictOn(answer(429), context)).toMatchObject({ kind: 'again', tried: { failed: 0, busy: 1 } });
     expect(verdictOn(answer(500), { ...context, tried: { failed: 1, busy: 0 } }).kind).toBe('settle');
     expect(verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } }).kind).toBe('again');
+  });
+
+  it('charges a line for a broken connection only when the target was there: it took a probe, or answered others since', () => {
+    const lost = { kind: 'transport', cause: 'lost', message: '' } as const;
+    const first = verdictOn(lost, { ...context, answers: 7 });
+    expect(first).toEqual({ kind: 'again', tried: { failed: 0, busy: 0, lostAt: 7 }, afterMs: 0 });
+    const tried = { failed: 0, busy: 0, lostAt: 7 };
+    expect(verdictOn(lost, { ...context, tried, answers: 7 })).toMatchObject({ tried: { failed: 0 } });
+    expect(verdictOn(lost, { ...context, tried, answers: 8 })).toMatchObject({ tried: { failed: 1, lostAt: 8 } });
+    expect(verdictOn(lost, { ...context, tried, answers: 7, isProbe: true })).toMatchObject({ tried: { failed: 1 } });
+    expect(verdictOn(lost, { ...context, tried: { ...tried, failed: 1 }, answers: 8 }).kind).toBe('settle');
   });
 
   it('settles when the deadline comes before the next attempt', () => {

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { type TokenUsage } from '../../core/jobs/batch-job.js';
 import { type AttemptCount, type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { type Maker } from '../finalize/result-files.js';
@@ -6,9 +7,10 @@ import { type InputLines } from './input-lines.js';
 import { type Answer } from './line-answer.js';
 import { type LineLane, type LineTicket } from './line-lane.js';
 import { LineProblem } from './line-problem.js';
+import { type LineTarget } from './line-target.js';
 import { lineParts, prepareLine } from './line-request.js';
 import { type LineResult, resultOf, unanswered } from './line-result.js';
-import { isGood, isTrouble, verdictOn } from './line-verdict.js';
+import { failureCauseOf, isGood, isTrouble, type TargetStanding, verdictOn } from './line-verdict.js';
 import { type SpeechAnswer } from './speech-answer.js';
 import { type TargetResolver } from './target-resolver.js';
 
@@ -34,6 +36,8 @@ export interface LineEvents {
 
 /** One attempt at one line: read, send, judge. */
 export class LineSender {
+  readonly #logger = new Logger('BatchTargets');
+
   constructor(
     private readonly targets: TargetResolver,
     private readonly audio: AudioUpload,
@@ -58,10 +62,12 @@ export class LineSender {
         signal,
       });
       const startedMs = performance.now();
+      const isProbe = lane.gate.isAway;
       const requestId = `${job.id}-${ticket.index}`;
       const answer = await target.exchange({ ...prepared.request, requestId, tenant: job.tenant, signal });
       this.events.attempted(lane.model, (performance.now() - startedMs) / 1000);
-      const again = this.#judge(answer, attempt, target.spec.retries);
+      this.#tell(lane, target, answer);
+      const again = this.#judge(answer, attempt, { limits: target.spec.retries, isProbe });
       if (again) return again;
       const { wantsBase64 } = prepared;
       const settled = await resultOf(answer, { maker, parts, wantsBase64, speech: this.speech });
@@ -75,25 +81,41 @@ export class LineSender {
   }
 
   /** @returns undefined: the answer is the line's result */
-  #judge(answer: Answer, { maker: { job }, lane, ticket }: Attempt, limits: RetryLimits): AttemptOutcome | undefined {
-    tell(lane, answer);
+  #judge(
+    answer: Answer,
+    { maker: { job }, lane, ticket }: Attempt,
+    { limits, isProbe }: { limits: RetryLimits } & Pick<TargetStanding, 'isProbe'>,
+  ): AttemptOutcome | undefined {
     const clock = { nowMs: Date.now(), deadlineMs: job.expiresAtMs };
-    const verdict = verdictOn(answer, { tried: ticket.tried, limits, ...clock });
+    const { answers } = lane.gate;
+    const verdict = verdictOn(answer, { tried: ticket.tried, limits, answers, isProbe, ...clock });
     if (verdict.kind === 'settle') return undefined;
     this.events.retried(lane.model, reasonOf(answer));
     return verdict;
   }
+
+  /** The model's slots follow how its target stands; while all its addresses are away, lines wait. */
+  #tell({ gate, model }: LineLane, target: LineTarget, answer: Answer): void {
+    const nowMs = performance.now();
+    const waitMs = answer.kind === 'answer' ? answer.retryAfterMs : undefined;
+    if (failureCauseOf(answer) === 'away') {
+      if (answer.kind === 'answer') gate.troubled(nowMs);
+      if (target.isReachable(nowMs)) return;
+      if (gate.away(nowMs, waitMs))
+        this.#logger.warn(
+          { model, target: target.name, reason: reasonOf(answer) },
+          'the target is away; its lines wait',
+        );
+      return;
+    }
+    if (answer.kind !== 'transport' && gate.answered())
+      this.#logger.log({ model, target: target.name }, 'the target is back');
+    if (isTrouble(answer)) gate.troubled(nowMs, waitMs);
+    else if (isGood(answer)) gate.succeeded();
+  }
 }
 
 const result = (line: LineResult): AttemptOutcome => ({ kind: 'result', result: line });
-
-/** The model's slots follow how its target stands. */
-function tell({ gate }: LineLane, answer: Answer): void {
-  if (isTrouble(answer)) {
-    const waitMs = answer.kind === 'answer' ? answer.retryAfterMs : undefined;
-    gate.troubled(performance.now(), waitMs);
-  } else if (isGood(answer)) gate.succeeded();
-}
 
 const reasonOf = (answer: Answer): string =>
   answer.kind === 'answer' ? String(answer.status) : answer.kind === 'transport' ? answer.cause : answer.kind;

@@ -24,7 +24,7 @@ describe('LineTarget', () => {
 
   function open(requestTimeoutMs = 60_000): LineTarget {
     const spec = {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      urls: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`],
       requestTimeoutMs,
       retries: { attempts: 1, busyAttempts: 1, initialMs: 1, maxMs: 1 },
       tls: { insecureSkipVerify: false },

@@ -1,34 +1,56 @@
+import { Absence, type ProbePauses } from '../../core/jobs/absence.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
 
-/** The slots of one model at one target: as many as it stands (AIMD), none while it asked to wait (`Retry-After`). */
+/**
+ * The slots of one model at one target: as many as it stands (AIMD), none while it asked to wait (`Retry-After`), and a single
+ * probing line at a time while it is away, until it answers one.
+ */
 export class TargetGate {
   readonly limit: ConcurrencyLimit;
+  readonly #absence: Absence;
   #inFlight = 0;
-  #closedUntilMs = 0;
+  #isProbing = false;
+  #busyUntilMs = 0;
+  #answers = 0;
 
-  constructor(most: number) {
+  constructor(most: number, pauses: ProbePauses) {
     this.limit = new ConcurrencyLimit(most);
+    this.#absence = new Absence(pauses);
   }
 
   get inFlight(): number {
     return this.#inFlight;
   }
 
+  /** The target did not answer the last line that was sent; the next one goes alone. */
+  get isAway(): boolean {
+    return this.#absence.isAway;
+  }
+
+  /** How often the target answered. */
+  get answers(): number {
+    return this.#answers;
+  }
+
   /** Monotonic milliseconds; 0: open. */
   get closedUntilMs(): number {
-    return this.#closedUntilMs;
+    return Math.max(this.#busyUntilMs, this.#absence.untilMs);
   }
 
   isOpen(nowMs: number): boolean {
-    return this.#inFlight < this.limit.current && nowMs >= this.#closedUntilMs;
+    if (nowMs < this.closedUntilMs) return false;
+    return this.isAway ? !this.#isProbing : this.#inFlight < this.limit.current;
   }
 
-  acquire(): void {
+  /** @returns how to give the slot back */
+  acquire(): () => void {
+    const isProbe = this.isAway;
+    if (isProbe) this.#isProbing = true;
     this.#inFlight += 1;
-  }
-
-  release(): void {
-    this.#inFlight -= 1;
+    return () => {
+      if (isProbe) this.#isProbing = false;
+      this.#inFlight -= 1;
+    };
   }
 
   succeeded(): void {
@@ -38,6 +60,21 @@ export class TargetGate {
   /** 429 or 5xx. @param waitMs what the target asked to wait */
   troubled(nowMs: number, waitMs = 0): void {
     this.limit.troubled();
-    this.#closedUntilMs = Math.max(this.#closedUntilMs, nowMs + waitMs);
+    this.#busyUntilMs = Math.max(this.#busyUntilMs, nowMs + waitMs);
+  }
+
+  /** Nobody answers there. @returns true when that is news */
+  away(nowMs: number, waitMs = 0): boolean {
+    const isNews = !this.isAway;
+    this.#absence.failed(nowMs, waitMs);
+    return isNews;
+  }
+
+  /** An answer, whatever it says. @returns true when the target was away before */
+  answered(): boolean {
+    const isNews = this.isAway;
+    this.#absence.returned();
+    this.#answers += 1;
+    return isNews;
   }
 }

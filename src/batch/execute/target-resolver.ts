@@ -47,11 +47,11 @@ function sameTarget(a: TargetSpec, b: TargetSpec): boolean {
 /** The gateway, at BATCH priority. */
 export function gatewayTarget(
   { batch }: Settings,
-  url: string,
+  urls: readonly string[],
   authorization: (tenant: string) => string | undefined,
 ): TargetSpec {
   return {
-    url: url.replace(/\/+$/, ''),
+    urls,
     requestTimeoutMs: batch.requestTimeoutMs,
     retries: {
       attempts: batch.attempts,

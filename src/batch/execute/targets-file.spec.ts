@@ -35,7 +35,7 @@ describe('the targets file', () => {
     );
     if (targets.kind !== 'global') throw new Error('not global');
     expect(targets.target).toMatchObject({
-      url: 'https://h:1/x',
+      urls: ['https://h:1/x'],
       requestTimeoutMs: 300_000,
       retries: { attempts: 4, busyAttempts: 7, initialMs: 500, maxMs: 3_600_000 },
       tls: { insecureSkipVerify: true },

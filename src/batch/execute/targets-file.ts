@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../../platform/config/config-problem.js';
 import { type TargetSpec } from './line-target.js';
+import { addressesOf, isAddress } from './target-addresses.js';
 
 /** As written: one target for all models, or one per model (seeds/batch-processor "Gateway Routing"). */
 export type Targets =
@@ -63,11 +64,12 @@ function targetOf(fields: Fields, options: TargetsFileOptions, note: Note): Targ
   for (const name of Object.keys(fields))
     if (![...REQUIRED, ...OPTIONAL].includes(name as Field)) note(`\`${name}\`: no such field`);
   for (const name of REQUIRED) if (fields[name] === undefined) note(`\`${name}\` is missing; nothing is inherited`);
-  const url = URL.parse(String(fields.url));
-  if (fields.url !== undefined && !/^https?:$/.test(url?.protocol ?? '')) note('`url` must be an http or https URL');
+  const urls = addressesOf(String(fields.url));
+  if (fields.url !== undefined && !urls.every(isAddress))
+    note('`url` must be an http or https URL, or several with commas between them');
   const bearer = keyOf(fields, options, note);
   return {
-    url: String(fields.url).replace(/\/+$/, ''),
+    urls,
     requestTimeoutMs: durationMs(fields, 'request_timeout', note),
     retries: {
       attempts: wholeNumber(fields.max_retries, note) + 1,

@@ -1,58 +1,59 @@
 import { describe, expect, it } from '@jest/globals';
-import { type AttemptFailure, isBusy, retryAfter } from './retry-policy.js';
+import { type AttemptFailure, causeOf, type FailureCause, retryAfter } from './retry-policy.js';
 
 const LIMITS = { attempts: 4, busyAttempts: 50, initialMs: 1000, maxMs: 60_000 };
 const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: 1 };
 const status = (code: number, more = {}): AttemptFailure => ({ kind: 'status', status: code, ...more });
-const decide = (failure: AttemptFailure, failed = 1, busy = 0, clock = CLOCK) =>
-  retryAfter(failure, { failed, busy }, LIMITS, clock);
+const decide = (cause: FailureCause, failed = 1, busy = 0, { askedMs = 0, clock = CLOCK, limits = LIMITS } = {}) =>
+  retryAfter({ cause, askedMs }, { failed, busy }, limits, clock);
 
-describe('retryAfter', () => {
-  it.each([409, 425, 429, 500, 502, 503])('tries again after %d', code =>
-    expect(decide(status(code)).retry).toBe(true),
-  );
-
-  it.each([400, 401, 404, 408, 413, 422, 499, 501, 504])(
-    'never after %d: the answer stands, or the work may still run',
-    code => expect(decide(status(code)).retry).toBe(false),
-  );
-
-  it('tries again when nothing was sent or the connection broke, never after a time-out', () => {
-    expect(decide({ kind: 'transport', cause: 'refused' }).retry).toBe(true);
-    expect(decide({ kind: 'transport', cause: 'lost' }).retry).toBe(true);
-    expect(decide({ kind: 'transport', cause: 'timeout' }).retry).toBe(false);
+describe('causeOf', () => {
+  it.each<[FailureCause, AttemptFailure[]]>([
+    ['line', [409, 425, 500].map(code => status(code))],
+    ['line', ['worker_lost', 'gateway_lost'].map(code => status(503, { code }))],
+    ['busy', [status(429), status(503, { code: 'queue_timeout' })]],
+    ['away', [status(502), status(503), status(503, { code: 'storage_unavailable' })]],
+    ['away', (['refused', 'lost'] as const).map(cause => ({ kind: 'transport', cause }))],
+    ['final', [400, 401, 404, 408, 413, 422, 499, 501, 504].map(code => status(code))],
+    ['final', [{ kind: 'transport', cause: 'timeout' }]],
+  ])('is %s', (cause, failures) => {
+    expect(failures.map(causeOf)).toEqual(failures.map(() => cause));
   });
 
   it('obeys x-should-retry in both directions', () => {
-    expect(decide(status(503, { shouldRetry: false })).retry).toBe(false);
-    expect(decide(status(400, { shouldRetry: true })).retry).toBe(true);
+    expect(causeOf(status(503, { shouldRetry: false }))).toBe('final');
+    expect(causeOf(status(400, { shouldRetry: true }))).toBe('line');
   });
+});
+
+describe('retryAfter', () => {
+  it('never tries again what is final', () => expect(decide('final').retry).toBe(false));
 
   it('doubles from 1 s to 60 s, with jitter down to half', () => {
-    const waits = [1, 2, 3].map(failed => decide(status(500), failed));
+    const waits = [1, 2, 3].map(failed => decide('line', failed));
     expect(waits).toEqual([1000, 2000, 4000].map(afterMs => ({ retry: true, afterMs })));
-    expect(decide(status(429), 0, 20)).toEqual({ retry: true, afterMs: 60_000 });
-    expect(decide(status(500), 1, 0, { ...CLOCK, random: 0 })).toEqual({ retry: true, afterMs: 500 });
+    expect(decide('busy', 0, 20)).toEqual({ retry: true, afterMs: 60_000 });
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, random: 0 } })).toEqual({ retry: true, afterMs: 500 });
   });
 
   it('never comes before the target asked for', () => {
-    expect(decide(status(429, { retryAfterMs: 90_000 }))).toEqual({ retry: true, afterMs: 90_000 });
-    expect(decide(status(500, { retryAfterMs: 10 }), 3)).toEqual({ retry: true, afterMs: 4000 });
+    expect(decide('busy', 1, 0, { askedMs: 90_000 })).toEqual({ retry: true, afterMs: 90_000 });
+    expect(decide('line', 3, 0, { askedMs: 10 })).toEqual({ retry: true, afterMs: 4000 });
   });
 
-  it('ends after 4 failures, counting meetings with a busy target apart', () => {
-    expect(decide(status(500), 4).retry).toBe(false);
-    expect(decide(status(429), 3, 49).retry).toBe(true);
-    expect(decide(status(429), 0, 50).retry).toBe(false);
+  it('ends after 4 failures, counting meetings with a busy target apart, without limit where that is 0', () => {
+    expect(decide('line', 4).retry).toBe(false);
+    expect(decide('busy', 3, 49).retry).toBe(true);
+    expect(decide('busy', 0, 50).retry).toBe(false);
+    expect(decide('busy', 0, 5000, { limits: { ...LIMITS, busyAttempts: 0 } }).retry).toBe(true);
+  });
+
+  it('leaves a line whose target is away to the gate, as often as it takes', () => {
+    expect(decide('away', 3, 1000)).toEqual({ retry: true, afterMs: 0 });
   });
 
   it('ends when the deadline of the job comes before the next attempt', () => {
-    expect(decide(status(500), 1, 0, { ...CLOCK, deadlineMs: 1000 }).retry).toBe(false);
-    expect(decide(status(500), 1, 0, { ...CLOCK, deadlineMs: 1001 }).retry).toBe(true);
-  });
-
-  it('calls 429 and 503 busy', () => {
-    expect([429, 503, 500, 502].map(code => isBusy(status(code)))).toEqual([true, true, false, false]);
-    expect(isBusy({ kind: 'transport', cause: 'lost' })).toBe(false);
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1000 } }).retry).toBe(false);
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } }).retry).toBe(true);
   });
 });

@@ -3,6 +3,8 @@ export type AttemptFailure =
   | {
       readonly kind: 'status';
       readonly status: number;
+      /** `error.code` of the answer. */
+      readonly code?: string;
       /** From `retry-after-ms` or `Retry-After`. */
       readonly retryAfterMs?: number;
       /** From `x-should-retry`: the target knows better. */
@@ -12,50 +14,69 @@ export type AttemptFailure =
   | { readonly kind: 'transport'; readonly cause: 'refused' | 'lost' | 'timeout' };
 
 export interface RetryLimits {
-  /** Attempts at one line in all, those that met a busy target left out (seeds/batch-processor: max_retries 3, so 4). */
+  /** Attempts at one line that the target answered (seeds/batch-processor: max_retries 3, so 4). */
   readonly attempts: number;
-  /** Attempts that may meet a busy target (429, 503): back-off and the limit of AIMD slow them down. */
+  /** Attempts that may meet a busy target; 0 = unlimited. Back-off and the limit of AIMD slow them down. */
   readonly busyAttempts: number;
   readonly initialMs: number;
   readonly maxMs: number;
 }
 
 export interface AttemptCount {
-  /** Attempts so far that failed. */
+  /** Attempts so far that failed because of the line. */
   readonly failed: number;
   /** Attempts so far that met a busy target. */
   readonly busy: number;
+  /** Answers of the target when the connection broke under this line; absent: it never did. */
+  readonly lostAt?: number;
 }
+
+/**
+ * Why an attempt failed. `away`: the target is not there, and no line is tried until it is. `busy`: it has no room now. `line`: it
+ * answered this line, and may answer otherwise the next time. `final`: the answer stands, or the work may still run.
+ */
+export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
 export type RetryDecision = { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
 
-const BUSY = new Set([429, 503]);
 /** 408 and 504 are time-outs: the work may still be running, and would be done twice. */
-const TRANSIENT = new Set([409, 425, 500, 502, ...BUSY]);
+const OF_THE_LINE = new Set([409, 425, 500]);
+/** Codes of 503 that tell something of the line, not of the target. */
+const GIVEN_FOR_THE_LINE = new Set(['worker_lost', 'gateway_lost']);
+const NO_SLOT_IN_TIME = 'queue_timeout';
 const STOP: RetryDecision = { retry: false };
 
-export const isBusy = (failure: AttemptFailure): boolean => failure.kind === 'status' && BUSY.has(failure.status);
+/** 429 or 5xx: fewer lines at the same time do the target good. */
+export const isOverload = ({ status }: { readonly status: number }): boolean => status === 429 || status >= 500;
+
+export function causeOf(failure: AttemptFailure): FailureCause {
+  if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';
+  const { status, code = '', shouldRetry } = failure;
+  if (shouldRetry === false) return 'final';
+  if (status === 429) return 'busy';
+  if (status === 502 || status === 503) {
+    if (GIVEN_FOR_THE_LINE.has(code)) return 'line';
+    return code === NO_SLOT_IN_TIME ? 'busy' : 'away';
+  }
+  return shouldRetry || OF_THE_LINE.has(status) ? 'line' : 'final';
+}
 
 /**
- * Whether a line is tried again, and when: exponential back-off with full jitter, never before the target asked for, never
- * when the deadline comes first (issue: "no blind retry of time-outs").
+ * When a line is tried again: at once when its target is away, since its gate says when; else after exponential back-off with full
+ * jitter, never before the target asked for, never when the deadline comes first (issue: "no blind retry of time-outs").
  * @param count attempts so far, this one included. @param random 0..1
  */
 export function retryAfter(
-  failure: AttemptFailure,
+  { cause, askedMs = 0 }: { readonly cause: FailureCause; readonly askedMs?: number },
   count: AttemptCount,
   limits: RetryLimits,
   clock: { readonly nowMs: number; readonly deadlineMs: number; readonly random: number },
 ): RetryDecision {
-  if (!worthwhile(failure) || count.failed >= limits.attempts || count.busy >= limits.busyAttempts) return STOP;
+  if (cause === 'final' || count.failed >= limits.attempts) return STOP;
+  if (cause === 'away') return { retry: true, afterMs: 0 };
+  if (limits.busyAttempts > 0 && count.busy >= limits.busyAttempts) return STOP;
   const tries = count.failed + count.busy;
   const ceilingMs = Math.min(limits.maxMs, limits.initialMs * 2 ** Math.min(tries - 1, 30));
-  const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
   const afterMs = Math.max(askedMs, ceilingMs * (0.5 + clock.random / 2));
   return clock.nowMs + afterMs < clock.deadlineMs ? { retry: true, afterMs } : STOP;
-}
-
-function worthwhile(failure: AttemptFailure): boolean {
-  if (failure.kind === 'transport') return failure.cause !== 'timeout';
-  return failure.shouldRetry ?? TRANSIENT.has(failure.status);
 }

@@ -188,12 +188,25 @@ export const SETTINGS_TABLE = {
     'strict',
     'strict: a bad line fails the batch; lenient: it goes to the error file. `metadata.validation` of a batch wins.',
   ),
-  'batch.gateway_url': text('', 'Gateway that lines are sent to; empty: server.host and server.port.'),
+  'batch.gateway_url': text(
+    '',
+    'Gateways that lines are sent to, comma-separated: those that are reachable share them; empty: server.host and server.port.',
+  ),
   'batch.targets_file': text('', 'Other targets than the gateway: one for all models, or one per model (YAML).'),
   'batch.secrets_dir': text('/etc/.secrets', 'Folder of the keys that `api_key_name` in the targets file names.'),
   'batch.request_timeout_ms': ms(600_000, 1, DAY_MS, 'Limit of one attempt at a line, at the gateway as target.'),
-  'batch.attempts': count(4, 1, 1000, 'Attempts at a line, at the gateway as target; those it was too busy for aside.'),
-  'batch.busy_attempts': count(1000, 1, 1_000_000, 'Attempts at a line that may meet a busy target (429, 503).'),
+  'batch.attempts': count(
+    4,
+    1,
+    1000,
+    'Attempts at a line that the gateway answered with a failure of the line; while it is busy or away, lines wait.',
+  ),
+  'batch.busy_attempts': count(
+    0,
+    0,
+    1_000_000,
+    'Attempts at a line that may meet a busy target (429, queue_timeout); 0 = unlimited, until the deadline.',
+  ),
   'batch.backoff_min_ms': ms(1000, 1, DAY_MS, 'First pause before a line is tried again; doubles.'),
   'batch.backoff_max_ms': ms(
     60_000,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
@@ -100,8 +100,10 @@ describe('processors that share a bucket and a database but no disk', () => {
     await yard.until(job.id, '300 lines', ({ counts }) => counts.completed >= 300);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
-    await mkdir(join(yard.folder, 'elsewhere'));
-    yard.start({ 'data.dir': join(yard.folder, 'elsewhere') });
+    const elsewhere = join(yard.folder, 'elsewhere');
+    await mkdir(elsewhere);
+    await symlink(join(yard.dataDir, 'switchyard.db'), join(elsewhere, 'switchyard.db'));
+    yard.start({ 'data.dir': elsewhere });
     expect((await yard.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(yard, job.id, ids(600));
     expect(target.calls.length).toBeLessThan(900);
