@@ -8,6 +8,7 @@ import { EMPTY } from 'rxjs';
 import { median } from './support/percentiles.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { aKey } from '../support/requests.js';
 
 const QUEUED = 100_000;
 const MODELS = 100;
@@ -68,6 +69,7 @@ function fullYard(maxBatch: number): Yard {
     const index = (made += 1);
     return {
       id: `req_${index}`,
+      key: aKey(`req_${index}`),
       model: models[(index * 31) % MODELS] ?? '',
       priority: index % 10 === 0 ? RequestPriority.REALTIME : RequestPriority.BATCH,
       bytes: 100_000,
@@ -100,7 +102,7 @@ function cancelPerSecond(): number {
   return perSecond(() => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     const place = seed % QUEUED;
-    const withdrawn = dispatcher.withdraw(waiting[place] ?? '');
+    const withdrawn = dispatcher.withdraw(aKey(waiting[place] ?? ''));
     const request = nextRequest();
     dispatcher.submit(request, 0);
     waiting[place] = request.id;

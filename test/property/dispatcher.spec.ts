@@ -10,7 +10,7 @@ import { AgingTurns } from '../../src/core/shared/aging-turns.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher, type Plan } from '../support/marble-yard.js';
-import { aRequest } from '../support/requests.js';
+import { aKey, aRequest } from '../support/requests.js';
 
 const AGING_MS = 200;
 const PATIENCE_MS = 500;
@@ -62,8 +62,8 @@ class Yard {
     }
     this.accepted += 1;
     this.lives.set(id, new RequestLifecycle(request));
-    this.cancellation.register(id, { model, priority });
-    this.latency.start(id, nowMs);
+    this.cancellation.register(aKey(id), { model, priority });
+    this.latency.start(aKey(id), nowMs);
   }
 
   /** One turn of the loop; afterwards nothing that may go now is left. */
@@ -81,8 +81,8 @@ class Yard {
     this.#checkPlan(plan);
     for (const { request, lease, batchWaitMs } of plan.members) {
       this.lives.get(request.id)?.leased(plan.workerId);
-      this.cancellation.inFlight(request.id, plan.workerId);
-      this.latency.dequeued(request.id, this.nowMs, batchWaitMs);
+      this.cancellation.inFlight(aKey(request.id), plan.workerId);
+      this.latency.dequeued(aKey(request.id), this.nowMs, batchWaitMs);
       expect(batchWaitMs).toBeLessThanOrEqual(this.nowMs - request.enqueuedAtMs);
       expect(this.leases.has(request.id)).toBe(false);
       this.leases.set(request.id, lease);
@@ -153,20 +153,20 @@ class Yard {
     const life = this.lives.get(id);
     if (life?.state === 'leased' && life.attempts < 2) {
       life.requeued();
-      this.cancellation.requeued(id);
-      this.latency.requeued(id);
+      this.cancellation.requeued(aKey(id));
+      this.latency.requeued(aKey(id));
       this.#yard.dispatcher.requeue(life.request);
     } else this.settle(id, failed('worker_lost'));
     this.#release(id);
   }
 
   cancel(id: string): void {
-    const outcome = this.cancellation.cancel(id);
+    const outcome = this.cancellation.cancel(aKey(id));
     const life = this.lives.get(id);
     expect(outcome.found).toBe(life !== undefined && life.state !== 'settled');
     if (!outcome.found) return;
     expect(outcome.stage).toBe(life?.state === 'queued' ? 'queued' : 'in_flight');
-    if (outcome.stage === 'queued') expect(this.#yard.dispatcher.withdraw(id)?.id).toBe(id);
+    if (outcome.stage === 'queued') expect(this.#yard.dispatcher.withdraw(aKey(id))?.id).toBe(id);
     this.settle(id, CANCELLED);
   }
 
@@ -178,8 +178,8 @@ class Yard {
   settle(id: string, settlement: Settlement<string>): void {
     if (this.lives.get(id)?.settle(settlement) !== true) return;
     this.settled += 1;
-    this.cancellation.unregister(id);
-    expect(this.latency.complete(id, this.nowMs)).toBeDefined();
+    this.cancellation.unregister(aKey(id));
+    expect(this.latency.complete(aKey(id), this.nowMs)).toBeDefined();
   }
 
   #release(id: string): void {

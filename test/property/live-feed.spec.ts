@@ -5,6 +5,9 @@ import { LiveView } from '../../src/contracts/events/live-view.js';
 import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';
 import { stateChange } from '../../src/gateway/realtime/live-feed/live-workers.js';
 import { LiveLedger } from '../../src/gateway/realtime/live-feed/live-ledger.js';
+import { aKey } from '../support/requests.js';
+
+const named = (requestId: string) => ({ key: aKey(requestId), requestId });
 
 const MODELS = ['a', 'b'];
 const STEPS = ['accept', 'lease', 'requeue', 'cancel', 'settle', 'reject', 'tell', 'lose'] as const;
@@ -34,11 +37,11 @@ class History {
   event({ step, pick, realtime }: Step): DispatchEvent | undefined {
     const model = MODELS[pick % MODELS.length]!;
     const priority = realtime ? 'realtime' : 'batch';
-    if (step === 'reject') return { requestId: 'x', model, priority, atMs: 0, type: 'rejected', code: 'queue_full' };
+    if (step === 'reject') return { ...named('x'), model, priority, atMs: 0, type: 'rejected', code: 'queue_full' };
     if (step === 'accept') {
       const id = `r${this.#made++}`;
       this.#live.push({ id, model, priority, running: false });
-      return { requestId: id, model, priority, atMs: 0, type: 'accepted', bytes: 1 };
+      return { ...named(id), model, priority, atMs: 0, type: 'accepted', bytes: 1 };
     }
     const wanted = step === 'lease' ? false : step === 'requeue' ? true : undefined;
     const able = this.#live.filter(({ running }) => wanted === undefined || running === wanted);
@@ -47,7 +50,7 @@ class History {
   }
 
   #change(step: Step['step'], chosen: { id: string; model: string; priority: 'realtime' | 'batch'; running: boolean }) {
-    const base = { requestId: chosen.id, model: chosen.model, priority: chosen.priority, atMs: 0 };
+    const base = { ...named(chosen.id), model: chosen.model, priority: chosen.priority, atMs: 0 };
     switch (step) {
       case 'lease':
         chosen.running = true;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
-import { aRequest } from '../support/requests.js';
+import { aKey, aRequest } from '../support/requests.js';
 
 const AGING_MS = 100;
 type Request = ScheduledRequest<undefined>;
@@ -175,7 +175,7 @@ const restore = fc.constant(
 const remove = fc.nat(100).map(seed =>
   step('remove one', (model, { queue }) => {
     const victim = model.requests[seed % Math.max(1, model.requests.length)];
-    expect(queue.remove(victim?.id ?? 'nobody')).toBe(victim);
+    expect(queue.remove(aKey(victim?.id ?? 'nobody'))).toBe(victim);
     if (victim !== undefined) model.remove(victim.id);
   }),
 );

@@ -27,6 +27,7 @@ import {
   textToSpeechDefinition,
   type TextToSpeechServer,
 } from '../../src/contracts/grpc/tts.codec.js';
+import { callersId } from '../../src/core/request/request-key.js';
 import { DomainError, isErrorCode } from '../../src/core/shared/domain-error.js';
 
 /** Sent as the prompt (or the text) of a request: tells the fixture what to do with it. */
@@ -103,8 +104,9 @@ export class FixtureWorker extends EventEmitter {
     FixtureWorker.started.delete(this);
   }
 
-  release(requestId: string): void {
-    this.#held.get(requestId)?.release();
+  /** @param id the caller's, or the whole key where several tenants use one id */
+  release(id: string): void {
+    for (const [key, { release }] of this.#held) if (key === id || callersId(key) === id) release();
   }
 
   releaseAll(): void {
@@ -112,7 +114,7 @@ export class FixtureWorker extends EventEmitter {
   }
 
   get holding(): string[] {
-    return [...this.#held.keys()];
+    return [...this.#held.keys()].map(callersId);
   }
 
   /** Resolves once `count` requests have arrived in all. */
@@ -146,8 +148,8 @@ export class FixtureWorker extends EventEmitter {
   #control(): Pick<SpeechToTextServer, 'cancel' | 'health'> {
     return {
       cancel: ({ request: { requestId } }, answer) => {
-        this.cancelled.push(requestId);
-        this.emit('cancelled', requestId);
+        this.cancelled.push(callersId(requestId));
+        this.emit('cancelled', callersId(requestId));
         if (this.ignoreCancel) return;
         const held = this.#held.get(requestId);
         held?.cancel();
@@ -198,10 +200,10 @@ export class FixtureWorker extends EventEmitter {
 
   async #perform(requestId: string, text: string): Promise<void> {
     const [verb, argument = ''] = text.split(':');
-    this.received.push(requestId);
+    this.received.push(callersId(requestId));
     const held =
       verb === 'hold' || verb === 'deaf' || verb === 'sayAndHold' ? this.#hold(requestId, verb === 'deaf') : undefined;
-    this.emit('received', requestId);
+    this.emit('received', callersId(requestId));
     await held;
     for (let line = 0; verb === 'flood' && line < Number(argument); line += 1) {
       if (!process.stderr.write(`native library says ${line}\n`)) await once(process.stderr, 'drain');

@@ -18,6 +18,7 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
 import { leftover } from './leftovers.js';
+import { aKey } from './requests.js';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -95,6 +96,7 @@ let made = 0;
 export function request(payload: WorkerTask, id = `r-${++made}`): ScheduledRequest<WorkerTask> {
   return {
     id,
+    key: aKey(id),
     model: 'm',
     priority: RequestPriority.BATCH,
     bytes: 0,

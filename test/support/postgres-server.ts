@@ -55,6 +55,15 @@ export class PostgresServer implements AsyncDisposable {
     await this.#end('SIGQUIT');
   }
 
+  /** The server and its sessions take connections and answer nothing, as on a machine that hangs. */
+  freeze(): void {
+    this.#signalAll('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#signalAll('SIGCONT');
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end('SIGINT');
     rmSync(this.folder, { recursive: true, force: true });
@@ -67,6 +76,13 @@ export class PostgresServer implements AsyncDisposable {
     const exited = once(server, 'exit');
     server.kill(signal);
     await exited;
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    const pid = this.#server?.pid;
+    if (pid === undefined) throw new Error('PostgreSQL does not run');
+    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+    for (const one of [pid, ...children.split('\n').filter(Boolean).map(Number)]) process.kill(one, signal);
   }
 
   #accepts(): boolean {

@@ -1,5 +1,11 @@
+import { type RequestKey, requestKey, type RequestRef } from '../../src/core/request/request-key.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+
+export const aKey = (id: string, tenant?: string): RequestKey => requestKey({ tenant, id });
+
+/** As its caller names it; of the default tenant unless told otherwise. */
+export const aRef = (id: string, tenant?: string): RequestRef => ({ tenant, id });
 
 /** A BATCH request of model `m` enqueued at 0 ms with 120 s to wait, unless told otherwise. */
 export function aRequest(
@@ -9,6 +15,7 @@ export function aRequest(
   const enqueuedAtMs = overrides.enqueuedAtMs ?? 0;
   return {
     id,
+    key: aKey(id, overrides.tenant),
     model: 'm',
     priority: RequestPriority.BATCH,
     bytes: 1,

@@ -1,5 +1,6 @@
 import { ChurnMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
+import { callersId, type RequestKey } from '../request/request-key.js';
 import { type RequestPriority } from '../request/request-priority.js';
 
 export type CancelStage = 'queued' | 'in_flight';
@@ -29,7 +30,7 @@ interface Tracked extends CancelInfo {
  * scheduler acts. Cancelling removes the entry, so a second cancel finds nothing, and neither does one after completion.
  */
 export class CancellationManager {
-  readonly #tracked = new ChurnMap<string, Tracked>();
+  readonly #tracked = new ChurnMap<RequestKey, Tracked>();
 
   /** Requests that can still be cancelled. */
   get size(): number {
@@ -37,40 +38,41 @@ export class CancellationManager {
   }
 
   /** Starts tracking as queued. Throws `duplicate_request_id` while one of that id is tracked. */
-  register(id: string, info: CancelInfo): void {
-    if (this.#tracked.has(id)) throw new DomainError('duplicate_request_id', `Request ${id} is still running.`);
-    this.#tracked.set(id, { model: info.model, priority: info.priority, workerId: undefined });
+  register(key: RequestKey, info: CancelInfo): void {
+    if (this.#tracked.has(key))
+      throw new DomainError('duplicate_request_id', `Request ${callersId(key)} is still running.`);
+    this.#tracked.set(key, { model: info.model, priority: info.priority, workerId: undefined });
   }
 
   /** The request is at a worker now. No-op once cancelled or done. */
-  inFlight(id: string, workerId: string): void {
-    const tracked = this.#tracked.get(id);
+  inFlight(key: RequestKey, workerId: string): void {
+    const tracked = this.#tracked.get(key);
     if (tracked !== undefined) tracked.workerId = workerId;
   }
 
   /** The request waits again: its worker died (D-06). No-op once cancelled or done. */
-  requeued(id: string): void {
-    const tracked = this.#tracked.get(id);
+  requeued(key: RequestKey): void {
+    const tracked = this.#tracked.get(key);
     if (tracked !== undefined) tracked.workerId = undefined;
   }
 
   /** The request ended by itself. No-op once cancelled. */
-  unregister(id: string): void {
-    this.#tracked.delete(id);
+  unregister(key: RequestKey): void {
+    this.#tracked.delete(key);
   }
 
   /** Says where to stop it and forgets it. */
-  cancel(id: string): CancelOutcome {
-    const tracked = this.#tracked.get(id);
+  cancel(key: RequestKey): CancelOutcome {
+    const tracked = this.#tracked.get(key);
     if (tracked === undefined) return { found: false };
-    this.#tracked.delete(id);
+    this.#tracked.delete(key);
     const { workerId } = tracked;
     return workerId === undefined ? { found: true, stage: 'queued' } : { found: true, stage: 'in_flight', workerId };
   }
 
-  /** Ids that match, oldest first. */
-  ids(filter: CancelFilter = {}): string[] {
-    return [...this.#tracked].filter(([, tracked]) => matches(tracked, filter)).map(([id]) => id);
+  /** Keys of those that match, oldest first. */
+  keys(filter: CancelFilter = {}): RequestKey[] {
+    return [...this.#tracked].filter(([, tracked]) => matches(tracked, filter)).map(([key]) => key);
   }
 }
 

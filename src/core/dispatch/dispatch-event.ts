@@ -1,4 +1,5 @@
 import { type ErrorCode } from '../shared/domain-error.js';
+import { type RequestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
 import { type LatencyPhases } from '../latency/latency-summary.js';
@@ -7,6 +8,9 @@ import { type WindowReason } from './dispatch-plan.js';
 export { type LatencyPhases };
 
 interface EventBase {
+  /** Of the tenant and `requestId`: what listeners keep requests by (D-31). */
+  readonly key: RequestKey;
+  /** As its caller knows it. */
   readonly requestId: string;
   readonly model: string;
   readonly priority: PriorityLabel;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aDispatcher, describePlan, type YardOptions } from '../../../test/support/marble-yard.js';
-import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
+import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type Dispatcher } from './dispatcher.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 
@@ -229,8 +229,8 @@ describe('Dispatcher, wakes', () => {
 describe('Dispatcher, leaving the queue', () => {
   it('withdraws a waiting request once', () => {
     batch('a');
-    expect(dispatcher.withdraw('a')?.id).toBe('a');
-    expect(dispatcher.withdraw('a')).toBeUndefined();
+    expect(dispatcher.withdraw(aKey('a'))?.id).toBe('a');
+    expect(dispatcher.withdraw(aKey('a'))).toBeUndefined();
     workers.add('m');
     expect(plansAt(1_000)).toEqual([]);
   });
@@ -249,7 +249,7 @@ describe('Dispatcher, admission', () => {
     expect(batch('a')).toEqual({ accepted: true });
     const refused = batch('b');
     expect(refused).toMatchObject({ accepted: false, error: { code: 'queue_full', retryAfterMs: 5_000 } });
-    expect([queue.depth, queue.has('b')]).toEqual([1, false]);
+    expect([queue.depth, queue.has(aKey('b'))]).toEqual([1, false]);
   });
 
   it('computes the time from what it dispatched: 10 per second, 100 waiting', () => {

@@ -1,5 +1,6 @@
 import { type DomainError } from '../shared/domain-error.js';
 import { type Lease } from '../shared/lease.js';
+import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
@@ -91,8 +92,8 @@ export class Dispatcher<P> {
   }
 
   /** Takes a waiting request out, for a cancel. Undefined when it does not wait (any more). */
-  withdraw(id: string): ScheduledRequest<P> | undefined {
-    return this.#deps.queue.remove(id);
+  withdraw(key: RequestKey): ScheduledRequest<P> | undefined {
+    return this.#deps.queue.remove(key);
   }
 
   /** BATCH requests that have aged since the last call: to be counted as promoted, once each (D-03). */

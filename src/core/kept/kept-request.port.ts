@@ -14,7 +14,7 @@ export interface KeptRequest {
   readonly mode: KeptMode;
   /** Route, without query. */
   readonly path: string;
-  /** Of what was asked: another one under the same name is a mistake. */
+  /** Of what was asked: another one under the same name is a mistake. Of a form, its bytes are added when all have come. */
   readonly fingerprint: string;
   /** Those that a second run needs; never credentials (LESSONS "Batch jobs"). */
   readonly headers: Readonly<Record<string, string>>;
@@ -51,6 +51,8 @@ export interface KeptLease {
 }
 
 export type KeptRef = Pick<KeptRequest, 'tenant' | 'name'>;
+/** One attempt at a request: later ones under the same name have another blob or number. */
+export type KeptAttempt = Pick<KeptRequest, 'tenant' | 'name' | 'blob' | 'attempts'>;
 
 export interface Opened {
   /** False: `request` is the one that came before. */
@@ -71,26 +73,30 @@ export interface KeptRequestStore {
   /** The latest of that id. @param tenant undefined: of anybody */
   findById(requestId: string, tenant: string | undefined): Promise<KeptRequest | undefined>;
   /** Its body is stored. False: the lease was lost. */
-  started(ref: KeptRef, owner: string): Promise<boolean>;
-  /** Prolongs everything that `owner` holds. Resolves with those that are to be cancelled. */
+  started(attempt: KeptAttempt, owner: string, fingerprint: string): Promise<boolean>;
+  /** Prolongs everything that `owner` holds, and resolves with it. */
   beat(lease: KeptLease): Promise<readonly KeptRequest[]>;
   /** False: somebody else has it, or it ended. */
-  end(ref: KeptRef, owner: string, end: KeptEnding): Promise<boolean>;
+  end(attempt: KeptAttempt, owner: string, end: KeptEnding): Promise<boolean>;
   /** As if it had never come. */
-  drop(ref: KeptRef, owner: string): Promise<void>;
+  drop(attempt: KeptAttempt, owner: string): Promise<void>;
   /** Another gateway may go on at once. */
-  release(ref: KeptRef, owner: string): Promise<void>;
+  release(attempt: KeptAttempt, owner: string): Promise<void>;
   /** One `async` request whose gateway is silent; its attempts are counted. */
   takeOver(lease: KeptLease): Promise<KeptRequest | undefined>;
   /** True when it runs, wherever. */
   requestCancel(tenant: string, requestId: string): Promise<boolean>;
   /** Removes what has expired and what was never accepted. */
   expire(nowMs: number, limit: number): Promise<readonly KeptRequest[]>;
+  /** Unix milliseconds by the clock that all gateways share: that of the database. */
+  nowMs(): Promise<number>;
   /** Those of these blobs that a row names. */
   referenced(blobs: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface KeptEnding {
+  /** Of what was asked, now that all of it was read; absent: as it was. */
+  readonly fingerprint?: string;
   readonly status: KeptEnd;
   readonly answer: KeptAnswer;
   readonly endedAtMs: number;

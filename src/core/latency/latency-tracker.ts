@@ -1,5 +1,6 @@
 import { ChurnMap } from '../shared/churn-map.js';
 import { RecentMap } from '../shared/recent-map.js';
+import { type RequestKey } from '../request/request-key.js';
 import { type LatencyPhases, type LatencyStamps, summarize } from './latency-summary.js';
 
 export interface LatencyTrackerOptions {
@@ -20,9 +21,9 @@ interface Settled {
  */
 export class LatencyTracker {
   readonly #ttlMs: number;
-  readonly #running = new ChurnMap<string, LatencyStamps>();
+  readonly #running = new ChurnMap<RequestKey, LatencyStamps>();
   /** In the order of settling. */
-  readonly #settled: RecentMap<Settled>;
+  readonly #settled: RecentMap<Settled, RequestKey>;
 
   constructor(options: LatencyTrackerOptions) {
     this.#ttlMs = options.ttlMs;
@@ -35,9 +36,9 @@ export class LatencyTracker {
   }
 
   /** Starts the clock of a request. Starting one that runs changes nothing: its age counts from the first start. */
-  start(id: string, nowMs: number): void {
-    if (this.#running.has(id)) return;
-    this.#running.set(id, {
+  start(key: RequestKey, nowMs: number): void {
+    if (this.#running.has(key)) return;
+    this.#running.set(key, {
       enqueuedAtMs: nowMs,
       dequeuedAtMs: undefined,
       batchWaitMs: 0,
@@ -47,51 +48,51 @@ export class LatencyTracker {
     });
   }
 
-  dequeued(id: string, nowMs: number, batchWaitMs: number): void {
-    const stamps = this.#running.get(id);
+  dequeued(key: RequestKey, nowMs: number, batchWaitMs: number): void {
+    const stamps = this.#running.get(key);
     if (stamps === undefined) return;
     stamps.dequeuedAtMs = nowMs;
     stamps.batchWaitMs += batchWaitMs;
   }
 
-  grpcStarted(id: string, nowMs: number): void {
-    const stamps = this.#running.get(id);
+  grpcStarted(key: RequestKey, nowMs: number): void {
+    const stamps = this.#running.get(key);
     if (stamps !== undefined) stamps.grpcStartedAtMs = nowMs;
   }
 
-  grpcEnded(id: string, nowMs: number): void {
-    const stamps = this.#running.get(id);
+  grpcEnded(key: RequestKey, nowMs: number): void {
+    const stamps = this.#running.get(key);
     if (stamps !== undefined) stamps.grpcEndedAtMs = nowMs;
   }
 
   /** The worker answered, and tells how long the request was prepared and waited for the device there. */
-  ready(id: string, readyMs: number): void {
-    const stamps = this.#running.get(id);
+  ready(key: RequestKey, readyMs: number): void {
+    const stamps = this.#running.get(key);
     if (stamps !== undefined) stamps.readyMs = readyMs;
   }
 
   /** It waits again: the stamps of the lost attempt go, its age stays (D-06). */
-  requeued(id: string): void {
-    const stamps = this.#running.get(id);
+  requeued(key: RequestKey): void {
+    const stamps = this.#running.get(key);
     if (stamps === undefined) return;
     stamps.dequeuedAtMs = stamps.grpcStartedAtMs = stamps.grpcEndedAtMs = undefined;
   }
 
   /** The request settled: its phases, once; undefined for one that is unknown or settled already. Starts its TTL. */
-  complete(id: string, nowMs: number): LatencyPhases | undefined {
-    const stamps = this.#running.get(id);
+  complete(key: RequestKey, nowMs: number): LatencyPhases | undefined {
+    const stamps = this.#running.get(key);
     if (stamps === undefined) return undefined;
-    this.#running.delete(id);
+    this.#running.delete(key);
     const phases = summarize(stamps, nowMs);
-    this.#settled.add(id, { phases, settledAtMs: nowMs });
+    this.#settled.add(key, { phases, settledAtMs: nowMs });
     return phases;
   }
 
   /** Phases reached so far, or those of a request that settled less than the TTL ago. */
-  get(id: string, nowMs: number): LatencyPhases | undefined {
-    const stamps = this.#running.get(id);
+  get(key: RequestKey, nowMs: number): LatencyPhases | undefined {
+    const stamps = this.#running.get(key);
     if (stamps !== undefined) return summarize(stamps);
-    const settled = this.#settled.get(id);
+    const settled = this.#settled.get(key);
     return settled === undefined || this.#isOver(settled, nowMs) ? undefined : settled.phases;
   }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
+import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { PriorityQueue } from './priority-queue.js';
 
 const AGING_MS = 30_000;
@@ -238,9 +238,13 @@ describe('PriorityQueue by id', () => {
   it('finds, removes and forgets by id', () => {
     batch('a', 1);
     batch('b', 2);
-    expect([queue.has('a'), queue.get('a')?.id]).toEqual([true, 'a']);
-    expect(queue.remove('a')?.id).toBe('a');
-    expect([queue.has('a'), queue.get('a'), queue.remove('a')]).toEqual([false, undefined, undefined]);
+    expect([queue.has(aKey('a')), queue.get(aKey('a'))?.id]).toEqual([true, 'a']);
+    expect(queue.remove(aKey('a'))?.id).toBe('a');
+    expect([queue.has(aKey('a')), queue.get(aKey('a')), queue.remove(aKey('a'))]).toEqual([
+      false,
+      undefined,
+      undefined,
+    ]);
     expect(takeAll(10)).toBe('b');
   });
 
@@ -248,7 +252,7 @@ describe('PriorityQueue by id', () => {
     batch('a', 1, 'm1');
     batch('c', 5, 'm1');
     batch('b', 2, 'm2');
-    queue.remove('a');
+    queue.remove(aKey('a'));
     expect(takeAll(10)).toBe('bc');
   });
 
@@ -257,7 +261,7 @@ describe('PriorityQueue by id', () => {
     expect(() => realtime('a', 2)).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
     expect(() => queue.restore(aRequest('a'))).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
     expect(queue.depth).toBe(1);
-    queue.remove('a');
+    queue.remove(aKey('a'));
     batch('a', 3);
     expect(takeAll(10)).toBe('a');
   });
@@ -280,7 +284,7 @@ describe('PriorityQueue counts', () => {
     queue.enqueue(aRequest('b', { bytes: 10 }));
     queue.enqueue(aRealtimeRequest('c', { bytes: 10, queueDeadlineMs: 5 }));
     queue.expired(5);
-    queue.remove('b');
+    queue.remove(aKey('b'));
     takeOne(10);
     expect([queue.depth, queue.bytes, queue.depthByPriority()]).toEqual([0, 0, { realtime: 0, batch: 0 }]);
     expect([queue.depthOf('m'), queue.models()]).toEqual([{ realtime: 0, batch: 0, bytes: 0 }, []]);

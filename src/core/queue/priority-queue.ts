@@ -1,5 +1,6 @@
 import { ChurnMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
+import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
@@ -31,7 +32,7 @@ export interface QueuedView<P> extends PlacedRequest<P> {
  */
 export class PriorityQueue<P> {
   readonly #aging: AgingOptions;
-  readonly #nodes = new ChurnMap<string, WaitingRequest<P>>();
+  readonly #nodes = new ChurnMap<RequestKey, WaitingRequest<P>>();
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
   readonly #batchHeads = new KeyedHeap<ModelLane<P>>();
@@ -91,12 +92,12 @@ export class PriorityQueue<P> {
     return lanes !== undefined && lanes.isContested(nowMs) && lanes.isAgedNext;
   }
 
-  has(id: string): boolean {
-    return this.#nodes.has(id);
+  has(key: RequestKey): boolean {
+    return this.#nodes.has(key);
   }
 
-  get(id: string): ScheduledRequest<P> | undefined {
-    return this.#nodes.get(id)?.request;
+  get(key: RequestKey): ScheduledRequest<P> | undefined {
+    return this.#nodes.get(key)?.request;
   }
 
   /** Joins behind its equals. Throws `duplicate_request_id` when a request of that id waits already. */
@@ -114,8 +115,8 @@ export class PriorityQueue<P> {
   }
 
   /** Takes a request out from anywhere, in O(log models). */
-  remove(id: string): ScheduledRequest<P> | undefined {
-    const node = this.#nodes.get(id);
+  remove(key: RequestKey): ScheduledRequest<P> | undefined {
+    const node = this.#nodes.get(key);
     if (node === undefined) return undefined;
     this.#removed(node);
     return node.request;
@@ -210,13 +211,13 @@ export class PriorityQueue<P> {
   }
 
   #refuseDuplicate(request: ScheduledRequest<P>): void {
-    if (!this.#nodes.has(request.id)) return;
+    if (!this.#nodes.has(request.key)) return;
     throw new DomainError('duplicate_request_id', `Request ${request.id} is waiting already.`);
   }
 
   #added(node: WaitingRequest<P>, lane: ModelLane<P>): void {
     const { request } = node;
-    this.#nodes.set(request.id, node);
+    this.#nodes.set(request.key, node);
     this.#deadlines.add(node);
     this.#bytes += request.bytes;
     if (lane.priority === RequestPriority.REALTIME) this.#realtime += 1;
@@ -227,7 +228,7 @@ export class PriorityQueue<P> {
     const { request } = node;
     const wasHead = lane.head === node;
     lane.leave(node);
-    this.#nodes.delete(request.id);
+    this.#nodes.delete(request.key);
     this.#deadlines.remove(node);
     this.#bytes -= request.bytes;
     if (lane.priority === RequestPriority.REALTIME) this.#realtime -= 1;

@@ -1,3 +1,4 @@
+import { type RequestKey } from './request-key.js';
 import { type RequestPriority } from './request-priority.js';
 
 /**
@@ -5,7 +6,10 @@ import { type RequestPriority } from './request-priority.js';
  * `Payload` is opaque to the core; the gateway keeps audio and options there.
  */
 export interface ScheduledRequest<Payload = unknown> {
+  /** As its caller knows it: unique within its tenant only. For display; `key` identifies it. */
   readonly id: string;
+  /** Of `tenant` and `id` (D-31). */
+  readonly key: RequestKey;
   /** Canonical model id, never an alias. */
   readonly model: string;
   readonly priority: RequestPriority;

@@ -1,8 +1,8 @@
 import { ChurnMap } from './churn-map.js';
 
 /** The latest `limit` entries, by key: what ended lately. Bounded by count. */
-export class RecentMap<V> {
-  readonly #entries = new ChurnMap<string, V>();
+export class RecentMap<V, K extends string = string> {
+  readonly #entries = new ChurnMap<K, V>();
 
   constructor(private readonly limit: number) {}
 
@@ -10,12 +10,12 @@ export class RecentMap<V> {
     return this.#entries.size;
   }
 
-  get(key: string): V | undefined {
+  get(key: K): V | undefined {
     return this.#entries.get(key);
   }
 
   /** A key that is known moves to the young end. */
-  add(key: string, value: V): void {
+  add(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
     if (this.#entries.size > this.limit) this.#dropFirst();

@@ -38,6 +38,14 @@ export class ListRequestsDto extends RequestChoiceDto {
   limit = 100;
 }
 
+/** Which of several requests of one id is meant: ids are unique within a tenant only. */
+export class NamedRequestDto {
+  @ApiPropertyOptional({ description: 'Whose request is meant; needed when several tenants have one of that id.' })
+  @IsOptional()
+  @IsString({ message: 'must be the name of a tenant' })
+  tenant?: string;
+}
+
 export class CancelRequestsDto extends RequestChoiceDto {
   @ApiPropertyOptional({ enum: LIVE_STATES })
   @IsOptional()

@@ -2,12 +2,15 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { isLive } from '../scheduler/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
+import { oneNamed } from './one-named.js';
 import {
   CancelledRequestsDto,
   CancelRequestsDto,
   ListRequestsDto,
+  NamedRequestDto,
   RequestDto,
   requestDto,
   requestFilter,
@@ -32,8 +35,8 @@ export class AdminRequestsController {
   @Get(':id')
   @ApiOperation({ summary: 'One request, and why it waits' })
   @ApiOkResponse({ type: RequestDto })
-  async find(@Param('id') id: string): Promise<RequestDto> {
-    const view = await this.scheduler.findAnywhere(id);
+  async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<RequestDto> {
+    const view = oneNamed(await this.scheduler.named(id), tenant);
     if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
     return requestDto(view);
   }
@@ -54,7 +57,9 @@ export class AdminRequestsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Cancel one request' })
   @ApiOkResponse({ type: CancellationDto })
-  async cancel(@Param('id') id: string): Promise<CancellationDto> {
-    return { request_id: id, cancelled: await this.scheduler.cancel(id, 'operator') };
+  async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<CancellationDto> {
+    const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
+    const cancelled = view !== undefined && (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
+    return { request_id: id, cancelled };
   }
 }

@@ -3,8 +3,10 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { type FastifyRequest } from 'fastify';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { mayTouch } from '../../platform/auth/principal.js';
+import { permits } from '../../platform/auth/principal.js';
+import { oneNamed } from '../admin/one-named.js';
 import { KeptRequestsService } from '../async/kept-requests.service.js';
+import { isLive } from '../scheduler/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 /**
@@ -31,8 +33,16 @@ export class CancellationsController {
   @ApiOkResponse({ type: CancellationDto })
   async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancellationDto> {
     const principal = principalOf(request);
-    const isOthers = this.scheduler.find(id) !== undefined && !mayTouch(principal, this.scheduler.tenantOf(id));
-    const cancelled = !isOthers && (await this.scheduler.cancel(id, 'client', principal.tenant));
-    return { request_id: id, cancelled: cancelled || (await this.kept.cancel(principal, id)) };
+    const cancelled =
+      (await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client')) ||
+      (await this.kept.cancel(principal, id)) ||
+      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
+    return { request_id: id, cancelled };
+  }
+
+  /** An admin may stop what is another tenant's. */
+  async #cancelOthers(id: string): Promise<boolean> {
+    const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
+    return view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client');
   }
 }

@@ -28,7 +28,7 @@ export class EmbeddingsService {
     const order = embeddingOrder(bodyObject(request), this.catalog);
     const submitted = this.submit(order, request);
     this.sessions.opened(submitted, order.model.id);
-    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
+    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(submitted, 'disconnect'));
     const settled = await submitted.settled.finally(unwatch);
     const { vectors, dimensions, usage } = vectorsOf(settled);
     const { encoding_format: encoding } = order.dto;

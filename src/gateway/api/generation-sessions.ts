@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type CallTokenUsage } from '../../contracts/grpc/generation.codec.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type SubmittedRequest } from '../scheduler/submitted-request.js';
 
@@ -20,7 +21,7 @@ export interface GenerationSession {
 /** Text requests between acceptance and settlement: the source of the `llm_*` metrics. */
 @Injectable()
 export class GenerationSessions {
-  private readonly active = new Map<string, string>();
+  private readonly active = new Map<RequestKey, string>();
   private readonly events = new Subject<GenerationEvent>();
   readonly events$: Observable<GenerationEvent> = this.events.asObservable();
 
@@ -46,10 +47,10 @@ export class GenerationSessions {
   }
 
   /** Follows an accepted request to its end. */
-  opened({ id, settled }: SubmittedRequest, model: string): void {
-    this.active.set(id, model);
+  opened({ key, settled }: SubmittedRequest, model: string): void {
+    this.active.set(key, model);
     void settled.then(({ settlement }) => {
-      this.active.delete(id);
+      this.active.delete(key);
       if (settlement.status !== 'completed') return;
       const { reply } = settlement;
       if ('usage' in reply && reply.usage) this.events.next({ type: 'used', model, usage: reply.usage });

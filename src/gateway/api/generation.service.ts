@@ -66,7 +66,7 @@ export class GenerationService {
 
   /** Until the first chunk a failure is a normal error; only what is known by then is in the headers. */
   private async answerInChunks(call: GenerationCall): Promise<void> {
-    const { request, reply, fields } = call;
+    const { reply, fields } = call;
     const session = this.sessions.session(fields.model);
     const stream = new GenerationStream({
       maxBufferedBytes: this.settings.generation.maxBufferedBytes,
@@ -76,16 +76,17 @@ export class GenerationService {
         silence.heard();
       },
     });
-    const stopSilent = (): void => void this.scheduler.cancel(request.id, 'silence');
+    const stopSilent = (): void => void this.scheduler.cancel(submitted, 'silence');
     const silence = new SilenceWatch(this.settings.inference.generationIdleMs, stopSilent, () => stream.held);
-    const { settled } = this.submit(call, stream);
+    const submitted = this.submit(call, stream);
+    const { settled } = submitted;
     void settled.then(({ settlement }) => {
       silence.stop();
       if (settlement.status !== 'completed') stream.fail(settlement.error);
     });
     const ended = await Promise.race([stream.started.then(() => undefined), settled]);
     if (ended && ended.settlement.status !== 'completed') throw ended.settlement.error;
-    const phases = ended?.phases ?? this.scheduler.find(request.id)?.phases ?? {};
+    const phases = ended?.phases ?? this.scheduler.find(submitted)?.phases ?? {};
     void reply
       .headers(timingHeaders({ phases, ttftMs: session.firstTokenMs }))
       .headers({ 'x-switchyard-model': fields.model, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
@@ -108,7 +109,7 @@ export class GenerationService {
       payload: { kind: 'generate', ...order.task, body, ...(sink && { sink }) },
     });
     this.sessions.opened(submitted, order.model.id);
-    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
+    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(submitted, 'disconnect'));
     return { ...submitted, settled: submitted.settled.finally(unwatch) };
   }
 }

@@ -4,9 +4,11 @@ import { type FastifyRequest } from 'fastify';
 import { type KeptRequest } from '../../core/kept/kept-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { mayTouch } from '../../platform/auth/principal.js';
+import { permits, type Principal } from '../../platform/auth/principal.js';
+import { oneNamed } from '../admin/one-named.js';
 import { RequestDto, requestDto } from '../admin/request.dto.js';
 import { KeptRequestsService } from '../async/kept-requests.service.js';
+import { type RequestView } from '../scheduler/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DescribesErrors } from './docs/errors.decorator.js';
 
@@ -25,14 +27,24 @@ export class RequestsController {
   @DescribesErrors('request_not_found')
   async find(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RequestDto> {
     const principal = principalOf(request);
-    const kept = await this.kept.find(principal, id);
-    const running = await this.scheduler.findAnywhere(id, principal.tenant);
-    const view = running && mayTouch(principal, running.tenant) ? requestDto(running) : undefined;
+    const stored = this.kept.find(principal, id);
+    // Without the database what runs here is still known.
+    const kept = await stored.catch(() => undefined);
+    const running = await this.#running(principal, id, kept?.tenant);
+    const view = running && requestDto(running);
     if (kept) return { ...(view ?? elsewhere(kept)), ...(await this.kept.view(kept, view?.state === 'queued')) };
     if (view) return view;
+    await stored;
     throw new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
       param: 'id',
     });
+  }
+
+  /** That of the tenant whose answer is kept, else the caller's own, else for an admin anybody's. */
+  async #running(principal: Principal, id: string, tenant = principal.tenant): Promise<RequestView | undefined> {
+    const found = await this.scheduler.findAnywhere({ tenant, id });
+    if (found || !permits(principal, 'admin')) return found;
+    return oneNamed(await this.scheduler.named(id), undefined);
   }
 }
 

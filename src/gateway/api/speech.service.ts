@@ -33,7 +33,7 @@ export class SpeechService {
     const stream = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const submitted = this.submit(order, stream, request);
     this.sessions.opened(submitted, order.model.id, stream.started);
-    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
+    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(submitted, 'disconnect'));
     void submitted.settled.then(({ settlement }) => {
       unwatch();
       if (settlement.status !== 'completed') stream.fail(settlement.error);
@@ -62,7 +62,7 @@ export class SpeechService {
     submitted: SubmittedRequest,
     reply: FastifyReply,
   ): void {
-    const phases = this.scheduler.find(submitted.id)?.phases ?? {};
+    const phases = this.scheduler.find(submitted)?.phases ?? {};
     void reply.headers(timingHeaders({ phases })).header('x-switchyard-model', model.id);
     if (dto.stream_format === 'sse') {
       const frames = Readable.from(speechEventFrames(stream.audio, submitted), { objectMode: false });

@@ -74,10 +74,10 @@ export class TranscriptService {
 
   /** Until the first event a failure is a normal error; then it is the last event. Only what is known by then is in the headers. */
   private async answerInPieces(call: TranscriptCall, write: (spoken: string) => string): Promise<void> {
-    const { order, request, reply } = call;
+    const { order, reply } = call;
     const stream = new TranscriptStream({ diarized: order.answer.format === 'diarized_json', write });
-    const { settled } = await this.submit(call, stream.segment);
-    const ended = settled.then(end => {
+    const submitted = await this.submit(call, stream.segment);
+    const ended = submitted.settled.then(end => {
       if (end.settlement.status === 'completed') stream.finish(this.written(end, order));
       else stream.fail(end.settlement.error);
       return end;
@@ -85,7 +85,7 @@ export class TranscriptService {
     const first = await Promise.race([stream.started, ended]);
     if (first && first.settlement.status !== 'completed') throw first.settlement.error;
     void reply
-      .headers(timingHeaders(first ?? { phases: this.scheduler.find(request.id)?.phases ?? {} }))
+      .headers(timingHeaders(first ?? { phases: this.scheduler.find(submitted)?.phases ?? {} }))
       .headers({ 'x-switchyard-model': order.model.id, 'cache-control': 'no-cache' })
       .type(SSE_CONTENT_TYPE)
       .send(stream.body);
@@ -112,7 +112,7 @@ export class TranscriptService {
       audioDurationS: durationS,
       payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...order.options },
     });
-    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(request.id, 'disconnect'));
+    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(submitted, 'disconnect'));
     return { ...submitted, settled: submitted.settled.finally(unwatch) };
   }
 

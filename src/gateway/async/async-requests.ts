@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleIn
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type KeptEnd, type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
@@ -52,8 +53,9 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * @param onEnd called once, however it ends
    */
   async begin(request: KeptRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
+    const own = requestKey({ tenant: request.tenant, id: request.requestId });
     const queued = firstValueFrom(
-      this.events.events$.pipe(filter(({ type, requestId }) => type === 'accepted' && requestId === request.requestId)),
+      this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
       { defaultValue: undefined },
     );
     let told = false;
@@ -65,7 +67,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 
   /** Resolves with what was refused while `early` holds; else the outcome is in the store. */
   async #run(request: KeptRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
-    const letGo = this.leases.hold();
+    const letGo = this.leases.hold(request);
     try {
       const { requestId, tenant, path, headers } = request;
       const bytes = await this.answers.bodySize(request);
@@ -107,7 +109,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 
   async #end(request: KeptRequest, status: KeptEnd, answer: InnerAnswer): Promise<void> {
     await this.answers.keep(request, answer.body as AsyncIterable<Uint8Array>);
-    const endedAtMs = Date.now();
+    const endedAtMs = this.leases.nowMs();
     const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
     const ended = await this.store.end(request, this.leases.owner, {
       status,

@@ -4,10 +4,13 @@ import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type FastifyAdapter } from '@nestjs/platform-fastify';
+import { type FastifyRequest } from 'fastify';
+import { followCaller } from '../api/disconnect-watch.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 
 const MARK_HEADER = 'x-switchyard-inner';
+const CALLER_HEADER = 'x-switchyard-inner-caller';
 
 export interface InnerRequest {
   readonly requestId: string;
@@ -17,6 +20,8 @@ export interface InnerRequest {
   readonly body: Buffer | Readable;
   /** Absent: unknown. */
   readonly bytes?: number;
+  /** Aborted when the caller leaves; absent: nobody waits. */
+  readonly caller?: AbortSignal;
 }
 
 export interface InnerAnswer {
@@ -32,6 +37,9 @@ export interface InnerAnswer {
 @Injectable()
 export class InnerRequests {
   readonly #mark = randomBytes(16).toString('hex');
+  /** Callers of those that have not met their route yet. */
+  readonly #callers = new Map<string, AbortSignal>();
+  #runs = 0;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
@@ -43,10 +51,19 @@ export class InnerRequests {
     return headers[MARK_HEADER] === this.#mark;
   }
 
+  /** To be called when it meets its route: from then on its caller's leaving is its own. */
+  welcome(request: FastifyRequest): void {
+    const run = request.headers[CALLER_HEADER];
+    const caller = typeof run === 'string' ? this.#callers.get(run) : undefined;
+    if (caller) followCaller(request, caller);
+  }
+
   /** Resolves with the head of the answer; its body follows. */
-  async run({ requestId, tenant, path, headers, body, bytes }: InnerRequest): Promise<InnerAnswer> {
+  async run({ requestId, tenant, path, headers, body, bytes, caller }: InnerRequest): Promise<InnerAnswer> {
+    const run = String(++this.#runs);
+    if (caller) this.#callers.set(run, caller);
     const length = bytes ?? (Buffer.isBuffer(body) ? body.length : undefined);
-    const answer = await this.adapterHost.httpAdapter.getInstance().inject({
+    const inject = this.adapterHost.httpAdapter.getInstance().inject({
       method: 'POST',
       url: path,
       headers: {
@@ -54,11 +71,13 @@ export class InnerRequests {
         ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
         ...this.#credentials(tenant),
         [MARK_HEADER]: this.#mark,
+        [CALLER_HEADER]: run,
         'x-request-id': requestId,
       },
       payload: Buffer.isBuffer(body) ? body : tame(body),
       payloadAsStream: true,
     });
+    const answer = await inject.finally(() => this.#callers.delete(run));
     return {
       status: answer.statusCode,
       headers: answer.headers as InnerAnswer['headers'],

@@ -4,6 +4,7 @@ import { type KeptAnswer, type KeptRequest } from '../../core/kept/kept-request.
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { newKeptBlob } from '../../platform/storage/kept-blob-key.js';
+import { orStorageProblem } from '../../platform/storage/storage-full.js';
 import { type InnerAnswer } from './inner-requests.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */
@@ -20,7 +21,7 @@ export class KeptAnswers {
   }
 
   keepBody({ blob }: Pick<KeptRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
-    return this.blobs.write(`${blob}/body`, bytes);
+    return orStorageProblem(this.blobs.write(`${blob}/body`, bytes), 'No room for the body of the request.');
   }
 
   bodySize({ blob }: KeptRequest): Promise<number | undefined> {

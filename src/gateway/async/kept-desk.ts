@@ -12,7 +12,8 @@ import { keepTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
 import { KeptAnswers } from './kept-answers.js';
 import { KeptLeases } from './kept-leases.js';
-import { fingerprintOf, isJson, type KeptWish } from './kept-wish.js';
+import { FormDigest, fingerprintOf, isJson, isSame } from './kept-fingerprint.js';
+import { type KeptWish } from './kept-wish.js';
 import { Replays } from './replays.js';
 
 interface KeptCall {
@@ -43,21 +44,40 @@ export class KeptDesk {
     this.#demandSize(request);
     const json = isJson(request) ? await this.#jsonOf(request) : undefined;
     const call = { request, reply, wish, json };
-    for (;;) {
-      const { created, request: kept, replaced } = await this.#open(call);
-      await this.answers.forget(replaced);
-      if (created) return wish.mode === 'async' ? this.#begin(call, kept) : this.#first(call, kept);
-      this.#demandSame(call, kept);
-      if (kept.mode === 'async' || wish.mode === 'async') return this.#tellAsync(call, kept);
-      const ended = kept.status === 'completed' ? kept : await this.replays.join(kept, () => reply.raw.destroyed);
-      if (!ended) continue;
-      request.raw.resume();
-      return this.replays.replay(ended, reply);
+    const letGo = this.leases.hold({ tenant: tenantOf(request), name: wish.name });
+    try {
+      while (!(await this.#served(call)));
+    } finally {
+      letGo();
     }
   }
 
+  /** False: what came before is gone, and everything is asked anew. */
+  async #served(call: KeptCall): Promise<boolean> {
+    const { created, request: kept, replaced } = await this.#open(call);
+    await this.answers.forget(replaced);
+    if (created) await (call.wish.mode === 'async' ? this.#begin(call, kept) : this.#first(call, kept));
+    return created || this.#again(call, kept);
+  }
+
+  /** It came before: it is waited for as long as it is not known to be safe, or not known to be the same. */
+  async #again(call: KeptCall, earlier: KeptRequest): Promise<boolean> {
+    const { request, reply, wish } = call;
+    this.#demandSame(call, earlier, fingerprintOf(request, call.json));
+    const isAsync = earlier.mode === 'async';
+    if (isAsync !== (wish.mode === 'async')) throw otherMode(wish, earlier);
+    const left = (): boolean => reply.raw.destroyed;
+    const kept = await (isAsync ? this.replays.received(earlier, left) : this.replays.join(earlier, left));
+    if (!kept) return false;
+    await this.#demandSameBytes(call, kept);
+    if (isAsync) accepted(reply, kept);
+    else this.replays.replay(kept, reply);
+    return true;
+  }
+
   #open({ request, wish, json }: KeptCall) {
-    const nowMs = Date.now();
+    const lease = this.leases.lease();
+    const { nowMs } = lease;
     const headers = PASSED_ON.flatMap((name): [string, string][] => {
       const value = request.headers[name];
       return typeof value === 'string' ? [[name, value]] : [];
@@ -76,23 +96,26 @@ export class KeptDesk {
         createdAtMs: nowMs,
         expiresAtMs: nowMs + this.settings.requests.keepMs,
       },
-      this.leases.lease(nowMs),
+      lease,
     );
   }
 
   async #first({ request, reply, json }: KeptCall, kept: KeptRequest): Promise<void> {
     const bytes = Number(request.headers['content-length']);
     const length = json || Number.isNaN(bytes) ? {} : { bytes };
-    await this.replays.first(kept, { body: json ?? request.raw, headers: kept.headers, ...length }, reply);
+    const form = json ? undefined : this.#digested(request, kept);
+    const sent = { body: json ?? form!, headers: kept.headers, ...length };
+    await this.replays.first(kept, sent, reply, () => form?.fingerprint ?? kept.fingerprint);
   }
 
   /** The body is stored before anybody is told: then any gateway can run it. */
   async #begin({ request, reply, json }: KeptCall, kept: KeptRequest): Promise<void> {
     const leave = keepTicket(request);
-    const letGo = this.leases.hold();
+    const form = json ? undefined : this.#digested(request, kept);
     try {
-      await this.answers.keepBody(kept, json ? Readable.from([json]) : this.#bounded(request));
-      await this.store.started(kept, this.leases.owner);
+      await this.answers.keepBody(kept, form ?? Readable.from([json]));
+      if (!(await this.store.started(kept, this.leases.owner, form?.fingerprint ?? kept.fingerprint)))
+        throw lostLease();
       const early = await this.asyncs.begin(kept, leave);
       if (!early) return accepted(reply, kept);
       void reply
@@ -101,32 +124,35 @@ export class KeptDesk {
         .send(early.body);
     } catch (error) {
       leave();
-      await this.store.drop(kept, this.leases.owner);
-      await this.answers.forget([kept]);
+      await this.replays.drop(kept);
+      await this.answers.forget([kept]).catch(() => undefined);
       throw error;
-    } finally {
-      letGo();
     }
   }
 
-  #tellAsync({ request, reply, wish }: KeptCall, kept: KeptRequest): void {
-    if (kept.mode !== 'async' || wish.mode !== 'async')
-      throw new DomainError(
-        'idempotency_key_reused',
-        `\`${wish.param}\` was used before, with another Prefer header.`,
-        {
-          param: wish.param,
-        },
-      );
-    request.raw.resume();
-    accepted(reply, kept);
+  /** Reads a form to its end where only its bytes can tell. */
+  async #demandSameBytes(call: KeptCall, kept: KeptRequest): Promise<void> {
+    const { request, json } = call;
+    const head = fingerprintOf(request, json);
+    if (isSame(kept.fingerprint, head) !== undefined) return void request.raw.resume();
+    const form = this.#digested(request, { fingerprint: head });
+    for await (const _ of form) continue;
+    this.#demandSame(call, kept, form.fingerprint);
   }
 
-  #demandSame({ request, wish, json }: KeptCall, kept: KeptRequest): void {
-    if (kept.fingerprint === fingerprintOf(request, json)) return;
+  #demandSame({ wish }: KeptCall, kept: KeptRequest, asked: string): void {
+    if (isSame(kept.fingerprint, asked) !== false) return;
     throw new DomainError('idempotency_key_reused', `\`${wish.param}\` was used before for another request.`, {
       param: wish.param,
     });
+  }
+
+  /** The body of a form, bounded, with its fingerprint at its end. */
+  #digested(request: FastifyRequest, { fingerprint }: Pick<KeptRequest, 'fingerprint'>): FormDigest {
+    const form = new FormDigest(fingerprint, request.headers);
+    const bounded = this.#bounded(request);
+    bounded.once('error', error => form.destroy(error));
+    return bounded.pipe(form);
   }
 
   #mostBytes(request: FastifyRequest): number {
@@ -163,6 +189,18 @@ export class KeptDesk {
     return raw.pipe(bounded);
   }
 }
+
+const lostLease = (): DomainError =>
+  new DomainError('storage_unavailable', 'The request could not be stored in time.', { retryAfterMs: 1000 });
+
+const otherMode = ({ param }: KeptWish, { mode, requestId }: KeptRequest): DomainError =>
+  new DomainError(
+    'idempotency_key_reused',
+    mode === 'async'
+      ? `\`${param}\` was used before with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
+      : `\`${param}\` was used before without \`Prefer: respond-async\`. Leave it out, or use another key.`,
+    { param },
+  );
 
 function accepted(reply: FastifyReply, { requestId, status, createdAtMs }: KeptRequest): void {
   const location = `/v1/requests/${requestId}`;

@@ -19,7 +19,7 @@ export interface KeptHookOptions {
 export function registerKeptHooks(fastify: FastifyInstance, options: KeptHookOptions): void {
   const { desk, inner, byRequestId, idempotent } = options;
   fastify.addHook('onRequest', async (request, reply) => {
-    if (inner.isInner(request.headers)) return;
+    if (inner.isInner(request.headers)) return inner.welcome(request);
     const wish = keptWish(request, byRequestId);
     if (!wish || (wish.mode === 'waiting' && !idempotent)) return;
     // Lines of batches are kept by their job.

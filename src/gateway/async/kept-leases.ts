@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { type KeptLease, type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import {
+  type KeptLease,
+  type KeptRef,
+  type KeptRequest,
+  type KeptRequestStore,
+} from '../../core/kept/kept-request.port.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
@@ -22,7 +27,10 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
   readonly owner = randomUUID();
   #pulse: NodeJS.Timeout | undefined;
   #sweep: NodeJS.Timeout | undefined;
-  #held = 0;
+  /** By name: what runs, or is served, here. */
+  readonly #held = new Map<string, number>();
+  /** What the database's clock is ahead of this host's: leases are compared by hosts whose clocks differ. */
+  #aheadMs = 0;
 
   constructor(
     @Inject(KEPT_REQUEST_STORE) private readonly store: KeptRequestStore,
@@ -31,10 +39,11 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     const { requests, files } = this.settings;
+    await this.#safely(() => this.#setClock());
     this.#pulse = setInterval(() => void this.#safely(() => this.beat()), requests.leaseMs / 3);
-    this.#sweep = setInterval(() => void this.#safely(() => this.sweep(Date.now())), files.gcIntervalMs);
+    this.#sweep = setInterval(() => void this.#safely(() => this.sweep(this.nowMs())), files.gcIntervalMs);
   }
 
   /** What runs on is not prolonged any more: it ends within the grace, is released, or is taken over. */
@@ -44,21 +53,36 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
     this.#abandoned.complete();
   }
 
-  lease(nowMs: number): KeptLease {
-    return { owner: this.owner, nowMs, leaseMs: this.settings.requests.leaseMs };
+  /** Unix milliseconds of the clock that gateways share. */
+  nowMs(): number {
+    return Date.now() + this.#aheadMs;
   }
 
-  /** @returns lets go */
-  hold(): () => void {
-    this.#held += 1;
-    return () => void (this.#held -= 1);
+  lease(): KeptLease {
+    return { owner: this.owner, nowMs: this.nowMs(), leaseMs: this.settings.requests.leaseMs };
+  }
+
+  /** From before its row is made: what is not held is not prolonged. @returns lets go */
+  hold(ref: KeptRef): () => void {
+    const name = nameOf(ref);
+    this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
+    return () => {
+      const left = (this.#held.get(name) ?? 1) - 1;
+      if (left > 0) this.#held.set(name, left);
+      else this.#held.delete(name);
+    };
   }
 
   /** One pulse. */
   async beat(): Promise<void> {
-    const lease = this.lease(Date.now());
-    if (this.#held > 0)
-      for (const { requestId } of await this.store.beat(lease)) await this.scheduler.cancel(requestId, 'client');
+    await this.#setClock();
+    const lease = this.lease();
+    for (const request of await this.store.beat(lease)) {
+      const { tenant, requestId: id, cancelling } = request;
+      // Its run has ended, and its end could not be written.
+      if (!this.#held.has(nameOf(request))) await this.store.release(request, this.owner);
+      else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
+    }
     for (let taken = await this.store.takeOver(lease); taken; taken = await this.store.takeOver(lease)) {
       this.#logger.warn(
         { requestId: taken.requestId, attempts: taken.attempts },
@@ -74,6 +98,12 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
     return gone.length;
   }
 
+  async #setClock(): Promise<void> {
+    const askedMs = Date.now();
+    const databaseMs = await this.store.nowMs();
+    this.#aheadMs = Math.round(databaseMs - (askedMs + Date.now()) / 2);
+  }
+
   /** A database that is away now is there the next time. */
   async #safely(act: () => Promise<unknown>): Promise<void> {
     await act().catch((error: unknown) =>
@@ -81,3 +111,5 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 }
+
+const nameOf = ({ tenant, name }: KeptRef): string => `${tenant} ${name}`;

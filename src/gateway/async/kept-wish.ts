@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -35,21 +34,3 @@ function idempotencyKey(header: string | string[] | undefined): string | undefin
     param: 'Idempotency-Key',
   });
 }
-
-/**
- * JSON is compared by its bytes. Forms are not: SDKs separate their parts differently at every attempt, and a retry should be
- * answered without taking 25 MiB in again. Of those route, type and length count.
- */
-export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined): string {
-  const type = mediaType(request);
-  const content = json ?? request.headers['content-length'] ?? '';
-  return createHash('sha256')
-    .update(`${request.url.split('?', 1)[0]} ${type} `)
-    .update(content)
-    .digest('hex');
-}
-
-export const isJson = (request: FastifyRequest): boolean => mediaType(request) === 'application/json';
-
-const mediaType = ({ headers }: FastifyRequest): string =>
-  (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();

@@ -7,7 +7,6 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { watchDisconnect } from '../api/disconnect-watch.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
 import { headOf, KeptAnswers } from './kept-answers.js';
 import { KeptLeases } from './kept-leases.js';
@@ -28,7 +27,6 @@ export class Replays implements OnApplicationShutdown {
     private readonly answers: KeptAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: KeptLeases,
-    private readonly scheduler: SchedulerService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -37,29 +35,34 @@ export class Replays implements OnApplicationShutdown {
     await Promise.allSettled(this.#keeping);
   }
 
-  /** Runs it, writes its answer, and keeps that when it is a good one. What went wrong is better tried again. */
+  /**
+   * Runs it, writes its answer, and keeps that when it is a good one. What went wrong is better tried again.
+   * @param fingerprint asked for once all of the body has come
+   */
   async first(
     request: KeptRequest,
     sent: Pick<InnerRequest, 'body' | 'headers' | 'bytes'>,
     reply: FastifyReply,
+    fingerprint: () => string,
   ): Promise<void> {
     const { requestId, tenant, path } = request;
-    const letGo = this.leases.hold();
-    const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(requestId, 'disconnect'));
+    const letGo = this.leases.hold(request);
+    const caller = new AbortController();
+    const unwatch = watchDisconnect(reply, () => caller.abort());
     let kept: Promise<void> = Promise.resolve();
     try {
-      const answer = await this.inner.run({ requestId, tenant, path, ...sent });
+      const answer = await this.inner.run({ requestId, tenant, path, ...sent, caller: caller.signal });
       void reply.code(answer.status).headers(ownless(answer.headers));
       if (answer.status === 200) {
         const toStore = new PassThrough();
-        kept = this.#tracked(this.#keep(request, answer, toStore));
+        kept = this.#tracked(this.#keep(request, answer, toStore, fingerprint));
         void reply.send(split(answer, toStore, kept));
       } else {
-        await this.store.drop(request, this.leases.owner);
+        await this.drop(request);
         void reply.send(answer.body);
       }
     } catch (error) {
-      await this.store.drop(request, this.leases.owner);
+      await this.drop(request);
       throw error;
     } finally {
       unwatch();
@@ -81,15 +84,40 @@ export class Replays implements OnApplicationShutdown {
    * @throws DomainError `duplicate_request_id` when it still runs after `requests.join_ms`
    */
   async join(request: KeptRequest, left: () => boolean): Promise<KeptRequest | undefined> {
+    const ended = await this.#awaited(request, left, ({ status }) => status === 'receiving' || status === 'running');
+    return ended?.status === 'completed' ? ended : undefined;
+  }
+
+  /**
+   * Resolves with the request once its body is stored, so that it can be promised; undefined: its upload broke off.
+   * @throws DomainError `duplicate_request_id` when it still arrives after `requests.join_ms`
+   */
+  received(request: KeptRequest, left: () => boolean): Promise<KeptRequest | undefined> {
+    return this.#awaited(request, left, ({ status }) => status === 'receiving');
+  }
+
+  /** As if it had never come; without the database its lease ends. Never rejects. */
+  async drop(request: KeptRequest): Promise<void> {
+    await this.store
+      .drop(request, this.leases.owner)
+      .catch((error: unknown) => this.#logger.warn({ reason: (error as Error).message }, 'a row was not removed'));
+  }
+
+  /** Undefined: it is gone, replaced, or nobody goes on with it. */
+  async #awaited(
+    request: KeptRequest,
+    left: () => boolean,
+    isOpen: (now: KeptRequest) => boolean,
+  ): Promise<KeptRequest | undefined> {
     const endMs = performance.now() + this.settings.requests.joinMs;
+    let now: KeptRequest | undefined = request;
     for (let pauseMs = LOOK_MS; !left(); pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
-      const now = await this.store.find(request);
-      if (now?.requestId !== request.requestId || now.leaseUntilMs <= Date.now())
-        return now?.status === 'completed' ? now : undefined;
-      if (now.status === 'completed') return now;
-      if (now.status === 'failed' || now.status === 'cancelled') return undefined;
+      if (now?.blob !== request.blob) return undefined;
+      if (!isOpen(now)) return now;
+      if (now.leaseUntilMs <= this.leases.nowMs()) return undefined;
       if (performance.now() + pauseMs > endMs) throw stillRunning(request);
       await sleep(pauseMs);
+      now = await this.store.find(request);
     }
     throw new DomainError('request_cancelled', 'The caller left.');
   }
@@ -100,17 +128,18 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /** Never rejects. */
-  async #keep(request: KeptRequest, answer: InnerAnswer, bytes: PassThrough): Promise<void> {
+  async #keep(request: KeptRequest, answer: InnerAnswer, bytes: PassThrough, fingerprint: () => string): Promise<void> {
     try {
       await this.answers.keep(request, bytes);
-      const endedAtMs = Date.now();
+      const endedAtMs = this.leases.nowMs();
       const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
-      const end = { status: 'completed', answer: headOf(answer), endedAtMs, expiresAtMs } as const;
+      const head = { answer: headOf(answer), fingerprint: fingerprint() };
+      const end = { status: 'completed', ...head, endedAtMs, expiresAtMs } as const;
       await this.store.end(request, this.leases.owner, end);
     } catch (error) {
       // An answer that broke in the middle is nobody's answer.
       this.#logger.warn({ reason: (error as Error).message }, 'an answer could not be kept for a retry');
-      await this.store.drop(request, this.leases.owner).catch(() => undefined);
+      await this.drop(request);
       await this.answers.forget([request]).catch(() => undefined);
     }
   }

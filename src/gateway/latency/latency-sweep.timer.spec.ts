@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { LatencySweepTimer } from './latency-sweep.timer.js';
+import { aKey } from '../../../test/support/requests.js';
 
 describe('LatencySweepTimer', () => {
   const clock = { nowMs: () => 100_000 };
@@ -9,9 +10,9 @@ describe('LatencySweepTimer', () => {
 
   it('removes what settled more than 60 s ago, and nothing that runs (D-11)', async () => {
     const tracker = new LatencyTracker({ ttlMs: 60_000 });
-    tracker.start('long', 0);
-    tracker.start('done', 0);
-    tracker.complete('done', 1);
+    tracker.start(aKey('long'), 0);
+    tracker.start(aKey('done'), 0);
+    tracker.complete(aKey('done'), 1);
     const swept = new Promise<void>(resolve => {
       const sweep = tracker.sweep.bind(tracker);
       tracker.sweep = nowMs => {
@@ -25,7 +26,7 @@ describe('LatencySweepTimer', () => {
     await swept;
     timer.stop();
     expect(tracker.size).toBe(1);
-    expect(tracker.get('long', 100_000)).toBeDefined();
+    expect(tracker.get(aKey('long'), 100_000)).toBeDefined();
   });
 
   it('runs from bootstrap until the module is destroyed', () => {

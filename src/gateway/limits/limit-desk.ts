@@ -4,6 +4,7 @@ import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { type Limits, type LimitName, LIMIT_NAMES, type Standing } from '../../core/limits/limit-rules.js';
 import { type Entrance, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { ChurnMap } from '../../core/shared/churn-map.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
@@ -30,8 +31,8 @@ export interface Ticket {
 @Injectable()
 export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
-  /** By id of the request; a second one under the same id has no work of its own. */
-  readonly #inside = new ChurnMap<string, Set<Entrance>>();
+  /** By key of the request; a second one under the same key has no work of its own. */
+  readonly #inside = new ChurnMap<RequestKey, Set<Entrance>>();
   /** Tickets of other gateways have other names. */
   readonly #name = randomUUID();
   #tickets = 0;
@@ -51,7 +52,7 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
   /** Work is charged when it is done, to whoever is still inside under the id of the request. */
   onModuleInit(): void {
     this.#events = this.bus.events$.subscribe(event => {
-      if (event.type === 'settled' && event.usage) this.#charge(event.requestId, event.usage);
+      if (event.type === 'settled' && event.usage) this.#charge(event.key, event.usage);
     });
     this.#renewal = setInterval(() => this.#renew(), PLACE_LEASE_MS / 3).unref();
   }
@@ -63,13 +64,13 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Undefined: no limits concern this caller.
-   * @param requestId whose work is charged by itself
+   * @param id of the request whose work is charged by itself
    * @param told what is known of the standing, also when it refuses
    * @throws DomainError `rate_limit_exceeded`, `insufficient_quota`
    */
   async enter(
     principal: Principal,
-    requestId: string,
+    id: string,
     told: (standing: Standing) => void = () => undefined,
   ): Promise<Ticket | undefined> {
     const account = this.#accountOf(principal);
@@ -81,12 +82,13 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
       this.told.refused(refusal.limit);
       throw limitError(refusal, account.limits);
     }
-    const others = this.#inside.get(requestId) ?? new Set<Entrance>();
-    this.#inside.set(requestId, others.add(entrance));
+    const key = requestKey({ tenant: principal.tenant, id });
+    const others = this.#inside.get(key) ?? new Set<Entrance>();
+    this.#inside.set(key, others.add(entrance));
     return {
       standing,
       charge: usage => void this.store.charge(entrance, spentOf(usage)),
-      leave: () => this.#leave(requestId, entrance),
+      leave: () => this.#leave(key, entrance),
     };
   }
 
@@ -98,15 +100,15 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
     return { limits, subject: own ? `key:${keyId}` : `tenant:${tenant}` };
   }
 
-  #charge(requestId: string, usage: WorkUsage): void {
-    const [entrance] = this.#inside.get(requestId) ?? [];
+  #charge(key: RequestKey, usage: WorkUsage): void {
+    const [entrance] = this.#inside.get(key) ?? [];
     if (entrance) void this.store.charge(entrance, spentOf(usage));
   }
 
-  #leave(requestId: string, entrance: Entrance): void {
-    const inside = this.#inside.get(requestId);
+  #leave(key: RequestKey, entrance: Entrance): void {
+    const inside = this.#inside.get(key);
     if (!inside?.delete(entrance)) return;
-    if (inside.size === 0) this.#inside.delete(requestId);
+    if (inside.size === 0) this.#inside.delete(key);
     void this.store.leave(entrance);
   }
 

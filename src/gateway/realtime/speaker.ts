@@ -56,6 +56,6 @@ export class Speaker {
       if (settlement.status !== 'completed') sink.fail(settlement.error);
       return settlement;
     });
-    return { audio: sink.audio, settled, cancel: () => void this.scheduler.cancel(id, 'client') };
+    return { audio: sink.audio, settled, cancel: () => void this.scheduler.cancel(submitted, 'client') };
   }
 }

@@ -82,14 +82,14 @@ export class DispatchLoop {
   /** Counted when it happens, whatever becomes of the request (D-03). */
   #promote(): void {
     for (const request of this.dispatcher.aged(this.clock.nowMs())) {
-      const tracked = this.book.get(request.id);
+      const tracked = this.book.get(request.key);
       if (tracked) this.book.promoted(tracked);
     }
   }
 
   #expire(): void {
     for (const request of this.dispatcher.expire(this.clock.nowMs())) {
-      const tracked = this.book.get(request.id);
+      const tracked = this.book.get(request.key);
       if (tracked) this.book.settle(tracked, this.failures.expired(request));
     }
   }

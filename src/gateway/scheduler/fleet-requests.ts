@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type PlaneResult } from '../../contracts/plane/plane-result.js';
 import { type LatencyPhases } from '../../core/latency/latency-summary.js';
+import { DEFAULT_TENANT, type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { DEFAULT_TENANT } from '../../platform/auth/principal.js';
 import { PlaneDepths } from '../request-plane/plane-depth.js';
 import { PlaneListing, type PlaneSighting } from '../request-plane/plane-listing.js';
 import { RequestPlane } from '../request-plane/request-plane.service.js';
-import { matchesFilter, type RequestFilter, type RequestView } from './request-view.js';
+import { keyOf, matchesFilter, type RequestFilter, type RequestView } from './request-view.js';
 import { type QueueLine, RequestViews } from './request-views.js';
 
 /**
@@ -27,20 +27,27 @@ export class FleetRequests {
     const isLive = filter.state === undefined || filter.state === 'queued' || filter.state === 'running';
     const shared = isLive ? await this.#shared() : [];
     const views = shared.map(sighting => this.#view(sighting)).filter(view => matchesFilter(view, filter));
-    const seen = new Set(views.map(({ id, tenant }) => `${tenant ?? ''} ${id}`));
-    const own = this.own.list(filter).filter(({ id, tenant }) => !seen.has(`${tenant ?? ''} ${id}`));
+    const seen = new Set(views.map(keyOf));
+    const own = this.own.list(filter).filter(view => !seen.has(keyOf(view)));
     return [...views, ...own];
   }
 
-  /** @param tenant of whoever asks; absent: an operator. A request of another one is found while it runs only */
-  async find(id: string, tenant: string | undefined): Promise<RequestView | undefined> {
-    const own = this.own.find(id);
+  async find(ref: RequestRef): Promise<RequestView | undefined> {
+    const own = this.own.find(requestKey(ref));
     if (own && own.state !== 'queued') return own;
-    const found = await this.#ofTenant(id, own ? own.tenant : (tenant ?? DEFAULT_TENANT));
+    const found = await this.plane.look(() => this.listing.find(ref.id, ref.tenant), undefined);
     if (found) return this.#view(found);
     if (own) return own;
-    const live = (await this.#shared()).find(sighting => sighting.id === id);
-    return live && this.#view(live);
+    const [written] = await this.#written(ref);
+    return written && this.#view(written);
+  }
+
+  /** Of every tenant. */
+  async named(id: string): Promise<RequestView[]> {
+    const own = this.own.named(id);
+    const known = new Set(own.map(keyOf));
+    const shared = (await this.#shared()).filter(sighting => sighting.id === id).map(sighting => this.#view(sighting));
+    return [...own, ...shared.filter(view => !known.has(keyOf(view)))];
   }
 
   async lines(): Promise<QueueLine[]> {
@@ -60,25 +67,27 @@ export class FleetRequests {
     });
   }
 
-  /** Stops what another gateway accepted. @param tenant whose it is; absent: whoever's */
-  async stop(id: string, tenant: string | undefined, reason: CancelReason): Promise<boolean> {
+  /** Stops what another gateway accepted. */
+  async stop(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (!this.plane.usable) return false;
-    if (await this.plane.stopKnown(id, tenant, reason)) return true;
-    if (tenant !== undefined) return false;
-    const found = (await this.#shared()).filter(sighting => sighting.id === id);
-    await Promise.all(found.map(({ ref }) => this.plane.stop(ref, reason)));
+    if (await this.plane.stopKnown(ref.id, ref.tenant, reason)) return true;
+    const found = await this.#written(ref);
+    await Promise.all(found.map(sighting => this.plane.stop(sighting.ref, reason)));
     return found.length > 0;
   }
 
-  /** Stops those that match, of all gateways. Resolves with their ids. */
-  async stopMatching(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
+  /** Stops those that match, of all gateways. */
+  async stopMatching(filter: RequestFilter, reason: CancelReason): Promise<RequestKey[]> {
     const found = (await this.#shared()).filter(sighting => matchesFilter(this.#view(sighting), filter));
     await Promise.all(found.map(({ ref }) => this.plane.stop(ref, reason)));
-    return found.map(({ id }) => id);
+    return found.map(sighting => keyOf(sighting));
   }
 
-  async #ofTenant(id: string, tenant: string | undefined): Promise<PlaneSighting | undefined> {
-    return this.plane.look(() => this.listing.find(id, tenant), undefined);
+  /** Jobs that other BullMQ clients wrote: named as they like, and without a tenant they are the default one's. */
+  async #written(ref: RequestRef): Promise<PlaneSighting[]> {
+    if (ref.tenant !== undefined && ref.tenant !== DEFAULT_TENANT) return [];
+    const key = requestKey(ref);
+    return (await this.#shared()).filter(sighting => keyOf(sighting) === key);
   }
 
   async #shared(): Promise<PlaneSighting[]> {

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { ChurnMap } from '../../core/shared/churn-map.js';
@@ -17,7 +18,7 @@ import { SettledHistory } from './settled-history.js';
 import { TrackedRequest } from './tracked-request.js';
 import { usageOf } from './work-usage.js';
 
-type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'requestId' | 'model' | 'priority' | 'atMs'> : never;
+type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'key' | 'requestId' | 'model' | 'priority' | 'atMs'> : never;
 
 /**
  * The one owner of "what is running": every accepted request from `open` to `settle`. State first, event second, caller last,
@@ -26,9 +27,9 @@ type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'requestId' | 'model' | 'p
 @Injectable()
 export class RequestBook {
   readonly history = new SettledHistory();
-  readonly #live = new ChurnMap<string, TrackedRequest>();
-  /** Calls that a worker has not let go of, by request id: longer than the request lives when it was cancelled. */
-  readonly #held = new Map<string, number>();
+  readonly #live = new ChurnMap<RequestKey, TrackedRequest>();
+  /** Calls that a worker has not let go of, by key: longer than the request lives when it was cancelled. */
+  readonly #held = new Map<RequestKey, number>();
   readonly #idleWaiters: (() => void)[] = [];
 
   constructor(
@@ -48,20 +49,20 @@ export class RequestBook {
     return [...this.#live.values()];
   }
 
-  get(id: string): TrackedRequest | undefined {
-    return this.#live.get(id);
+  get(key: RequestKey): TrackedRequest | undefined {
+    return this.#live.get(key);
   }
 
   /** True while the id cannot be used again: it runs, or a worker still computes it for nobody. */
-  isTaken(id: string): boolean {
-    return this.#live.has(id) || this.#held.has(id);
+  isTaken(key: RequestKey): boolean {
+    return this.#live.has(key) || this.#held.has(key);
   }
 
   open(tracked: TrackedRequest): void {
     const { request } = tracked;
-    this.cancellation.register(request.id, { model: request.model, priority: request.priority });
-    this.latency.start(request.id, request.enqueuedAtMs);
-    this.#live.set(request.id, tracked);
+    this.cancellation.register(request.key, { model: request.model, priority: request.priority });
+    this.latency.start(request.key, request.enqueuedAtMs);
+    this.#live.set(request.key, tracked);
     this.emit(tracked, { type: 'accepted', bytes: request.bytes, tenant: request.tenant });
   }
 
@@ -78,8 +79,8 @@ export class RequestBook {
     const { batchWaitMs } = member;
     const queueWaitMs = nowMs - request.enqueuedAtMs;
     lifecycle.leased(workerId);
-    this.cancellation.inFlight(request.id, workerId);
-    this.latency.dequeued(request.id, nowMs, batchWaitMs);
+    this.cancellation.inFlight(request.key, workerId);
+    this.latency.dequeued(request.key, nowMs, batchWaitMs);
     if (member.aged) this.promoted(tracked);
     const group = { groupId, groupSize: plan.members.length, reason, attempt: lifecycle.attempts };
     this.emit(tracked, { type: 'leased', workerId, ...group, queueWaitMs, batchWaitMs });
@@ -92,29 +93,29 @@ export class RequestBook {
   }
 
   sent(tracked: TrackedRequest): void {
-    this.latency.grpcStarted(tracked.id, this.clock.nowMs());
-    this.#held.set(tracked.id, (this.#held.get(tracked.id) ?? 0) + 1);
+    this.latency.grpcStarted(tracked.key, this.clock.nowMs());
+    this.#held.set(tracked.key, (this.#held.get(tracked.key) ?? 0) + 1);
   }
 
   /** A worker that pulls told how long the request waited there for its group, counted from when it was taken. */
-  grouped({ id }: TrackedRequest, takenAtMs: number, batchWaitMs: number): void {
-    this.latency.dequeued(id, takenAtMs + batchWaitMs, batchWaitMs);
-    this.latency.grpcStarted(id, takenAtMs + batchWaitMs);
+  grouped({ key }: TrackedRequest, takenAtMs: number, batchWaitMs: number): void {
+    this.latency.dequeued(key, takenAtMs + batchWaitMs, batchWaitMs);
+    this.latency.grpcStarted(key, takenAtMs + batchWaitMs);
   }
 
   /** The worker let go of one call. */
-  released(id: string): void {
-    const calls = (this.#held.get(id) ?? 0) - 1;
-    if (calls > 0) this.#held.set(id, calls);
-    else this.#held.delete(id);
+  released(key: RequestKey): void {
+    const calls = (this.#held.get(key) ?? 0) - 1;
+    if (calls > 0) this.#held.set(key, calls);
+    else this.#held.delete(key);
   }
 
   /** `requeue` puts it back into the queue; it runs between the change of state and its event. */
   requeued(tracked: TrackedRequest, code: ErrorCode, requeue: (request: ScheduledRequest<WorkerTask>) => void): void {
     const workerId = tracked.lifecycle.workerId ?? '';
     tracked.lifecycle.requeued();
-    this.cancellation.requeued(tracked.id);
-    this.latency.requeued(tracked.id);
+    this.cancellation.requeued(tracked.key);
+    this.latency.requeued(tracked.key);
     requeue(tracked.request);
     this.emit(tracked, { type: 'requeued', workerId, code });
   }
@@ -126,11 +127,11 @@ export class RequestBook {
     // One that ends in the queue between its promotion and the loop's next turn was promoted all the same.
     if (lifecycle.state === 'queued' && isAged(request, nowMs, this.settings.queue.agingMs)) this.promoted(tracked);
     if (!lifecycle.settle(settlement)) return false;
-    if (settlement.status === 'completed') this.latency.ready(request.id, settlement.reply.execution.readyWaitMs);
-    this.#live.delete(request.id);
-    this.cancellation.unregister(request.id);
-    const phases = this.latency.complete(request.id, nowMs) ?? { totalMs: nowMs - request.enqueuedAtMs };
-    this.history.add(endedView(tracked, settlement, phases));
+    if (settlement.status === 'completed') this.latency.ready(request.key, settlement.reply.execution.readyWaitMs);
+    this.#live.delete(request.key);
+    this.cancellation.unregister(request.key);
+    const phases = this.latency.complete(request.key, nowMs) ?? { totalMs: nowMs - request.enqueuedAtMs };
+    this.history.add(request.key, endedView(tracked, settlement, phases));
     this.#announce(tracked, settlement, phases);
     if (this.#live.size === 0) this.#idleWaiters.splice(0).forEach(resolve => resolve());
     return true;
@@ -143,8 +144,8 @@ export class RequestBook {
   }
 
   emit(tracked: Pick<TrackedRequest, 'request' | 'priority'>, fields: OwnFields<DispatchEvent>): void {
-    const { id: requestId, model } = tracked.request;
-    const base = { requestId, model, priority: tracked.priority, atMs: this.clock.nowMs() };
+    const { key, id: requestId, model } = tracked.request;
+    const base = { key, requestId, model, priority: tracked.priority, atMs: this.clock.nowMs() };
     this.events.emit({ ...fields, ...base });
   }
 

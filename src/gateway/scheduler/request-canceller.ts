@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type CancelFilter, CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -26,29 +27,29 @@ export class RequestCanceller {
   ) {}
 
   /** True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was told. */
-  async cancel(id: string, reason: CancelReason): Promise<boolean> {
+  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const startedAtMs = this.clock.nowMs();
-    const target = this.cancellation.cancel(id);
-    const tracked = this.book.get(id);
+    const target = this.cancellation.cancel(key);
+    const tracked = this.book.get(key);
     if (!target.found || !tracked) return false;
     const { stage } = target;
-    if (stage === 'queued' && !tracked.line) this.dispatcher.withdraw(id);
+    if (stage === 'queued' && !tracked.line) this.dispatcher.withdraw(key);
     this.book.emit(tracked, { type: 'cancel_requested', stage, reason });
     this.book.settle(tracked, this.failures.stopped(tracked.request, reason));
     if (tracked.line) await tracked.line.stop(reason);
-    else if (stage === 'in_flight') await this.pool.cancel(target.workerId, id, reason);
+    else if (stage === 'in_flight') await this.pool.cancel(target.workerId, key, reason);
     this.book.emit(tracked, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
     return true;
   }
 
-  /** Ids of those that match and that this call stopped, oldest first. */
-  cancelMatching(filter: CancelFilter, reason: CancelReason): Promise<string[]> {
-    return this.cancelAll(this.cancellation.ids(filter), reason);
+  /** Those that match and that this call stopped, oldest first. */
+  cancelMatching(filter: CancelFilter, reason: CancelReason): Promise<RequestKey[]> {
+    return this.cancelAll(this.cancellation.keys(filter), reason);
   }
 
-  /** Those of `ids` that this call stopped. All callers are settled before the first worker answers. */
-  async cancelAll(ids: readonly string[], reason: CancelReason): Promise<string[]> {
-    const stopped = await Promise.all(ids.map(id => this.cancel(id, reason)));
-    return ids.filter((_, index) => stopped[index]);
+  /** Those of `keys` that this call stopped. All callers are settled before the first worker answers. */
+  async cancelAll(keys: readonly RequestKey[], reason: CancelReason): Promise<RequestKey[]> {
+    const stopped = await Promise.all(keys.map(key => this.cancel(key, reason)));
+    return keys.filter((_, index) => stopped[index]);
   }
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -52,18 +53,19 @@ export class RequestIntake {
       this.book.emit(tracked, { type: 'rejected', code: refusal.code });
       throw refusal;
     }
-    return { id: tracked.id, settled: tracked.settled };
+    const { id, tenant, key } = tracked.request;
+    return { id, tenant, key, settled: tracked.settled };
   }
 
   /** Stops what is on its way into the shared queue. False: there is no such request. */
-  stop(id: string, reason: CancelReason): boolean {
-    return this.lines.stopEntering(id, this.failures.stoppedEarly(reason));
+  stop(key: RequestKey, reason: CancelReason): boolean {
+    return this.lines.stopEntering(key, this.failures.stoppedEarly(reason));
   }
 
   /** Undefined: the request is queued now, or on its way into the shared queue. */
   #refusal(tracked: TrackedRequest): DomainError | undefined {
     if (!this.#accepting) return this.failures.shuttingDown();
-    if (this.lines.isTaken(tracked.id)) {
+    if (this.lines.isTaken(tracked.key)) {
       return new DomainError('duplicate_request_id', `A request with the id ${tracked.id} is still running.`);
     }
     const unloaded = this.failures.unloaded(tracked.request.model);
@@ -77,7 +79,7 @@ export class RequestIntake {
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
-      ...{ id, model, priority, tenant, bytes, payload },
+      ...{ id, key: requestKey({ tenant, id }), model, priority, tenant, bytes, payload },
       ...(affinity !== undefined && { affinity }),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -18,8 +19,8 @@ export class RequestLines {
   ) {}
 
   /** True while the id cannot be used again: it is on its way in, runs, or a worker still computes it for nobody. */
-  isTaken(id: string): boolean {
-    return this.book.isTaken(id) || this.shared.isEntering(id);
+  isTaken(key: RequestKey): boolean {
+    return this.book.isTaken(key) || this.shared.isEntering(key);
   }
 
   /** Refused with what is returned; undefined: it waits, or the shared queue says later that it may not. */
@@ -32,7 +33,7 @@ export class RequestLines {
   }
 
   /** Stops what is on its way in. False: there is no such request. */
-  stopEntering(id: string, error: DomainError): boolean {
-    return this.shared.stop(id, error);
+  stopEntering(key: RequestKey, error: DomainError): boolean {
+    return this.shared.stop(key, error);
   }
 }

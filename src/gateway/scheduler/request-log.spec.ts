@@ -3,8 +3,9 @@ import { Logger } from '@nestjs/common';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { RequestLog } from './request-log.js';
+import { aKey } from '../../../test/support/requests.js';
 
-const base = { requestId: 'r1', model: 'm', priority: 'batch', atMs: 5 } as const;
+const base = { key: aKey('r1'), requestId: 'r1', model: 'm', priority: 'batch', atMs: 5 } as const;
 const settled = (fields: object): DispatchEvent => ({
   ...base,
   type: 'settled',

@@ -25,7 +25,7 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     this.#subscription?.unsubscribe();
   }
 
-  #settled({ type: _type, atMs: _atMs, phases, ...fields }: Settled): void {
+  #settled({ type: _type, atMs: _atMs, key: _key, phases, ...fields }: Settled): void {
     const line = { ...fields, ...rounded(phases) };
     if (isServerFault(fields)) this.#logger.warn(line, `request ${fields.status}`);
     else this.#logger.log(line, `request ${fields.status}`);

@@ -1,4 +1,5 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type SettlementStatus } from '../../core/request/settlement.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
@@ -33,6 +34,10 @@ export interface RequestView {
   /** Why it failed or was cancelled. */
   readonly code?: ErrorCode;
 }
+
+export const keyOf = ({ tenant, id }: Pick<RequestView, 'tenant' | 'id'>): RequestKey => requestKey({ tenant, id });
+
+export const isLive = ({ state }: RequestView): boolean => state === 'queued' || state === 'running';
 
 /** An absent field means any. */
 export interface RequestFilter {

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { MODELS } from '../../platform/config/config.module.js';
@@ -9,7 +10,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestBook } from './request-book.js';
-import { matchesFilter, type RequestFilter, type RequestView, type WaitsFor } from './request-view.js';
+import { keyOf, matchesFilter, type RequestFilter, type RequestView, type WaitsFor } from './request-view.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 interface Place {
@@ -47,14 +48,18 @@ export class RequestViews {
     return views.filter(view => matchesFilter(view, filter));
   }
 
-  find(id: string): RequestView | undefined {
-    const tracked = this.book.get(id);
-    if (!tracked) return this.book.history.find(id);
-    return this.#view(tracked, tracked.lifecycle.state === 'queued' ? this.#places().get(id) : undefined);
+  find(key: RequestKey): RequestView | undefined {
+    const tracked = this.book.get(key);
+    if (!tracked) return this.book.history.find(key);
+    return this.#view(tracked, tracked.lifecycle.state === 'queued' ? this.#places().get(key) : undefined);
   }
 
-  tenantOf(id: string): string | undefined {
-    return (this.book.get(id)?.request ?? this.book.history.find(id))?.tenant;
+  /** Every tenant's request of that id, running or lately ended: for operators. */
+  named(id: string): RequestView[] {
+    const live = this.book.live().filter(tracked => tracked.id === id);
+    const keys = new Set(live.map(({ key }) => key));
+    const ended = this.book.history.list().filter(view => view.id === id && !keys.has(keyOf(view)));
+    return [...live.flatMap(({ key }) => this.find(key) ?? []), ...ended];
   }
 
   lines(): QueueLine[] {
@@ -78,25 +83,25 @@ export class RequestViews {
 
   #live(): RequestView[] {
     const places = this.#places();
-    const waiting = [...places].flatMap(([id, place]) => {
-      const tracked = this.book.get(id);
+    const waiting = [...places].flatMap(([key, place]) => {
+      const tracked = this.book.get(key);
       return tracked ? [this.#view(tracked, place)] : [];
     });
-    const running = this.book.live().filter(({ id }) => !places.has(id));
+    const running = this.book.live().filter(({ key }) => !places.has(key));
     return [...waiting, ...running.map(tracked => this.#view(tracked, undefined))];
   }
 
-  #places(): Map<string, Place> {
-    const places = new Map<string, Place>();
+  #places(): Map<RequestKey, Place> {
+    const places = new Map<RequestKey, Place>();
     for (const { request, position, aged } of this.queue.snapshot(this.clock.nowMs())) {
-      places.set(request.id, { position, aged });
+      places.set(request.key, { position, aged });
     }
     return places;
   }
 
-  #view({ request, lifecycle, priority, id }: TrackedRequest, place: Place | undefined): RequestView {
+  #view({ request, lifecycle, priority, id, key }: TrackedRequest, place: Place | undefined): RequestView {
     const nowMs = this.clock.nowMs();
-    const phases = this.latency.get(id, nowMs) ?? {};
+    const phases = this.latency.get(key, nowMs) ?? {};
     return {
       ...{ id, model: request.model, tenant: request.tenant, priority, phases },
       state: lifecycle.state === 'queued' ? 'queued' : 'running',

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CancelFilter } from '../../core/cancellation/cancellation-manager.js';
+import { callersId, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DispatchLoop } from './dispatch-loop.js';
@@ -43,12 +44,12 @@ export class SchedulerService {
   /**
    * True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms). People may
    * stop what another gateway accepted.
-   * @param tenant whose request is meant at other gateways; absent: whoever's
    */
-  async cancel(id: string, reason: CancelReason, tenant?: string): Promise<boolean> {
-    if ((await this.canceller.cancel(id, reason)) || this.intake.stop(id, reason)) return true;
+  async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
+    const key = requestKey(ref);
+    if ((await this.canceller.cancel(key, reason)) || this.intake.stop(key, reason)) return true;
     const byPeople = reason === 'client' || reason === 'operator';
-    return byPeople && this.fleet.stop(id, tenant, reason);
+    return byPeople && this.fleet.stop(ref, reason);
   }
 
   /** Ids of those that this call stopped, oldest first; with a shared queue those of all gateways. An empty filter means all. */
@@ -56,7 +57,8 @@ export class SchedulerService {
     const tracked = trackedBy(filter);
     if (!tracked) return [];
     const own = await this.canceller.cancelMatching(tracked, reason);
-    return [...own, ...(await this.fleet.stopMatching(filter, reason)).filter(id => !own.includes(id))];
+    const keys = new Set([...own, ...(await this.fleet.stopMatching(filter, reason))]);
+    return [...keys].map(callersId);
   }
 
   /** Waiting requests in dispatch order, then running ones; with an ended `state`, those that ended lately. */
@@ -65,8 +67,8 @@ export class SchedulerService {
   }
 
   /** A live request, or one of the last thousand that ended. */
-  find(id: string): RequestView | undefined {
-    return this.views.find(id);
+  find(ref: RequestRef): RequestView | undefined {
+    return this.views.find(requestKey(ref));
   }
 
   /** As `list`, of all gateways that share a queue. */
@@ -74,19 +76,19 @@ export class SchedulerService {
     return this.fleet.list(filter);
   }
 
-  /** As `find`, also when another gateway accepted it. @param tenant of whoever asks */
-  findAnywhere(id: string, tenant?: string): Promise<RequestView | undefined> {
-    return this.fleet.find(id, tenant);
+  /** As `find`, also when another gateway accepted it. */
+  findAnywhere(ref: RequestRef): Promise<RequestView | undefined> {
+    return this.fleet.find(ref);
+  }
+
+  /** The requests of that id, of every tenant and gateway: for operators only. Ended ones of this gateway only. */
+  named(id: string): Promise<RequestView[]> {
+    return this.fleet.named(id);
   }
 
   /** As `lines`, of all gateways that share a queue. */
   allLines(): Promise<QueueLine[]> {
     return this.fleet.lines();
-  }
-
-  /** Whose request it is, without the cost of its place in the line; undefined also when nobody knows the id. */
-  tenantOf(id: string): string | undefined {
-    return this.views.tenantOf(id);
   }
 
   /** The waiting line of every configured model. */

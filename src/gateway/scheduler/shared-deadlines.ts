@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { RequestPlane } from '../request-plane/request-plane.service.js';
 import { RequestBook } from './request-book.js';
@@ -19,7 +20,7 @@ interface Clockwork {
 /** The two deadlines of D-07 for requests in the shared queue: one runs while they wait, the other while a worker has them. */
 @Injectable()
 export class SharedDeadlines {
-  readonly #running = new Map<string, Clockwork>();
+  readonly #running = new Map<RequestKey, Clockwork>();
 
   constructor(
     private readonly plane: RequestPlane,
@@ -30,24 +31,24 @@ export class SharedDeadlines {
   ) {}
 
   waits(shared: SharedRequest): void {
-    const { id, request } = shared.tracked;
+    const { key, request } = shared.tracked;
     const clockwork = { timer: undefined, queueDeadlineMs: request.queueDeadlineMs, takenAtMs: undefined };
-    this.#running.set(id, clockwork);
+    this.#running.set(key, clockwork);
     this.#startQueue(clockwork, shared);
   }
 
-  taken({ tracked: { id, request } }: SharedRequest): void {
-    const clockwork = this.#running.get(id);
+  taken({ tracked: { key, request } }: SharedRequest): void {
+    const clockwork = this.#running.get(key);
     if (!clockwork) return;
     clearTimeout(clockwork.timer);
     clockwork.takenAtMs = this.clock.nowMs();
     const delayMs = Math.min(request.inferenceTimeoutMs, MAX_TIMER_MS);
-    clockwork.timer = setTimeout(() => void this.canceller.cancel(id, 'deadline'), delayMs);
+    clockwork.timer = setTimeout(() => void this.canceller.cancel(key, 'deadline'), delayMs);
   }
 
   /** Only waiting counts against the queue deadline, not the time that the dead worker had the request. */
   returned(shared: SharedRequest): void {
-    const clockwork = this.#running.get(shared.tracked.id);
+    const clockwork = this.#running.get(shared.tracked.key);
     if (clockwork?.takenAtMs === undefined) return;
     clearTimeout(clockwork.timer);
     clockwork.queueDeadlineMs += this.clock.nowMs() - clockwork.takenAtMs;
@@ -56,24 +57,24 @@ export class SharedDeadlines {
   }
 
   /** The worker is done; what is left is to bring the answer to its caller. */
-  answered({ tracked: { id } }: SharedRequest): void {
-    clearTimeout(this.#running.get(id)?.timer);
+  answered({ tracked: { key } }: SharedRequest): void {
+    clearTimeout(this.#running.get(key)?.timer);
   }
 
-  over({ tracked: { id } }: SharedRequest): void {
-    clearTimeout(this.#running.get(id)?.timer);
-    this.#running.delete(id);
+  over({ tracked: { key } }: SharedRequest): void {
+    clearTimeout(this.#running.get(key)?.timer);
+    this.#running.delete(key);
   }
 
   /** Monotonic instant at which its worker took it. */
-  takenAtMs(id: string): number | undefined {
-    return this.#running.get(id)?.takenAtMs;
+  takenAtMs(key: RequestKey): number | undefined {
+    return this.#running.get(key)?.takenAtMs;
   }
 
   /** Requests of the model that wait, of this gateway. */
   waitingOf(model: string): number {
-    const waiting = [...this.#running].filter(([id, { takenAtMs }]) => {
-      return takenAtMs === undefined && this.book.get(id)?.request.model === model;
+    const waiting = [...this.#running].filter(([key, { takenAtMs }]) => {
+      return takenAtMs === undefined && this.book.get(key)?.request.model === model;
     });
     return waiting.length;
   }

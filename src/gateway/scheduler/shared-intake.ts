@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { RequestPlane } from '../request-plane/request-plane.service.js';
@@ -22,7 +23,7 @@ interface Entering {
  */
 @Injectable()
 export class SharedIntake implements OnModuleInit, OnModuleDestroy {
-  readonly #entering = new Map<string, Entering>();
+  readonly #entering = new Map<RequestKey, Entering>();
   #closed: DomainError | undefined;
   #subscription: Subscription | undefined;
 
@@ -55,27 +56,27 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
     return !isTold || !this.pool.hasReady(model);
   }
 
-  isEntering(id: string): boolean {
-    return this.#entering.has(id);
+  isEntering(key: RequestKey): boolean {
+    return this.#entering.has(key);
   }
 
   enter(tracked: TrackedRequest): void {
     const { payload } = tracked.request;
     if (!isPulled(payload)) throw new Error(`${payload.kind} does not go through the shared queue`);
     const entering = { tracked, stop: new AbortController() };
-    this.#entering.set(tracked.id, entering);
+    this.#entering.set(tracked.key, entering);
     if (this.#closed) entering.stop.abort(this.#closed);
     this.pool.demand(tracked.request.model);
     void this.#enter(entering, payload)
       .catch((error: unknown) => this.book.refuse(tracked, wordsFor(error)))
-      .finally(() => this.#entering.delete(tracked.id));
+      .finally(() => this.#entering.delete(tracked.key));
   }
 
   /** True: it had not been accepted yet, and is not going to be. */
-  stop(id: string, error: DomainError): boolean {
-    const entering = this.#entering.get(id);
+  stop(key: RequestKey, error: DomainError): boolean {
+    const entering = this.#entering.get(key);
     entering?.stop.abort(error);
-    return entering !== undefined && this.book.get(id) === undefined;
+    return entering !== undefined && this.book.get(key) === undefined;
   }
 
   async #enter({ tracked, stop: { signal } }: Entering, task: PulledTask): Promise<void> {
@@ -97,14 +98,14 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Those that are entering here count, too: whoever asks at the same time must not find the same place free. */
-  async #demandRoom({ id, request }: TrackedRequest): Promise<void> {
+  async #demandRoom({ key, request }: TrackedRequest): Promise<void> {
     const ahead = [...this.#entering.values()].map(({ tracked }) => tracked);
     const before = ahead
       .slice(
         0,
-        ahead.findIndex(tracked => tracked.id === id),
+        ahead.findIndex(tracked => tracked.key === key),
       )
-      .filter(one => !this.book.get(one.id));
+      .filter(one => !this.book.get(one.key));
     const refusal = this.admission.check(await this.#load(before), request);
     if (refusal) throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
   }

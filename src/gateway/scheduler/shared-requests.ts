@@ -65,7 +65,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.#live.delete(shared.ref.jobId);
     this.deadlines.over(shared);
     this.plane.forget(shared.ref);
-    this.book.released(shared.tracked.id);
+    this.book.released(shared.tracked.key);
     void this.plane.discard(shared.placed);
   }
 
@@ -102,7 +102,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #returned(shared: SharedRequest): void {
     if (shared.tracked.lifecycle.state !== 'leased') return;
-    this.book.released(shared.tracked.id);
+    this.book.released(shared.tracked.key);
     this.deadlines.returned(shared);
     this.book.requeued(shared.tracked, 'worker_lost', () => undefined);
   }
@@ -131,7 +131,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   async #complete(shared: SharedRequest, result: PlaneCompleted<PlaneValue>): Promise<void> {
     const { tracked } = shared;
-    const takenAtMs = this.deadlines.takenAtMs(tracked.id);
+    const takenAtMs = this.deadlines.takenAtMs(tracked.key);
     if (takenAtMs !== undefined) this.book.grouped(tracked, takenAtMs, result.phases.batchWaitMs);
     this.pool.reported(tracked.request.model, result.execution);
     const { value } = result;

@@ -29,7 +29,7 @@ export class ShutdownDrain {
     this.dispatcher.draining();
     this.loop.wake();
     await this.grace.wait(this.book.idle());
-    const left = this.book.live().map(({ id }) => id);
+    const left = this.book.live().map(({ key }) => key);
     if (left.length > 0) this.#logger.warn({ requests: left.length }, 'grace is over: stopping what still runs');
     await this.canceller.cancelAll(left, 'shutdown');
     this.loop.stop();

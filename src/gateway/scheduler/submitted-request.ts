@@ -1,4 +1,5 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
@@ -6,7 +7,7 @@ import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js
 
 /** What a caller hands in. */
 export interface RequestSpec {
-  /** Unique among running requests; from `X-Request-Id` or made at the door. */
+  /** Unique among running requests of its tenant; from `X-Request-Id` or made by the gateway. */
   readonly id: string;
   /** Canonical model id, never an alias. */
   readonly model: string;
@@ -35,8 +36,8 @@ export interface SettledRequest {
   readonly execution?: CallExecution;
 }
 
-export interface SubmittedRequest {
-  readonly id: string;
+export interface SubmittedRequest extends RequestRef {
+  readonly key: RequestKey;
   /** Exactly one answer per accepted request (D-04). Never rejects. */
   readonly settled: Promise<SettledRequest>;
 }

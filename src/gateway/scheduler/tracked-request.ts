@@ -1,4 +1,5 @@
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -32,8 +33,13 @@ export class TrackedRequest {
     return this.lifecycle.request;
   }
 
+  /** As its caller knows it; for display. */
   get id(): string {
     return this.request.id;
+  }
+
+  get key(): RequestKey {
+    return this.request.key;
   }
 
   /** True once speech or text has reached the caller: sending the request again would say everything twice. */

@@ -35,7 +35,7 @@ export class WorkerCalls {
   }
 
   #begin(plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
-    const tracked = this.book.get(member.request.id);
+    const tracked = this.book.get(member.request.key);
     if (tracked) this.book.leased(tracked, plan, member);
     // A listener of these events may cancel any member: then nothing is sent, and the slot is free again.
     if (tracked?.lifecycle.state !== 'leased') return member.lease.release();
@@ -57,7 +57,7 @@ export class WorkerCalls {
     this.#followReply(call, tracked, sentAtMs, deadline);
     void call.finished.then(() => {
       clearTimeout(deadline);
-      this.book.released(tracked.id);
+      this.book.released(tracked.key);
       lease.release();
     });
   }
@@ -75,7 +75,7 @@ export class WorkerCalls {
   /** Runs only while the worker has the request (D-07): time in the queue costs nothing here. */
   #startDeadline(tracked: TrackedRequest): NodeJS.Timeout {
     const delayMs = Math.min(tracked.request.inferenceTimeoutMs, MAX_TIMER_MS);
-    return setTimeout(() => void this.canceller.cancel(tracked.id, 'deadline'), delayMs);
+    return setTimeout(() => void this.canceller.cancel(tracked.key, 'deadline'), delayMs);
   }
 
   #failed(tracked: TrackedRequest, error: unknown, sentAtMs = this.clock.nowMs()): void {

@@ -10,7 +10,7 @@ export class EmbedCall implements StartedCall {
   readonly sent = true;
 
   constructor(channel: WorkerChannel, { request, group }: CallRequest, { body, inputs }: EmbedTask) {
-    const { id: requestId, priority, tenant = '' } = request;
+    const { key: requestId, priority, tenant = '' } = request;
     const message = encodeEmbedCall({ requestId, priority, group, body, inputs, tenant });
     this.reply = channel
       .unary<EmbedResponse>(callback => channel.text.embed(message, callback))

@@ -21,7 +21,7 @@ export class GenerateCall implements StartedCall {
   readonly #output: Output;
 
   constructor(channel: WorkerChannel, { request, group }: CallRequest, task: GenerateTask) {
-    const { id: requestId, priority, tenant = '' } = request;
+    const { key: requestId, priority, tenant = '' } = request;
     const { sink, ...fields } = task;
     const call = { ...fields, requestId, priority, group, tenant, stream: sink !== undefined };
     const stream = channel.track(() => channel.text.generate(encodeGenerateCall(call)));

@@ -1,6 +1,7 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
@@ -142,8 +143,8 @@ export class PooledWorker {
   }
 
   /** Never rejects. */
-  async cancel(requestId: string, reason: CancelReason, timeoutMs: number): Promise<boolean> {
-    return (await this.#tenancy?.link.cancel(requestId, reason, timeoutMs)) ?? false;
+  async cancel(key: RequestKey, reason: CancelReason, timeoutMs: number): Promise<boolean> {
+    return (await this.#tenancy?.link.cancel(key, reason, timeoutMs)) ?? false;
   }
 
   /** Leases out and live streams. */

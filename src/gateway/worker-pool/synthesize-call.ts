@@ -24,7 +24,7 @@ export class SynthesizeCall implements StartedCall {
   constructor(channel: WorkerChannel, { request, group }: CallRequest, task: SynthesizeTask) {
     const { text, voice, speed, format, sink } = task;
     const message = encodeSynthesizeCall({
-      requestId: request.id,
+      requestId: request.key,
       priority: request.priority,
       group,
       text,

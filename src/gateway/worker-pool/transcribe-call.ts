@@ -46,5 +46,5 @@ export class TranscribeCall implements StartedCall {
 }
 
 function transcribeMessage({ request, group }: CallRequest, task: TranscribeTask, audio: CallAudio) {
-  return encodeTranscribeCall({ ...task, requestId: request.id, priority: request.priority, group, audio });
+  return encodeTranscribeCall({ ...task, requestId: request.key, priority: request.priority, group, audio });
 }

@@ -63,7 +63,7 @@ export class UploadCall implements StartedCall {
 
   async #send(stream: Stream, { request, group }: CallRequest, task: TranscribeTask): Promise<void> {
     const { audio, ...options } = task;
-    const start = { ...options, requestId: request.id, priority: request.priority, group };
+    const start = { ...options, requestId: request.key, priority: request.priority, group };
     await this.#write(stream, encodeUploadStart(start, 'url' in audio ? audio.url : undefined));
     if (!('url' in audio)) {
       for await (const piece of audio.chunks()) {

@@ -10,6 +10,7 @@ import {
 } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ChurnMap } from '../../core/shared/churn-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
@@ -44,6 +45,7 @@ const OVERTAKEN_PAUSE_MS = 5;
 export class WorkerLink {
   #channel: WorkerChannel;
   #retired = false;
+  /** By key, which is the `request_id` that the worker knows. */
   readonly #calls = new ChurnMap<string, StartedCall>();
 
   constructor(private readonly options: LinkOptions) {
@@ -57,11 +59,11 @@ export class WorkerLink {
   /** Starts the RPC now. Never throws: on a retired link the reply rejects with worker_lost. */
   execute(call: CallRequest): WorkerCall {
     if (this.#retired) return lostCall(this.address);
-    const { id } = call.request;
+    const { key } = call.request;
     const started = this.#start(call);
-    this.#calls.set(id, started);
+    this.#calls.set(key, started);
     void started.finished.then(() => {
-      if (this.#calls.get(id) === started) this.#calls.delete(id);
+      if (this.#calls.get(key) === started) this.#calls.delete(key);
     });
     const reply = started.reply.catch((error: unknown) => {
       throw decodeFailure(error);
@@ -83,11 +85,11 @@ export class WorkerLink {
   }
 
   /** True when the worker acknowledged within `timeoutMs`, or never got the call. Never rejects. */
-  async cancel(requestId: string, reason: CancelReason, timeoutMs: number): Promise<boolean> {
-    const call = this.#calls.get(requestId);
+  async cancel(key: RequestKey, reason: CancelReason, timeoutMs: number): Promise<boolean> {
+    const call = this.#calls.get(key);
     call?.abandon();
     if (!call?.sent) return call !== undefined;
-    return this.#cancelSent({ requestId, reason }, Date.now() + timeoutMs);
+    return this.#cancelSent({ requestId: key, reason }, Date.now() + timeoutMs);
   }
 
   /** The standard check and the worker's own report. Rejects with the gRPC error of the first that fails. */

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { type Observable, Subject } from 'rxjs';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -127,8 +128,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * Tells the worker to stop a request; `cancellation.rpc_timeout_ms` at most. True: acknowledged, or the worker never
    * got it. False: no answer, or it has ended already. Never rejects; the slot comes back when the call has `finished`.
    */
-  async cancel(workerId: string, requestId: string, reason: CancelReason): Promise<boolean> {
-    return (await this.#worker(workerId)?.cancel(requestId, reason, this.settings.cancellation.rpcTimeoutMs)) ?? false;
+  async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
+    return (await this.#worker(workerId)?.cancel(key, reason, this.settings.cancellation.rpcTimeoutMs)) ?? false;
   }
 
   workers(): WorkerView[] {

@@ -1,3 +1,4 @@
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /** What a key may be allowed to do. `admin` sees and stops everything, of every tenant. */
@@ -6,9 +7,6 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** `realtime` is a part of `inference` that short-lived tokens are cut down to. */
 export type Scope = KeyScope | 'realtime';
-
-/** Tenant of everybody while no keys are asked for. */
-export const DEFAULT_TENANT = 'default';
 
 /** Who is calling. */
 export interface Principal {

@@ -1,5 +1,6 @@
-import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, type SqlBool } from 'kysely';
+import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, sql, type SqlBool } from 'kysely';
 import {
+  type KeptAttempt,
   type KeptEnd,
   type KeptEnding,
   type KeptLease,
@@ -63,8 +64,10 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return row && keptOf(row);
   }
 
-  async started(ref: KeptRef, owner: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#held(ref, owner).set({ status: 'running' }).executeTakeFirst();
+  async started(attempt: KeptAttempt, owner: string, fingerprint: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#held(attempt, owner)
+      .set({ status: 'running', fingerprint })
+      .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
 
@@ -76,27 +79,37 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
       .where('status', 'not in', ENDED)
       .returningAll()
       .execute();
-    return rows.filter(({ cancelling }) => cancelling === 1).map(keptOf);
+    return rows.map(keptOf);
   }
 
-  async end(ref: KeptRef, owner: string, { status, answer, endedAtMs, expiresAtMs }: KeptEnding): Promise<boolean> {
-    const { numUpdatedRows } = await this.#held(ref, owner)
-      .set({ status, answer: JSON.stringify(answer), ended_at_ms: endedAtMs, expires_at_ms: expiresAtMs, owner: null })
+  async end(attempt: KeptAttempt, owner: string, ending: KeptEnding): Promise<boolean> {
+    const { status, answer, endedAtMs, expiresAtMs, fingerprint } = ending;
+    const { numUpdatedRows } = await this.#held(attempt, owner)
+      .set({
+        ...(fingerprint !== undefined && { fingerprint }),
+        status,
+        answer: JSON.stringify(answer),
+        ended_at_ms: endedAtMs,
+        expires_at_ms: expiresAtMs,
+        owner: null,
+      })
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
 
-  async drop({ tenant, name }: KeptRef, owner: string): Promise<void> {
+  async drop({ tenant, name, blob, attempts }: KeptAttempt, owner: string): Promise<void> {
     await this.#db
       .deleteFrom('kept_requests')
       .where('tenant', '=', tenant)
       .where('name', '=', name)
       .where('owner', '=', owner)
+      .where('blob', '=', blob)
+      .where('attempts', '=', attempts)
       .execute();
   }
 
-  async release(ref: KeptRef, owner: string): Promise<void> {
-    await this.#held(ref, owner).set({ lease_until_ms: 0, owner: null }).execute();
+  async release(attempt: KeptAttempt, owner: string): Promise<void> {
+    await this.#held(attempt, owner).set({ lease_until_ms: 0, owner: null }).execute();
   }
 
   async takeOver({ owner, nowMs, leaseMs }: KeptLease): Promise<KeptRequest | undefined> {
@@ -134,6 +147,14 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
       .where('status', '=', 'running')
       .executeTakeFirst();
     return numUpdatedRows > 0n;
+  }
+
+  async nowMs(): Promise<number> {
+    if (!this.#skipsLocked) return Date.now();
+    const { rows } = await sql<{
+      now: number;
+    }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(this.#db);
+    return rows[0]!.now;
   }
 
   async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
@@ -175,12 +196,14 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return rows.map(keptOf);
   }
 
-  #held({ tenant, name }: KeptRef, owner: string) {
+  #held({ tenant, name, blob, attempts }: KeptAttempt, owner: string) {
     return this.#db
       .updateTable('kept_requests')
       .where('tenant', '=', tenant)
       .where('name', '=', name)
       .where('owner', '=', owner)
+      .where('blob', '=', blob)
+      .where('attempts', '=', attempts)
       .where('status', 'not in', ENDED);
   }
 }

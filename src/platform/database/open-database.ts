@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { guarded } from './guarded-dialect.js';
 import { jobsAndFiles } from './migrations/001-jobs-and-files.js';
 import { batchTraceparent } from './migrations/002-batch-traceparent.js';
 import { keptRequests } from './migrations/003-kept-requests.js';
@@ -29,7 +30,7 @@ const ATTEMPTS = 5;
 export function connectDatabase(url: string): OpenDatabase {
   const dialect: DialectName = /^postgres(ql)?:\/\//.test(url) ? 'postgres' : 'sqlite';
   const db = new Kysely<Database>({
-    dialect: dialect === 'postgres' ? postgresDialect(url) : new NodeSqliteDialect(url),
+    dialect: guarded(dialect === 'postgres' ? postgresDialect(url) : new NodeSqliteDialect(url)),
   });
   return { db, dialect };
 }

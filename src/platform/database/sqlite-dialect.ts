@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { CompiledQuery, type DatabaseConnection, type Driver, SqliteDialect, SqliteDriver } from 'kysely';
 
-/** How long a writer waits for another process's transaction. */
-const BUSY_MS = 10_000;
+/** How long SQLite itself waits for another process's transaction, with the event loop; the rest of the wait is the guard's. */
+const BUSY_MS = 20;
+/** At the start nobody else is served yet, and the switch to WAL needs the file alone. */
+const OPENING_MS = 10_000;
 
 /**
  * Node's own SQLite in the data folder, shared by the gateway and local batch processors (D-13). WAL: readers never wait.
@@ -39,7 +41,8 @@ class NodeSqlite {
   constructor(file: string) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     this.#database = new DatabaseSync(file);
-    this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
+    this.#database.exec(`PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
+    this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   }
 
   prepare(sql: string): Statement {

@@ -3,9 +3,10 @@ import { Logger } from '@nestjs/common';
 import { map } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from './dispatch-event-bus.js';
+import { aKey } from '../../../test/support/requests.js';
 
 const accepted = (requestId: string): DispatchEvent => ({
-  ...{ type: 'accepted', requestId, model: 'm', priority: 'batch', atMs: 0, bytes: 1 },
+  ...{ type: 'accepted', key: aKey(requestId), requestId, model: 'm', priority: 'batch', atMs: 0, bytes: 1 },
 });
 
 describe('DispatchEventBus', () => {

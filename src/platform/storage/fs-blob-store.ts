@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BlobMissing, checkKey } from './blob-missing.js';
 
 /** Files being written; not blobs yet. */
 const UNFINISHED = '.unfinished';
+const MOST_MOVES = 100;
 
 /** Blobs as files in a folder, each under its key. A blob is written beside, synced, then renamed: it is whole or absent. */
 export class FsBlobStore implements BlobStore {
@@ -16,10 +17,9 @@ export class FsBlobStore implements BlobStore {
     const target = this.#path(key);
     const draft = join(this.folder, UNFINISHED, randomUUID());
     await mkdir(dirname(draft), { recursive: true, mode: 0o700 });
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {
       const size = await writeDurably(draft, bytes, signal);
-      await rename(draft, target);
+      await moveInto(draft, target);
       await syncFolder(dirname(target));
       return size;
     } catch (error) {
@@ -47,7 +47,20 @@ export class FsBlobStore implements BlobStore {
   }
 
   async remove(key: string): Promise<void> {
-    await rm(this.#path(key), { force: true });
+    const path = this.#path(key);
+    await rm(path, { force: true });
+    await this.#removeEmptied(dirname(path));
+  }
+
+  /** Folders that hold nothing any more would use up inodes for ever. One that a writer fills meanwhile stays. */
+  async #removeEmptied(emptied: string): Promise<void> {
+    for (let folder = emptied; folder.startsWith(this.folder + sep); folder = dirname(folder)) {
+      const removed = await rmdir(folder).then(
+        () => true,
+        () => false,
+      );
+      if (!removed) return;
+    }
   }
 
   async *keys(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
@@ -107,9 +120,29 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.byteLength;) at += (await file.write(chunk, at)).bytesWritten;
 }
 
+/** The folder of the target may be removed as empty between making it and moving into it: then it is made again. */
+async function moveInto(draft: string, target: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(retriable);
+    const failure = await rename(draft, target).then(() => undefined, retriable);
+    if (failure === undefined) return;
+    if (attempt === MOST_MOVES) throw failure;
+  }
+}
+
+function retriable(error: unknown): unknown {
+  if (isAbsent(error)) return error;
+  throw error;
+}
+
 /** A rename is durable once its folder is. */
 async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
+  const folder = await open(path, 'r').catch((error: unknown) => {
+    // The blob was removed already, and its folder with it.
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });
+  if (!folder) return;
   try {
     await folder.sync();
   } finally {

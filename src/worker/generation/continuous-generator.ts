@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { callersId } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineInfo, type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
 import { type GenerationActivity } from '../engines/generation-activity.js';
@@ -116,7 +117,7 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   #writer({ form, requestId, stream }: GenerateItem, wish: TextWish): ChunkWriter | WholeWriter {
-    const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${requestId}`;
+    const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.#options.backend.info;
     const options = {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },

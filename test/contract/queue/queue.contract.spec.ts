@@ -3,6 +3,7 @@ import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-re
 import { hasRedis } from '../../support/redis-server.js';
 import { ids, REALTIME, scraped } from '../../support/scheduler-harness.js';
 import { type Driver, QueueYard } from './queue-yard.js';
+import { aRef } from '../../support/requests.js';
 
 const DRIVERS: readonly Driver[] = hasRedis ? ['embedded', 'redis'] : ['embedded'];
 
@@ -61,10 +62,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
     yard = await QueueYard.start(driver);
     const { blocker } = await occupied();
     const [first, gone, last] = (await yard.submitInLine(['b1', 'b2', 'b3'])).settled;
-    expect(await yard.scheduler.cancel('b2', 'client')).toBe(true);
+    expect(await yard.scheduler.cancel(aRef('b2'), 'client')).toBe(true);
     expect(outcome(await gone!)).toBe('cancelled request_cancelled');
     expect(await depth()).toEqual([0, 2]);
-    expect(await yard.scheduler.cancel('b2', 'client')).toBe(false);
+    expect(await yard.scheduler.cancel(aRef('b2'), 'client')).toBe(false);
     await blocker.answer();
     expect(await yard.serve(2)).toEqual(['b1', 'b3']);
     expect([await first!, await last!].map(outcome)).toEqual(['completed', 'completed']);
@@ -73,7 +74,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   it('cancels what runs: its caller hears of it at once, and the worker is told', async () => {
     yard = await QueueYard.start(driver);
     const { blocker, settled } = await occupied();
-    const cancelled = yard.scheduler.cancel('blocker', 'client');
+    const cancelled = yard.scheduler.cancel(aRef('blocker'), 'client');
     expect(outcome(await settled)).toBe('cancelled request_cancelled');
     expect(await cancelled).toBe(true);
     expect(await blocker.toldToStop()).toBe(true);
@@ -196,7 +197,11 @@ describe.each(DRIVERS)('queue: %s', driver => {
       ['b1', 'queued', 2],
       ['blocker', 'running', undefined],
     ]);
-    expect(await yard.scheduler.findAnywhere('b1')).toMatchObject({ state: 'queued', position: 2, waitsFor: 'slot' });
+    expect(await yard.scheduler.findAnywhere(aRef('b1'))).toMatchObject({
+      state: 'queued',
+      position: 2,
+      waitsFor: 'slot',
+    });
   });
 
   it('settles each request exactly once, whatever races: 24 answered, cancelled, or both', async () => {
@@ -205,11 +210,11 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const all = ids(24);
     const { settled } = await yard.submitInLine(all);
     const cancels = all.filter((_, n) => n % 3 === 0);
-    const racing = cancels.map(id => yard.scheduler.cancel(id, 'client'));
+    const racing = cancels.map(id => yard.scheduler.cancel(aRef(id), 'client'));
     await Promise.all(racing);
     while ((await yard.scheduler.listAll()).length > 0) {
       const taken = await yard.take();
-      await Promise.all([taken.answer(), yard.scheduler.cancel(taken.id, 'client')]);
+      await Promise.all([taken.answer(), yard.scheduler.cancel(aRef(taken.id), 'client')]);
     }
     await Promise.all(settled);
     const counts = all.map(id => yard.harness.types(id).filter(type => type === 'settled').length);

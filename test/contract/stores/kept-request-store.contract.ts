@@ -76,6 +76,29 @@ export function keptRequestStoreContract(
     expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
   });
 
+  it('takes no word of an earlier attempt of the same gateway: taken over, or begun anew under the same name', async () => {
+    const { kept } = await open();
+    const { request } = await kept.open(newRequest(), by('a'));
+    const taken = await kept.takeOver(by('a', NOW + 2 * LEASE));
+    expect(taken).toMatchObject({ attempts: 2 });
+    await kept.drop(request, 'a');
+    await kept.release(request, 'a');
+    expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
+    expect(await kept.find(request)).toMatchObject({ attempts: 2, status: 'running' });
+    const late = by('a', NOW + 9 * LEASE);
+    const waiting = newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w1' });
+    const { request: first } = await kept.open(waiting, by('a'));
+    const { created } = await kept.open({ ...waiting, blob: 'kept/w2' }, late);
+    expect(created).toBe(true);
+    await kept.drop(first, 'a');
+    expect(await kept.find(first)).toMatchObject({ blob: 'kept/w2' });
+  });
+
+  it('knows the time by the clock of the database', async () => {
+    const { kept } = await open();
+    expect(Math.abs((await kept.nowMs()) - Date.now())).toBeLessThan(60_000);
+  });
+
   it('gives a released one away at once, and never one whose caller waits', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
@@ -100,10 +123,10 @@ export function keptRequestStoreContract(
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
     expect(await othersKept.requestCancel('other', 'r1')).toBe(false);
-    expect(await kept.beat(by('a'))).toEqual([]);
+    expect(await kept.beat(by('a'))).toMatchObject([{ cancelling: false }]);
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
     expect(await othersKept.beat(by('b'))).toEqual([]);
-    expect(await kept.beat(by('a'))).toMatchObject([{ requestId: 'r1' }]);
+    expect(await kept.beat(by('a'))).toMatchObject([{ requestId: 'r1', cancelling: true }]);
     await kept.end(request, 'a', ending('failed'));
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(false);
   });

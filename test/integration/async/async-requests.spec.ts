@@ -182,8 +182,8 @@ async function abandoned(id: string, attempts: number): Promise<void> {
   await one.app.get(KeptAnswers, { strict: false }).keepBody({ blob }, Readable.from([body]));
   await store.open({ ...request, fingerprint: 'f', blob, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
-    await store.release(request, 'dead');
+    await store.release({ ...request, blob, attempts: count }, 'dead');
     await store.takeOver(dead);
   }
-  await store.release(request, 'dead');
+  await store.release({ ...request, blob, attempts }, 'dead');
 }

@@ -4,6 +4,7 @@ import { DispatchEventBus } from '../../../src/platform/events/dispatch-event-bu
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from './feed-client.js';
+import { aKey } from '../../support/requests.js';
 
 /** More than the sockets of both sides hold together. */
 const FLOOD_BYTES = 48_000_000;
@@ -13,7 +14,7 @@ let rig: GatewayRig;
 beforeEach(async () => (rig = await GatewayRig.start({ models: [sttModel()] })));
 afterEach(() => rig.close());
 
-const base = { requestId: 'r', model: 'stt', priority: 'batch', atMs: 0 } as const;
+const base = { key: aKey('r'), requestId: 'r', model: 'stt', priority: 'batch', atMs: 0 } as const;
 const leased = (attempt: number): DispatchEvent => ({
   ...{ ...base, type: 'leased', workerId: WORKER_NAME, groupId: 'g', groupSize: 1, reason: 'single', attempt },
   ...{ queueWaitMs: 1, batchWaitMs: 0 },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 describe('admin', () => {
   let yard: SchedulerHarness;
@@ -68,8 +69,8 @@ describe('admin', () => {
     });
 
     it('lists ended ones by their state, latest first', async () => {
-      await yard.scheduler.cancel('b1', 'client');
-      await yard.scheduler.cancel('b2', 'client');
+      await yard.scheduler.cancel(aRef('b1'), 'client');
+      await yard.scheduler.cancel(aRef('b2'), 'client');
       expect((await listed('?state=cancelled')).ids).toEqual(['b2', 'b1']);
       expect((await listed('?state=completed')).ids).toEqual([]);
     });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 const thrown = (act: () => unknown): DomainError => {
   try {
@@ -47,7 +48,7 @@ describe('admission', () => {
   it('leaves no trace of a refused request but its count', async () => {
     void yard.submitAll(ids(3));
     thrown(() => yard.submit('r4'));
-    expect(yard.scheduler.find('r4')).toBeUndefined();
+    expect(yard.scheduler.find(aRef('r4'))).toBeUndefined();
     expect(yard.queue.depth).toBe(3);
     expect(await scraped('switchyard_requests_accepted_total')).toBe(3);
     expect(await scraped('switchyard_requests_rejected_total', { code: 'queue_full' })).toBe(1);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 describe('cancel of a request that a worker has', () => {
   let yard: SchedulerHarness;
@@ -20,7 +21,7 @@ describe('cancel of a request that a worker has', () => {
     const { settled } = await running();
     let told!: (acknowledged: boolean) => void;
     yard.pool.onCancel = () => new Promise(resolve => (told = resolve));
-    const cancelled = yard.scheduler.cancel('r1', 'client');
+    const cancelled = yard.scheduler.cancel(aRef('r1'), 'client');
     expect((await settled).settlement).toMatchObject({ status: 'cancelled', error: { code: 'request_cancelled' } });
     expect(yard.of('cancel_signalled')).toEqual([]);
     told(true);
@@ -32,7 +33,7 @@ describe('cancel of a request that a worker has', () => {
     'tells the worker that has it, with the reason %s',
     async reason => {
       await running();
-      await yard.scheduler.cancel('r1', reason);
+      await yard.scheduler.cancel(aRef('r1'), reason);
       expect(yard.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason }]);
     },
   );
@@ -40,7 +41,7 @@ describe('cancel of a request that a worker has', () => {
   it('keeps the slot taken until the worker lets go', async () => {
     const { call } = await running();
     void yard.submit('next');
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     await yard.settle();
     expect(yard.pool.slotsInUse('a1')).toBe(1);
     expect(yard.pool.calls).toHaveLength(1);
@@ -51,21 +52,21 @@ describe('cancel of a request that a worker has', () => {
 
   it('sends one Cancel for two cancels', async () => {
     await running();
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(true);
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(false);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
     expect(yard.pool.cancels).toHaveLength(1);
   });
 
   it('holds although the worker did not acknowledge', async () => {
     const { settled } = await running();
     yard.pool.onCancel = () => Promise.resolve(false);
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(true);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     expect((await settled).settlement.status).toBe('cancelled');
   });
 
   it('ignores an answer that comes too late, and counts the request as cancelled', async () => {
     const { settled, call } = await running();
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     call.answer();
     await yard.settle();
     expect((await settled).settlement.status).toBe('cancelled');
@@ -78,13 +79,13 @@ describe('cancel of a request that a worker has', () => {
     const { settled, call } = await running();
     call.answer();
     await settled;
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(false);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
     expect(yard.pool.cancels).toEqual([]);
   });
 
   it('is not retried when the worker dies afterwards', async () => {
     await running();
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     yard.pool.addWorker('a2', 'alpha');
     yard.pool.kill('a1');
     await yard.settle();
@@ -96,7 +97,7 @@ describe('cancel of a request that a worker has', () => {
     yard.pool.addWorker('a2', 'alpha', { slots: 8 });
     const settled = yard.submitAll(ids(8));
     const calls = await yard.pool.received(8);
-    await yard.scheduler.cancel('r4', 'client');
+    await yard.scheduler.cancel(aRef('r4'), 'client');
     calls.forEach(call => (call.id === 'r4' ? call.fail('request_cancelled') : call.answer()));
     const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(statuses).toEqual(ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')));
@@ -104,7 +105,7 @@ describe('cancel of a request that a worker has', () => {
 
   it('keeps the id taken while the worker still has the work', async () => {
     const { call } = await running();
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     expect(() => yard.submit('r1')).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
     call.letGo();
     await yard.settle();
@@ -113,7 +114,7 @@ describe('cancel of a request that a worker has', () => {
 
   it('is measured as a cancel at stage in_flight', async () => {
     await running();
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'in_flight' })).toBe(1);
     expect(yard.types('r1')).toEqual(['accepted', 'leased', 'cancel_requested', 'settled', 'cancel_signalled']);
   });
@@ -121,7 +122,7 @@ describe('cancel of a request that a worker has', () => {
   it('sends nothing when a listener cancels between lease and call', async () => {
     const { call } = await running('first');
     yard.bus.events$.subscribe(event => {
-      if (event.type === 'leased') void yard.scheduler.cancel(event.requestId, 'operator');
+      if (event.type === 'leased') void yard.scheduler.cancel(aRef(event.requestId), 'operator');
     });
     const settled = yard.submit('second');
     call.answer();
@@ -154,7 +155,7 @@ describe('cancel of a request that a worker has', () => {
     const settled = yard.submitAll(ids(1000));
     for (let n = 0; n < 1000; n++) {
       const id = `r${((n * 577) % 1000) + 1}`;
-      void yard.scheduler.cancel(id, 'client');
+      void yard.scheduler.cancel(aRef(id), 'client');
       yard.pool.calls.forEach(call => call.letGo());
       if (n % 10 === 0) await yard.settle();
     }

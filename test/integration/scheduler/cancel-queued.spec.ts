@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aKey, aRef } from '../../support/requests.js';
 
 describe('cancel of a queued request', () => {
   let yard: SchedulerHarness;
@@ -13,7 +14,7 @@ describe('cancel of a queued request', () => {
 
   it('answers its caller with request_cancelled (499)', async () => {
     const settled = yard.submit('r1');
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(true);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     const { settlement, attempts } = await settled;
     expect(settlement).toMatchObject({ status: 'cancelled', error: { code: 'request_cancelled' } });
     expect(settlement.status === 'cancelled' && settlement.error.definition.status).toBe(499);
@@ -22,14 +23,14 @@ describe('cancel of a queued request', () => {
 
   it('has taken it out of the queue before the call returns', () => {
     void yard.submitAll(['r1', 'r2']);
-    void yard.scheduler.cancel('r1', 'client');
+    void yard.scheduler.cancel(aRef('r1'), 'client');
     expect(yard.queue.depth).toBe(1);
-    expect(yard.queue.has('r1')).toBe(false);
+    expect(yard.queue.has(aKey('r1'))).toBe(false);
   });
 
   it('never lets a worker see it', async () => {
     void yard.submitAll(['r1', 'r2']);
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     yard.pool.addWorker('a1', 'alpha');
     await yard.pool.received(1);
     await yard.settle();
@@ -39,19 +40,19 @@ describe('cancel of a queued request', () => {
 
   it('finds nothing the second time', async () => {
     void yard.submit('r1');
-    await yard.scheduler.cancel('r1', 'client');
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(false);
+    await yard.scheduler.cancel(aRef('r1'), 'client');
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
     expect(yard.of('settled')).toHaveLength(1);
   });
 
   it('is true for exactly one of two at the same time', async () => {
     void yard.submit('r1');
-    const both = [yard.scheduler.cancel('r1', 'client'), yard.scheduler.cancel('r1', 'operator')];
+    const both = [yard.scheduler.cancel(aRef('r1'), 'client'), yard.scheduler.cancel(aRef('r1'), 'operator')];
     expect(await Promise.all(both)).toEqual([true, false]);
   });
 
   it('finds nothing under an unknown id', async () => {
-    expect(await yard.scheduler.cancel('nobody', 'client')).toBe(false);
+    expect(await yard.scheduler.cancel(aRef('nobody'), 'client')).toBe(false);
     expect(yard.events).toEqual([]);
   });
 
@@ -60,13 +61,13 @@ describe('cancel of a queued request', () => {
     yard.clock.advance(120_001);
     yard.pool.poke('alpha');
     await settled;
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(false);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
   });
 
   it('works in the very turn of the submit, before the loop has looked', async () => {
     yard.pool.addWorker('a1', 'alpha');
     const settled = yard.submit('r1', REALTIME);
-    void yard.scheduler.cancel('r1', 'disconnect');
+    void yard.scheduler.cancel(aRef('r1'), 'disconnect');
     expect((await settled).settlement.status).toBe('cancelled');
     await yard.settle();
     expect(yard.pool.calls).toEqual([]);
@@ -74,8 +75,8 @@ describe('cancel of a queued request', () => {
 
   it('keeps the order of the others', async () => {
     void yard.submitAll(ids(5));
-    await yard.scheduler.cancel('r1', 'client');
-    await yard.scheduler.cancel('r3', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
+    await yard.scheduler.cancel(aRef('r3'), 'client');
     expect(waiting()).toEqual(['r2', 'r4', 'r5']);
   });
 
@@ -85,27 +86,27 @@ describe('cancel of a queued request', () => {
     await yard.pool.received(1);
     yard.pool.kill('a1');
     await yard.settle();
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(true);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     expect((await settled).settlement.status).toBe('cancelled');
     expect(yard.pool.cancels).toEqual([]);
   });
 
   it('tells cancel_requested, settled, cancel_signalled, in this order', async () => {
     void yard.submit('r1');
-    await yard.scheduler.cancel('r1', 'operator');
+    await yard.scheduler.cancel(aRef('r1'), 'operator');
     expect(yard.types('r1')).toEqual(['accepted', 'cancel_requested', 'settled', 'cancel_signalled']);
     expect(yard.of('cancel_requested')[0]).toMatchObject({ stage: 'queued', reason: 'operator' });
   });
 
   it('is measured as a cancel at stage queued', async () => {
     void yard.submit('r1');
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' })).toBe(1);
   });
 
   it('frees the id at once', async () => {
     void yard.submit('r1');
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     expect(() => yard.submit('r1')).not.toThrow();
   });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 const errorOf = async (settled: Promise<SettledRequest>): Promise<DomainError> =>
   ((await settled).settlement as { error: DomainError }).error;
@@ -29,7 +30,7 @@ describe('queue deadline', () => {
     const error = await errorOf(waiting);
     expect([error.code, error.definition.status]).toEqual(['queue_timeout', 503]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
-    expect(yard.scheduler.find('running')?.state).toBe('running');
+    expect(yard.scheduler.find(aRef('running'))?.state).toBe('running');
   });
 
   it('wakes the loop by itself, once, and not again', async () => {

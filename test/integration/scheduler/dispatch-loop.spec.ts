@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 describe('dispatch loop', () => {
   let yard: SchedulerHarness;
@@ -40,7 +41,7 @@ describe('dispatch loop', () => {
     yard.pool.addWorker('a1', 'alpha');
     const seen: unknown[] = [];
     yard.bus.events$.subscribe(({ type, requestId }) => {
-      if (type === 'settled') seen.push(yard.scheduler.find(requestId)?.state);
+      if (type === 'settled') seen.push(yard.scheduler.find(aRef(requestId))?.state);
     });
     const settled = yard.submit('r1');
     (await yard.pool.received(1))[0]!.answer();
@@ -100,7 +101,7 @@ describe('dispatch loop', () => {
     await yard.settle();
     expect(sent()).toEqual([...ids(4), 'live1', 'live2']);
     expect(yard.pool.workers().map(({ slots }) => slots)).toEqual([{ total: 4, free: 0, inUse: 6 }]);
-    expect(['live3', 'r5'].map(id => yard.scheduler.find(id)?.waitsFor)).toEqual(['slot', 'slot']);
+    expect(['live3', 'r5'].map(id => yard.scheduler.find(aRef(id))?.waitsFor)).toEqual(['slot', 'slot']);
   });
 
   it('keeps BATCH within the slots also when all of it has aged, and overdraws them for REALTIME', async () => {
@@ -111,7 +112,7 @@ describe('dispatch loop', () => {
     void yard.submit('live', REALTIME);
     await yard.settle();
     expect(sent()).toEqual([...ids(2), 'live']);
-    expect(yard.scheduler.find('r3')?.waitsFor).toBe('slot');
+    expect(yard.scheduler.find(aRef('r3'))?.waitsFor).toBe('slot');
     const before = yard.loop.turns;
     for (let i = 0; i < 100; i++) await yard.settle();
     expect(yard.loop.turns).toBe(before);
@@ -176,7 +177,7 @@ describe('dispatch loop', () => {
     void yard.submitAll(ids(3));
     await yard.settle();
     expect(yard.pool.calls).toHaveLength(0);
-    expect(yard.scheduler.find('r1')).toMatchObject({ state: 'queued', position: 1, waitsFor: 'worker' });
+    expect(yard.scheduler.find(aRef('r1'))).toMatchObject({ state: 'queued', position: 1, waitsFor: 'worker' });
     yard.clock.advance(60_000);
     yard.pool.addWorker('a1', 'alpha');
     await yard.pool.received(3);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 const GRACE = { 'server.shutdown_grace_ms': 60, 'cancellation.rpc_timeout_ms': 10 } as const;
 
@@ -133,7 +134,7 @@ describe('drain', () => {
     const settled = yard.submit('r1', REALTIME);
     await yard.pool.received(1);
     const drained = yard.scheduler.drain();
-    expect(await yard.scheduler.cancel('r1', 'client')).toBe(true);
+    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     await drained;
     expect((await settled).settlement.status).toBe('cancelled');
   });

@@ -14,6 +14,7 @@ import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { modelSpec, transcribeTask, workerThat } from '../../support/pool-harness.js';
 import { ids } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 describe('scheduler and real gRPC workers', () => {
   let app: INestApplicationContext;
@@ -90,7 +91,7 @@ describe('scheduler and real gRPC workers', () => {
     const { busy } = await chosen(1);
     expect(slotsInUse()).toBe(1);
     const heard = once(busy, 'cancelled');
-    expect(await scheduler.cancel('r1', 'client')).toBe(true);
+    expect(await scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     expect(await heard).toEqual(['r1']);
     expect((await settled).settlement).toMatchObject({ status: 'cancelled' });
     await slotsFreed();
@@ -99,7 +100,7 @@ describe('scheduler and real gRPC workers', () => {
   it('keep the slot while they are deaf to the cancel', async () => {
     const settled = submit('r1', script.deaf);
     const { busy } = await chosen(1);
-    await scheduler.cancel('r1', 'disconnect');
+    await scheduler.cancel(aRef('r1'), 'disconnect');
     expect((await settled).settlement.status).toBe('cancelled');
     expect(slotsInUse()).toBe(1);
     busy.release('r1');

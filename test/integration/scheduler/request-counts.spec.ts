@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 /** Value of a metric in one scrape, summed over its labels. */
 const sumIn = (scrape: string, name: string): number =>
@@ -41,7 +42,7 @@ describe('request counts', () => {
       const call = yard.pool.calls.at(-(n % 5) - 1);
       if (n % 4 === 0) call?.answer();
       if (n % 7 === 0) call?.fail('engine_failed');
-      if (n % 9 === 0) void yard.scheduler.cancel(`r${n - 3}`, 'client');
+      if (n % 9 === 0) void yard.scheduler.cancel(aRef(`r${n - 3}`), 'client');
       if (n % 50 === 49) {
         yard.pool.kill('a1');
         yard.pool.addWorker('a1', 'alpha', { slots: 6, maxBatch: 4 });
@@ -60,7 +61,7 @@ describe('request counts', () => {
     const calls = await yard.pool.received(2);
     calls.find(({ id }) => id === 'ok')!.answer();
     calls.find(({ id }) => id === 'bad')!.fail('invalid_audio');
-    await yard.scheduler.cancel('gone', 'client');
+    await yard.scheduler.cancel(aRef('gone'), 'client');
     await Promise.all(settled);
     const count = (status: string, priority: string, model: string) =>
       scraped('scheduler_requests_total', { status, priority, model });
@@ -95,7 +96,7 @@ describe('request counts', () => {
     yard.pool.addWorker('a1', 'alpha');
     void yard.submit('r1');
     await yard.pool.received(1);
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_grpc_duration_seconds_count')).toBe(0);
   });
 

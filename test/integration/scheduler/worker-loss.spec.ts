@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
+import { aRef } from '../../support/requests.js';
 
 describe('worker loss', () => {
   let yard: SchedulerHarness;
@@ -107,7 +108,7 @@ describe('worker loss', () => {
     yard.clock.advance(200_000);
     yard.pool.kill('a1');
     await yard.settle();
-    expect(yard.scheduler.find('r1')).toMatchObject({ state: 'queued', attempts: 1 });
+    expect(yard.scheduler.find(aRef('r1'))).toMatchObject({ state: 'queued', attempts: 1 });
     yard.pool.addWorker('a2', 'alpha');
     (await yard.pool.received(2))[1]!.answer();
     expect((await settled).settlement.status).toBe('completed');

@@ -12,6 +12,7 @@ import {
   transcribeTask,
   workerThat,
 } from '../../support/pool-harness.js';
+import { aKey } from '../../support/requests.js';
 
 describe('calls to a worker', () => {
   let worker: FixtureWorker;
@@ -67,7 +68,7 @@ describe('calls to a worker', () => {
     const held = transcribe(script.hold);
     const call = pool.execute({ workerId, request: held, group: alone });
     await worker.arrivals(1);
-    await expect(pool.cancel(workerId, held.id, 'client')).resolves.toBe(true);
+    await expect(pool.cancel(workerId, aKey(held.id), 'client')).resolves.toBe(true);
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     await call.finished;
     expect(worker.holding).toEqual([]);
@@ -79,7 +80,7 @@ describe('calls to a worker', () => {
     let finished = false;
     void call.finished.then(() => (finished = true));
     await worker.arrivals(1);
-    await pool.cancel(workerId, held.id, 'deadline');
+    await pool.cancel(workerId, aKey(held.id), 'deadline');
     await expect(execute().reply).resolves.toBeDefined();
     expect(finished).toBe(false);
     worker.releaseAll();
@@ -92,7 +93,7 @@ describe('calls to a worker', () => {
     const held = transcribe(script.hold);
     const call = pool.execute({ workerId, request: held, group: alone });
     await worker.arrivals(1);
-    await expect(pool.cancel(workerId, held.id, 'client')).resolves.toBe(false);
+    await expect(pool.cancel(workerId, aKey(held.id), 'client')).resolves.toBe(false);
     worker.releaseAll();
     await expect(call.reply).resolves.toBeDefined();
   });
@@ -100,8 +101,8 @@ describe('calls to a worker', () => {
   it('a cancel of what has ended, or of an unknown worker, resolves false', async () => {
     const done = transcribe();
     await pool.execute({ workerId, request: done, group: alone }).finished;
-    await expect(pool.cancel(workerId, done.id, 'client')).resolves.toBe(false);
-    await expect(pool.cancel('nobody', done.id, 'client')).resolves.toBe(false);
+    await expect(pool.cancel(workerId, aKey(done.id), 'client')).resolves.toBe(false);
+    await expect(pool.cancel('nobody', aKey(done.id), 'client')).resolves.toBe(false);
     expect(worker.cancelled).toEqual([]);
   });
 
@@ -110,7 +111,7 @@ describe('calls to a worker', () => {
     const upload = new Promise<Buffer>(resolve => (uploaded = resolve));
     const reading = request(transcribeTask('', () => upload));
     const call = pool.execute({ workerId, request: reading, group: alone });
-    await expect(pool.cancel(workerId, reading.id, 'disconnect')).resolves.toBe(true);
+    await expect(pool.cancel(workerId, aKey(reading.id), 'disconnect')).resolves.toBe(true);
     uploaded(Buffer.alloc(10));
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     await call.finished;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import { aKey } from '../../support/requests.js';
 
 describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   let workers: FixtureWorker[];
@@ -124,7 +125,7 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
       const request = transcribe(outcomes[sent++ % outcomes.length]);
       const call = pool.execute({ workerId: offer.workerId, request, group: alone });
       if ((request.payload as { prompt: string }).prompt === script.hold) {
-        void pool.cancel(offer.workerId, request.id, 'client');
+        void pool.cancel(offer.workerId, aKey(request.id), 'client');
       }
       running.push(call.finished.then(() => lease?.release()));
       most = Math.max(most, ...workers.map(({ holding }) => holding.length));

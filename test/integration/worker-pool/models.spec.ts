@@ -4,6 +4,7 @@ import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
 import { isAlive } from '../../support/product.js';
+import { aKey } from '../../support/requests.js';
 
 describe('the workers of a model', () => {
   let pool: WorkerPoolService;
@@ -46,7 +47,7 @@ describe('the workers of a model', () => {
     expect(isAlive(pid!)).toBe(true);
     call.reply.catch(() => undefined);
     // The worker may not have the call yet, so the cancel is repeated until it does.
-    await pool.cancel(id, request.id, 'client');
+    await pool.cancel(id, aKey(request.id), 'client');
     await call.finished;
     lease?.release();
     await unloaded;

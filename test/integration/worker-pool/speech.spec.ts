@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { alone, isReady, makePool, modelSpec, request, synthesize, workerThat } from '../../support/pool-harness.js';
+import { aKey } from '../../support/requests.js';
 
 const CHUNK_BYTES = 65_536;
 
@@ -77,7 +78,7 @@ describe('synthesis through the pool', () => {
 
   it('a cancel frees a worker that waits for a listener who takes nothing', async () => {
     const { id, call } = speak(script.chunks(300), new PassThrough({ highWaterMark: 1 }));
-    await pool.cancel(workerId, id, 'client');
+    await pool.cancel(workerId, aKey(id), 'client');
     await call.finished;
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
   });

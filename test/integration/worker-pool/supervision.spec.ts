@@ -10,6 +10,7 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
+import { aKey } from '../../support/requests.js';
 
 const alive = (pid: number): boolean => {
   try {
@@ -85,7 +86,7 @@ describe('supervised workers', () => {
     const call = pool.execute({ workerId: second.id, request: innocent, group: alone });
     process.kill(first.pid!, 'SIGKILL');
     await workerThat(pool, worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker));
-    await expect(pool.cancel(second.id, innocent.id, 'client')).resolves.toBe(true);
+    await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(true);
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
   });

@@ -10,8 +10,10 @@ import { LiveFeed } from './live-feed.js';
 import { LiveListener } from './live-listener.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
+import { aKey } from '../../../../test/support/requests.js';
 
-const base = (requestId: string) => ({ requestId, model: 'm', priority: 'batch', atMs: 0 }) as const;
+const base = (requestId: string) =>
+  ({ key: aKey(requestId), requestId, model: 'm', priority: 'batch', atMs: 0 }) as const;
 
 /** A whole life: four events. */
 const life = (id: string): DispatchEvent[] => [

@@ -94,7 +94,7 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
     if (this.rooms.size === 0) return;
     if (lineChanged && this.rooms.find('queue')) this.#lineChanged(event.model);
     const room = this.rooms.find(`request:${event.requestId}`);
-    const request = room && this.source.ledger.find(event.requestId);
+    const request = room && this.source.ledger.find(event.key);
     if (room && request) this.rooms.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
   }
 
@@ -114,7 +114,7 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
 
   #tellWorkers(): void {
     const room = this.rooms.find('workers');
-    const now = this.source.read('workers')?.state;
+    const now = this.source.read('workers')[0]?.state;
     const change = now && stateChange(room?.part(this.source.id)?.state ?? {}, now);
     if (room && change) this.rooms.publish(room, change);
   }

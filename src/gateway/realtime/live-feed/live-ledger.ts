@@ -1,8 +1,8 @@
 import { type LiveQueueLine, type LiveRequest } from '../../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../../core/dispatch/dispatch-event.js';
 import { ChurnMap } from '../../../core/shared/churn-map.js';
+import { DEFAULT_TENANT, type RequestKey } from '../../../core/request/request-key.js';
 import { RecentMap } from '../../../core/shared/recent-map.js';
-import { DEFAULT_TENANT } from '../../../platform/auth/principal.js';
 
 export interface LedgerRequest {
   readonly tenant: string;
@@ -20,8 +20,8 @@ const ENDED_KEPT = 1000;
  */
 export class LiveLedger {
   readonly #lines = new Map<string, Line>();
-  readonly #live = new ChurnMap<string, LedgerRequest>();
-  readonly #ended = new RecentMap<LedgerRequest>(ENDED_KEPT);
+  readonly #live = new ChurnMap<RequestKey, LedgerRequest>();
+  readonly #ended = new RecentMap<LedgerRequest, RequestKey>(ENDED_KEPT);
 
   constructor(models: readonly string[]) {
     for (const model of models) this.#line(model);
@@ -35,8 +35,13 @@ export class LiveLedger {
     return Object.fromEntries([...this.#lines].map(([model, line]) => [model, { ...line }]));
   }
 
-  find(id: string): LedgerRequest | undefined {
-    return this.#live.get(id) ?? this.#ended.get(id);
+  find(key: RequestKey): LedgerRequest | undefined {
+    return this.#live.get(key) ?? this.#ended.get(key);
+  }
+
+  /** Every tenant's request of that id. */
+  named(id: string): LedgerRequest[] {
+    return [...this.#live.values(), ...this.#ended.values()].filter(({ view }) => view.request_id === id);
   }
 
   /** True when a line changed; the model is the event's. */
@@ -44,7 +49,7 @@ export class LiveLedger {
     const line = this.#line(event.model);
     switch (event.type) {
       case 'accepted':
-        this.#live.set(event.requestId, accepted(event));
+        this.#live.set(event.key, accepted(event));
         line[event.priority]++;
         return true;
       case 'rejected':
@@ -58,11 +63,11 @@ export class LiveLedger {
   }
 
   #update(event: Exclude<DispatchEvent, { type: 'accepted' | 'rejected' | 'settled' }>, line: Line): boolean {
-    const request = this.#live.get(event.requestId);
+    const request = this.#live.get(event.key);
     if (!request) return false;
     const before = stageOf(request.view);
     const view = { ...request.view, ...changes(event, request.view) };
-    this.#live.set(event.requestId, { tenant: request.tenant, view });
+    this.#live.set(event.key, { tenant: request.tenant, view });
     const after = stageOf(view);
     if (before === after) return false;
     line[before]--;
@@ -71,14 +76,14 @@ export class LiveLedger {
   }
 
   #settle(event: Extract<DispatchEvent, { type: 'settled' }>, line: Line): boolean {
-    const request = this.#live.get(event.requestId);
+    const request = this.#live.get(event.key);
     if (!request) return false;
     const { status: state, code, phases, attempts, batchSize: batch_size } = event;
     line[stageOf(request.view)]--;
     line[state]++;
-    this.#live.delete(event.requestId);
+    this.#live.delete(event.key);
     const view = { ...request.view, state, code, phases, attempts, batch_size };
-    this.#ended.add(event.requestId, { tenant: request.tenant, view });
+    this.#ended.add(event.key, { tenant: request.tenant, view });
     return true;
   }
 

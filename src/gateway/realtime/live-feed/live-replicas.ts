@@ -83,10 +83,9 @@ export class LiveReplicas implements OnApplicationShutdown {
       const room = this.rooms.open(name);
       // One whose question came while Redis was away, or before we listened, is answered at its next beat.
       const unheard = room.watch(from, this.clock.nowMs() + LEASE_MS);
-      const own = room.part(this.source.id);
-      const tenant = this.source.read(name)?.tenant;
-      if ((fresh || unheard) && own)
-        this.#send?.({ type: 'snapshot', from: this.source.id, to: from, message: own, tenant });
+      if (!fresh && !unheard) continue;
+      for (const own of room.partsOf(this.source.id))
+        this.#send?.({ type: 'snapshot', from: this.source.id, to: from, ...own });
     }
     this.feed.watchWorkers();
   }

@@ -6,6 +6,7 @@ import {
 } from '../../../contracts/events/live-event.js';
 import { LiveView } from '../../../contracts/events/live-view.js';
 import { type LiveListener } from './live-listener.js';
+import { gatewayOf } from './live-source.js';
 
 /** A change or a state, and whose it is; no tenant: everybody's. */
 export interface Owned<M> {
@@ -48,6 +49,12 @@ export class LiveRoom {
     return this.#view.part(source);
   }
 
+  /** What came from that gateway. */
+  partsOf(gateway: string): Owned<LiveSnapshot>[] {
+    const parts = this.#view.snapshots().filter(({ source }) => gatewayOf(source) === gateway);
+    return parts.map(message => ({ message, tenant: this.#tenants.get(message.source) }));
+  }
+
   /** What that listener may see of the room. */
   snapshotsFor(listener: LiveListener): LiveSnapshot[] {
     return this.#view.snapshots().filter(({ source }) => listener.sees(this.#tenants.get(source)));
@@ -67,9 +74,13 @@ export class LiveRoom {
     return true;
   }
 
-  drop(source: string): void {
-    this.#watchers.delete(source);
-    if (!this.#view.part(source)) return;
+  /** That gateway is gone, and its parts with it. */
+  drop(gateway: string): void {
+    this.#watchers.delete(gateway);
+    for (const { message } of this.partsOf(gateway)) this.#dropPart(message.source);
+  }
+
+  #dropPart(source: string): void {
     const gone: LiveGone = { room: this.name, source };
     const tenant = this.#tenants.get(source);
     this.#view.drop(gone);

@@ -32,9 +32,9 @@ export class LiveRooms {
     const known = this.#rooms.get(name);
     if (known) return known;
     const room = new LiveRoom(name);
-    const own = this.source.read(name);
-    const { id: source } = this.source;
-    if (own) room.adopt({ message: { room: name, source, seq: 0, state: own.state }, tenant: own.tenant });
+    for (const { state, tenant } of this.source.read(name)) {
+      room.adopt({ message: { room: name, source: this.source.partId(tenant), seq: 0, state }, tenant });
+    }
     this.#rooms.set(name, room);
     return room;
   }
@@ -45,7 +45,7 @@ export class LiveRooms {
 
   /** A change of this gateway's part, to everybody who listens. */
   publish(room: LiveRoom, change: Pick<LiveDelta, 'set' | 'removed'>, tenant?: string): void {
-    const { id: source } = this.source;
+    const source = this.source.partId(tenant);
     const seq = (room.part(source)?.seq ?? 0) + 1;
     const owned = { message: { room: room.name, source, seq, ...change }, tenant };
     room.apply(owned);

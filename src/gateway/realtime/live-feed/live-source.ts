@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type LiveRoomName, type LiveState } from '../../../contracts/events/live-event.js';
+import { DEFAULT_TENANT } from '../../../core/request/request-key.js';
 import { MODELS } from '../../../platform/config/config.module.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { LiveBatchBook } from './live-batch-book.js';
 import { LiveLedger } from './live-ledger.js';
 import { liveWorkers } from './live-workers.js';
+
+export interface OwnPart {
+  readonly state: LiveState;
+  /** Absent: everybody's. */
+  readonly tenant?: string;
+}
 
 /** What this gateway knows of each room: its own part, as it is now. */
 @Injectable()
@@ -23,12 +30,20 @@ export class LiveSource {
     this.ledger = new LiveLedger(models.map(({ id }) => id));
   }
 
-  /** Undefined: this gateway knows nothing of that room. */
-  read(room: LiveRoomName): { readonly state: LiveState; readonly tenant?: string } | undefined {
-    if (room === 'queue') return { state: this.ledger.lines() };
-    if (room === 'workers') return { state: liveWorkers(this.pool.workers()) };
+  /** Empty: this gateway knows nothing of that room. Several: as many tenants have a request of that id (D-31). */
+  read(room: LiveRoomName): OwnPart[] {
+    if (room === 'queue') return [{ state: this.ledger.lines() }];
+    if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
     const id = room.slice(room.indexOf(':') + 1);
-    const found = room.startsWith('request:') ? this.ledger.find(id) : this.batches.find(id);
-    return found && { state: { [id]: found.view }, tenant: found.tenant };
+    const found = room.startsWith('request:') ? this.ledger.named(id) : [this.batches.find(id) ?? []].flat();
+    return found.map(({ tenant, view }) => ({ state: { [id]: view }, tenant }));
+  }
+
+  /** Numbers its own changes: a part of a room per gateway and, where a room is several tenants', per tenant. */
+  partId(tenant: string | undefined): string {
+    return tenant === undefined || tenant === DEFAULT_TENANT ? this.id : `${this.id}~${tenant}`;
   }
 }
+
+/** The gateway that a part comes from. */
+export const gatewayOf = (source: string): string => source.split('~', 1)[0] ?? source;

@@ -5,6 +5,7 @@ import {
   type GenerationHead,
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
+import { callersId } from '../../../core/request/request-key.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import {
   type EngineInfo,
@@ -104,7 +105,7 @@ class SyntheticAnswer {
     this.#reason = this.length < tokens ? 'length' : 'stop';
     this.#includeUsage = body.stream_options?.include_usage === true;
     this.#usage = { promptTokens: this.#words.length, completionTokens: this.length * n, cachedTokens: 0 };
-    const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${requestId}`;
+    const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     this.#head = { form, id, created: Math.floor(Date.now() / 1000), model: 'synthetic' };
   }
 

@@ -16,6 +16,7 @@ import { type TraceRequest } from './trace.js';
 import { VirtualScheduler } from './virtual-scheduler.js';
 import { YardBook } from './yard-book.js';
 import { yardRules, type YardRules } from './yard-rules.js';
+import { aKey } from '../../../support/requests.js';
 
 export interface VirtualYardOptions {
   /** Model → its workers. */
@@ -117,6 +118,7 @@ export class VirtualYard {
     const id = `req_${(this.#made += 1)}`;
     const request = {
       id,
+      key: aKey(id),
       ...{ model: came.model, tenant: came.tenant, bytes: 100_000, inferenceTimeoutMs: 30_000 },
       priority: came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
@@ -126,7 +128,7 @@ export class VirtualYard {
     this.book.came(came, accepted);
     if (!accepted) return false;
     this.#lives.set(id, new RequestLifecycle(request));
-    this.#cancellation.register(id, request);
+    this.#cancellation.register(aKey(id), request);
     if (came.cancelAfterMs !== undefined) this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
     this.#wake();
     return true;
@@ -156,7 +158,7 @@ export class VirtualYard {
       const life = this.#lives.get(request.id);
       if (!life) throw new Error(`${request.id} was planned and is not here.`);
       life.leased(workerId);
-      this.#cancellation.inFlight(request.id, workerId);
+      this.#cancellation.inFlight(aKey(request.id), workerId);
       this.book.leased(request.payload.came, nowMs - request.enqueuedAtMs);
       return (request.payload.work = this.#workOf(life, lease, aged));
     });
@@ -175,9 +177,9 @@ export class VirtualYard {
   }
 
   #cancel(id: string): void {
-    const outcome = this.#cancellation.cancel(id);
+    const outcome = this.#cancellation.cancel(aKey(id));
     if (!outcome.found) return;
-    const withdrawn = outcome.stage === 'queued' ? this.#dispatcher.withdraw(id) : undefined;
+    const withdrawn = outcome.stage === 'queued' ? this.#dispatcher.withdraw(aKey(id)) : undefined;
     const { work } = this.#lives.get(id)?.request.payload ?? {};
     if (work) work.cancelled = true;
     if (outcome.stage === 'queued' && !withdrawn) throw new Error(`${id} should wait and does not.`);
@@ -188,7 +190,7 @@ export class VirtualYard {
     const life = this.#lives.get(id);
     if (!life?.settle(settlement)) return;
     this.#lives.delete(id);
-    this.#cancellation.unregister(id);
+    this.#cancellation.unregister(aKey(id));
     const { came, onEnd } = life.request.payload;
     this.book.settled(came, settlement.status, this.nowMs);
     onEnd(this.nowMs);

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { callersId, DEFAULT_TENANT, requestKey } from './request-key.js';
+
+const tenants = fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/);
+const ids = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/);
+/** As a path parameter may be: near misses of keys among them. */
+const anyIds = fc.oneof(
+  ids,
+  fc.string(),
+  fc.tuple(ids, tenants).map(([id, tenant]) => `${id}~${tenant}`),
+);
+
+describe('requestKey', () => {
+  it('is one to one: two keys are equal exactly when tenant and id are', () => {
+    const refs = fc.record({ tenant: fc.option(tenants, { nil: undefined }), id: anyIds });
+    fc.assert(
+      fc.property(refs, refs, (one, other) => {
+        const same = one.id === other.id && (one.tenant ?? DEFAULT_TENANT) === (other.tenant ?? DEFAULT_TENANT);
+        return (requestKey(one) === requestKey(other)) === same;
+      }),
+    );
+  });
+
+  it('cannot be forged by an id that looks like the key of another tenant', () => {
+    expect(requestKey({ tenant: undefined, id: 'x~acme' })).not.toBe(requestKey({ tenant: 'acme', id: 'x' }));
+    expect(requestKey({ tenant: 'b', id: 'x~acme' })).not.toBe(requestKey({ tenant: 'acme', id: 'x' }));
+  });
+
+  it('is the bare id for the default tenant, and gives the id back', () => {
+    expect(requestKey({ tenant: DEFAULT_TENANT, id: 'req_1' })).toBe('req_1');
+    fc.assert(fc.property(tenants, ids, (tenant, id) => callersId(requestKey({ tenant, id })) === id));
+  });
+});

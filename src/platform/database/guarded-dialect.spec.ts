@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { KyselyFileStore } from './kysely-file-store.js';
+import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
+
+let folder: string;
+let database: OpenDatabase;
+let files: KyselyFileStore;
+let outsider: DatabaseSync;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'switchyard-guarded-'));
+  const path = join(folder, 'switchyard.db');
+  database = connectDatabase(path);
+  await migrate(database.db);
+  files = new KyselyFileStore(database);
+  outsider = new DatabaseSync(path);
+});
+afterEach(async () => {
+  outsider.close();
+  await database.db.destroy();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const file = (id: string, filename = 'a.jsonl') => ({
+  ...{ id, tenant: 'acme', purpose: 'batch', filename, bytes: 1, createdAtMs: 1, blobKey: `files/${id}`, sha256: 's' },
+});
+
+describe('SQLite, write-locked by an outsider', () => {
+  it('is waited for off the event loop, which turns meanwhile; then the write goes through', async () => {
+    outsider.exec('BEGIN IMMEDIATE');
+    let written = false;
+    const writing = files.create(file('f1') as never).then(() => (written = true));
+    // Each turn of the loop is one that a busy wait would have taken away.
+    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setTimeout(resolve, 1));
+    expect(written).toBe(false);
+    outsider.exec('COMMIT');
+    await writing;
+    expect(await files.find('acme', 'f1')).toMatchObject({ id: 'f1' });
+  });
+
+  it('ends writes with storage_unavailable and a Retry-After; later ones do not wait anew, and it recovers', async () => {
+    outsider.exec('BEGIN IMMEDIATE');
+    const ends = await Promise.allSettled([files.create(file('f1') as never), files.create(file('f2') as never)]);
+    for (const end of ends)
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', retryAfterMs: 5000 } });
+    outsider.exec('COMMIT');
+    await files.create(file('f3') as never);
+    expect(await files.find('acme', 'f3')).toBeDefined();
+  });
+});
+
+describe('text that PostgreSQL cannot store', () => {
+  it.each(['a\0b', 'a\ud800b'])('is refused as invalid_value before any database sees it: %j', async text => {
+    await expect(files.find('acme', text)).rejects.toMatchObject({ code: 'invalid_value' });
+    await expect(files.create(file('f1', text) as never)).rejects.toMatchObject({ code: 'invalid_value' });
+    expect(await files.find('acme', 'f1')).toBeUndefined();
+  });
+
+  it('is not a whole pair, nor anything else', async () => {
+    await files.create(file('f1', '😀 \u0001.wav') as never);
+    expect(await files.find('acme', 'f1')).toMatchObject({ filename: '😀 \u0001.wav' });
+  });
+});
