@@ -120,11 +120,11 @@ describe('LatencyTracker TTL', () => {
   });
 
   it('names what the worker tells of the wait for its device', () => {
-    tracker.start('q', 0);
-    tracker.dequeued('q', 10, 0);
-    tracker.grpcStarted('q', 10);
-    tracker.ready('q', 25);
-    expect(tracker.complete('q', 60)).toEqual({
+    tracker.start(aKey('q'), 0);
+    tracker.dequeued(aKey('q'), 10, 0);
+    tracker.grpcStarted(aKey('q'), 10);
+    tracker.ready(aKey('q'), 25);
+    expect(tracker.complete(aKey('q'), 60)).toEqual({
       queueWaitMs: 10,
       batchWaitMs: 0,
       grpcMs: 50,

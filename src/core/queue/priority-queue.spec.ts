@@ -175,7 +175,7 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
   it('does not lose count when the only REALTIME request hangs up', () => {
     fill('aRRRR');
     expect(turns(AGING_MS + 100, 3)).toBe('RRR');
-    queue.remove('R4m');
+    queue.remove(aKey('R4m'));
     realtime('R9', 50);
     expect(turns(AGING_MS + 100)).toBe('aR');
   });
@@ -227,7 +227,7 @@ describe('PriorityQueue promotions', () => {
     ['a', 'b', 'c'].forEach((id, index) => batch(id, index));
     expect(promoted(AGING_MS)).toEqual(['a']);
     const [a] = queue.pick(AGING_MS, lane => queue.take(lane, 1)) ?? [];
-    queue.remove('b');
+    queue.remove(aKey('b'));
     queue.restore(a!);
     expect(promoted(AGING_MS + 1)).toEqual(['a']);
     expect(promoted(AGING_MS + 2)).toEqual(['c']);

@@ -111,7 +111,7 @@ describe('request counts', () => {
   it('hold a promotion when it happens, not when the request is sent: 3 without a worker, one of which hangs up', async () => {
     void yard.submitAll(ids(3));
     yard.clock.advance(30_001);
-    await yard.scheduler.cancel('r1', 'client');
+    await yard.scheduler.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(1);
     yard.loop.wake();
     await yard.settle();
