@@ -86,7 +86,10 @@ export class PlaneListing {
 
   async #sighting(ref: PlaneRef, facts?: JobFacts, position?: number): Promise<PlaneSighting | undefined> {
     if (!facts) return undefined;
-    const job = ((await this.queues.data(ref)) ?? {}) as Partial<PlaneJob>;
+    const data = await this.queues.data(ref);
+    // Removed since: without its data nobody can tell whose it was.
+    if (data === undefined) return undefined;
+    const job = (data ?? {}) as Partial<PlaneJob>;
     const priority = laneOf(job, facts);
     const result = facts.finished ? resultOf(facts) : undefined;
     const stopped = result?.outcome === 'cancelled' ? await this.stops.reasonOf(ref) : undefined;
