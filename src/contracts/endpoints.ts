@@ -87,6 +87,8 @@ export const ENDPOINTS = [
     summary: 'Workers: state, slots, restarts, how the last one ended',
     area: 'admin',
   },
+  { method: 'GET', path: '/admin/v1/sessions', summary: 'Live sessions of this gateway', area: 'admin' },
+  { method: 'POST', path: '/admin/v1/sessions/{id}/end', summary: 'End a live session', area: 'admin' },
   {
     method: 'GET',
     path: '/console/realtime',

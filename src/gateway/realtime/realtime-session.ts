@@ -50,6 +50,8 @@ export class RealtimeSession {
   readonly #output: SessionOutput;
   readonly #timers: SessionTimers;
   readonly #messages: ClientMessages;
+  /** Unix seconds. */
+  readonly startedAt = Math.floor(Date.now() / 1000);
   readonly #expiresAt: number;
   #config: SessionConfig;
   #owner: Principal;

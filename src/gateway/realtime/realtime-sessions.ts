@@ -32,6 +32,10 @@ export class RealtimeSessions implements OnModuleDestroy {
     throw new DomainError('queue_full', `There are ${maxSessions} live sessions already.`, { retryAfterMs: 1000 });
   }
 
+  all(): readonly RealtimeSession[] {
+    return [...this.#sessions.values()];
+  }
+
   create(wanted: NewSession): RealtimeSession {
     const limits = this.settings.realtime;
     return this.#make(wanted, limits);

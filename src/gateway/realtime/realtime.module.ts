@@ -14,6 +14,7 @@ import { RealtimeJournal } from './realtime-journal.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { SessionDoor } from './session-door.js';
 import { SessionMaker } from './session-maker.js';
+import { AdminSessionsController } from './sessions.controller.js';
 import { Speaker } from './speaker.js';
 import { UpgradeModule } from './upgrade.module.js';
 import { WithdrawnKeys } from './withdrawn-keys.js';
@@ -21,7 +22,7 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
 @Module({
   imports: [ApiModule, LimitsModule, RedisModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
-  controllers: [ClientSecretsController],
+  controllers: [ClientSecretsController, AdminSessionsController],
   providers: [
     RealtimeGateway,
     SessionDoor,

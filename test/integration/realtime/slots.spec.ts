@@ -66,3 +66,26 @@ describe('a session that begins before the worker is ready', () => {
     client.socket.close(1000);
   });
 });
+
+describe('/admin/v1/sessions', () => {
+  it('lists live sessions, attached and detached, and ends one with its last words finished', async () => {
+    rig = await realtimeRig({ streams: 2 });
+    const list = async (): Promise<{ id: string; state: string; streaming: boolean; audio_seconds: number }[]> =>
+      ((await (await fetch(`${rig.url}/admin/v1/sessions`)).json()) as { data: never[] }).data;
+    const end = async (id: string): Promise<unknown> =>
+      (await fetch(`${rig.url}/admin/v1/sessions/${id}/end`, { method: 'POST' })).json();
+    const lost = await speaking('gone ');
+    const client = await speaking('last words');
+    await until(() => streamsInUse(rig) === 2);
+    lost.drop();
+    await until(async () => (await list()).some(({ state }) => state === 'detached'));
+    const [first, second] = await list();
+    expect([first?.state, second?.state, second?.streaming]).toEqual(['detached', 'attached', true]);
+    expect(second?.audio_seconds).toBeCloseTo(10 / 32_000);
+    expect(await end(second!.id)).toEqual({ session_id: second!.id, ended: true });
+    expect(client.transcripts()).toEqual([heardIn('last words')]);
+    expect((await client.closed).code).toBe(1008);
+    expect(await end(second!.id)).toEqual({ session_id: second!.id, ended: false });
+    expect((await list()).map(({ id }) => id)).toEqual([first!.id]);
+  });
+});
