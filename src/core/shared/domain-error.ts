@@ -59,6 +59,7 @@ export const ERROR_REGISTRY = {
     400,
     'Realtime: a response is still being spoken; cancel it first.',
   ),
+  input_too_fast: invalid(400, 'Realtime: audio kept coming faster than real time after reading was slowed.'),
   response_cancel_not_active: invalid(400, 'Realtime: no such response is being spoken.'),
   voice_not_found: invalid(400, 'No such voice; the message lists the voices.'),
   too_many_lines: invalid(400, 'An input file of a batch has more lines than `batch.max_lines`.'),

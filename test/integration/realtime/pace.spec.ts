@@ -52,6 +52,7 @@ describe('a client that goes on sending at twice real time', () => {
     clearInterval(talk);
     const told = client.types().filter(type => type === 'session.warning' || type === 'error');
     expect(told).toEqual(['session.warning', 'error']);
+    expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe('input_too_fast');
     await rig.close();
   });
 });

@@ -203,8 +203,6 @@ export class SessionInput {
 }
 
 const tooFast = (): DomainError =>
-  new DomainError('queue_full', 'Audio kept coming faster than real time after reading was slowed.', {
-    retryAfterMs: 1000,
-  });
+  new DomainError('input_too_fast', 'Audio kept coming faster than real time after reading was slowed.');
 const tooSlow = (): DomainError =>
   new DomainError('queue_full', 'The recogniser does not keep up with the audio.', { retryAfterMs: 1000 });

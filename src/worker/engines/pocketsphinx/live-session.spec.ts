@@ -125,13 +125,19 @@ describe('LiveSession', () => {
     ]);
   });
 
-  it('ends an utterance of 30 s that nobody ends', () => {
+  it('decodes an utterance of 65 s in pieces of 30 s, and gives one final when it is committed', () => {
     const { session: stream } = session();
-    const finals = stream.push(seconds(65)).filter(({ type }) => type === 'final');
-    expect(finals).toMatchObject([
-      { utterance: 0, start: 0, end: 30 },
-      { utterance: 1, start: 30, end: 60 },
+    const events = stream.push(seconds(65));
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['partial']));
+    expect(events.at(-1)).toMatchObject({ text: expect.stringMatching(/^final final word word/) });
+    expect(stream.commit()).toEqual([
+      {
+        ...{ type: 'final', utterance: 0, text: 'final final final', start: 0, end: 65 },
+        words: [0, 30, 60].map(at => ({ word: 'final', start: at + 0.1, end: at + 0.2, confidence: 1 })),
+      },
     ]);
+    stream.push(seconds(1));
+    expect(stream.commit()).toMatchObject([{ utterance: 1, text: 'final', start: 65, end: 66 }]);
   });
 
   it('works no more once cancelled, in the middle of a pass neither', () => {

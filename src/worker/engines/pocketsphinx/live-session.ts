@@ -15,8 +15,8 @@ const FIRST_PARTIAL = 0.6 * RATE;
 const RENEWALS: readonly number[] = [0.8 * RATE, 1.6 * RATE, 3.2 * RATE];
 /** Up to here the whole utterance is decoded again when it ends, with its own mean: a word or two, and soon done. */
 const SHORT = 1.6 * RATE;
-/** Callers cut utterances by voice activity at 10-15 s; an utterance nobody ends is ended here, so memory stays bounded. */
-const LONGEST_UTTERANCE = 30 * RATE;
+/** A longer utterance is decoded in pieces of this length, so that memory stays bounded; it is still one utterance. */
+const LONGEST_PIECE = 30 * RATE;
 
 export interface LiveSessionParts {
   readonly decoder: Decoder;
@@ -29,14 +29,18 @@ export interface LiveSessionParts {
  * first pass gives the partial texts on its way.
  */
 export class LiveSession {
-  readonly #audio = new Int16Array(LONGEST_UTTERANCE);
+  readonly #audio = new Int16Array(LONGEST_PIECE);
+  /** Samples of this piece. */
   #length = 0;
-  /** Samples of this utterance that the decoder has had. */
+  /** Samples of this piece that the decoder has had. */
   #fed = 0;
   #lastPartial = '';
   #utterance = 0;
-  /** Samples of the stream before this utterance. */
+  /** Samples of the stream before this utterance, and before this piece of it. */
+  #utteranceOffset = 0;
   #offset = 0;
+  /** Words of the pieces before this one. */
+  #words: DecodedWord[] = [];
 
   constructor(private readonly parts: LiveSessionParts) {}
 
@@ -54,22 +58,29 @@ export class LiveSession {
 
   /** Ends the utterance: exactly one `final`, with an empty text when nothing was said. */
   commit(): RecognizerEvent[] {
-    const start = this.#offset / RATE;
-    const end = (this.#offset + this.#length) / RATE;
-    const words = spokenWords(this.#finish(), start, end);
-    this.#offset += this.#length;
-    this.#length = 0;
-    this.#fed = 0;
+    this.#endPiece();
+    const words = this.#words;
+    const [start, end] = [this.#utteranceOffset / RATE, this.#offset / RATE];
+    this.#words = [];
+    this.#utteranceOffset = this.#offset;
     this.#lastPartial = '';
     return [{ type: 'final', utterance: this.#utterance++, text: joinWords(words), start, end, words }];
   }
 
+  #endPiece(): void {
+    const end = this.#offset + this.#length;
+    this.#words.push(...spokenWords(this.#finish(), this.#offset / RATE, end / RATE));
+    this.#offset = end;
+    this.#length = 0;
+    this.#fed = 0;
+  }
+
   #afterStep(): RecognizerEvent[] {
-    if (this.#length === LONGEST_UTTERANCE) return this.commit();
+    if (this.#length === LONGEST_PIECE) this.#endPiece();
     if (this.#length < FIRST_PARTIAL) return [];
     this.#hear(this.#fed === 0 || RENEWALS.includes(this.#length));
     if (!this.parts.partials) return [];
-    const text = plainText(this.parts.decoder.hypothesis());
+    const text = [joinWords(this.#words), plainText(this.parts.decoder.hypothesis())].filter(Boolean).join(' ');
     if (text === '' || text === this.#lastPartial) return [];
     this.#lastPartial = text;
     return [{ type: 'partial', utterance: this.#utterance, text }];
