@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
-import { ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
 import { ensureNativeKernels } from './setup/llama-kernels.mjs';
 import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
+
+/** Benches that start servers of their own, by Debian package. */
+const SERVERS = { 'redis-plane': 'redis-server' };
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
   --peer llama-server   generation: beside llama.cpp's own server, which is built once
@@ -52,6 +55,7 @@ function benchNames() {
 async function runBenches(names, { peer, kernels }) {
   await ensurePackages();
   await ensureEnginePackages();
+  await ensureServers(names);
   await ensureBuild();
   const folder = await ensureBenchBuild();
   if (kernels) await ensureNativeKernels();
@@ -67,6 +71,16 @@ async function runBenches(names, { peer, kernels }) {
     else print({ bench, commit, machine: load(), ...result });
   }
   return failures > 0 ? 1 : 0;
+}
+
+/** Installs them as `npm test` does. @throws SetupError before any bench has run */
+async function ensureServers(names) {
+  const needing = names.filter(name => name in SERVERS);
+  if (needing.length === 0) return;
+  const missing = await ensureClusterPackages();
+  const lacking = needing.filter(name => missing.includes(SERVERS[name]));
+  if (lacking.length > 0)
+    throw new SetupError(`bench ${lacking[0]} needs ${SERVERS[lacking[0]]}, which is not installed`);
 }
 
 /** In a process of its own: one bench's heap and JIT state must not colour the next. */

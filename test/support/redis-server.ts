@@ -36,6 +36,7 @@ export class RedisServer implements AsyncDisposable {
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
       child.stdout.on('data', chunk => String(chunk).includes('Ready to accept connections') && resolve());
+      child.once('error', error => reject(new Error(`${BINARY} cannot be started: ${error.message}`)));
       child.once('exit', code => reject(new Error(`redis-server ended with ${code}`)));
     });
     await ready;

@@ -61,6 +61,11 @@ export class PlaneKeys {
     return `${this.prefix}:plane:stop:${queue}:${jobId}`;
   }
 
+  /** Pub/sub: speech of a job while it is made, as `SpeechPiece`s. */
+  speech(queue: string, jobId: string): string {
+    return `${this.prefix}:plane:speech:${queue}:${jobId}`;
+  }
+
   /** Sorted set of worker ids by the epoch milliseconds of their last heartbeat. */
   get workers(): string {
     return `${this.prefix}:plane:workers`;

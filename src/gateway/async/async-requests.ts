@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
@@ -14,6 +15,8 @@ import { KeptLeases } from './kept-leases.js';
 
 /** Gateways that may die over one request; then it is what kills them. */
 const MOST_ATTEMPTS = 3;
+/** Pause before a request is queued anew that Redis did not take. */
+const REQUEUE_MS = 1000;
 
 /** It was refused before it was queued: its caller is told at once. */
 export interface EarlyAnswer {
@@ -96,6 +99,11 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       await this.store.drop(request, this.leases.owner);
       await this.answers.forget([request]);
       return { ...answer, body };
+    }
+    // Accepted is accepted: it is queued once Redis is back.
+    if (body.includes('"queue_unavailable"')) {
+      await sleep(REQUEUE_MS);
+      return this.#run(request, early);
     }
     // This gateway goes down: the request need not.
     if (body.includes('"shutting_down"')) await this.store.release(request, this.leases.owner);

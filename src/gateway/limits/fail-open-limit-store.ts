@@ -6,11 +6,15 @@ import { type Entrance, type Entry, type LimitStore } from '../../core/limits/li
  * gateway still holds everybody to the limits as far as it can see.
  */
 export class FailOpenLimitStore implements LimitStore {
-  /** @param onFailure told of every call that the shared store did not take */
+  /**
+   * @param onFailure told of every call that the shared store did not take
+   * @param knownError why the shared store is known not to answer; undefined: it is asked
+   */
   constructor(
     private readonly shared: LimitStore,
     private readonly own: LimitStore,
     private readonly onFailure: (error: Error) => void,
+    private readonly knownError: () => Error | undefined = () => undefined,
   ) {}
 
   enter(entrance: Entrance): Promise<Entry> {
@@ -24,20 +28,26 @@ export class FailOpenLimitStore implements LimitStore {
   /** In both: it may have been let in by either. */
   async leave(entrance: Entrance): Promise<void> {
     await this.own.leave(entrance);
-    await this.shared.leave(entrance).catch(this.onFailure);
+    await this.#shared(store => store.leave(entrance)).catch(this.onFailure);
   }
 
   async renew(entrances: readonly Entrance[]): Promise<void> {
     await this.own.renew(entrances);
-    await this.shared.renew(entrances).catch(this.onFailure);
+    await this.#shared(store => store.renew(entrances)).catch(this.onFailure);
   }
 
   async #orOwn<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {
     try {
-      return await call(this.shared);
+      return await this.#shared(call);
     } catch (error) {
       this.onFailure(error as Error);
       return call(this.own);
     }
+  }
+
+  async #shared<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {
+    const error = this.knownError();
+    if (error) throw error;
+    return call(this.shared);
   }
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
+import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { RedisLink } from '../../platform/redis/redis-link.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
@@ -12,17 +13,18 @@ import { RedisLimitStore } from './redis-limit-store.js';
 
 /** Rate limits and quotas: `limits.*`, and what the keys file says of single keys. */
 @Module({
-  imports: [RedisModule],
+  imports: [DependenciesModule, RedisModule],
   providers: [
     {
       provide: LIMIT_STORE,
-      inject: [RedisLink, LimitEvents, SETTINGS],
-      useFactory: (link: RedisLink, told: LimitEvents, settings: Settings) => {
+      inject: [RedisLink, LimitEvents, DependencyMonitor],
+      useFactory: (link: RedisLink, told: LimitEvents, monitor: DependencyMonitor) => {
         const own = new LocalLimitStore();
         const redis = link.commands();
         if (!redis) return own;
-        const shared = new RedisLimitStore(redis, settings.redis.prefix);
-        return new FailOpenLimitStore(shared, own, error => told.storeFailed(error));
+        const shared = new RedisLimitStore(redis, link.prefix);
+        const knownError = () => monitor.state('redis')?.error;
+        return new FailOpenLimitStore(shared, own, error => told.storeFailed(error), knownError);
       },
     },
     LimitDesk,

@@ -5,6 +5,7 @@ import { MAX_INLINE_BYTES, PLANE_BLOBS, PLANE_RESULT_BLOBS } from '../../contrac
 import { type PlaneCompleted, type PlaneValue } from '../../contracts/plane/plane-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { BlobMissing } from '../../platform/storage/blob-missing.js';
 import { loadValue } from '../../platform/storage/plane-values.js';
 import { orStorageFull } from '../../platform/storage/storage-full.js';
 import { type PlaneBytes, type PlaneEntry } from './plane-entry.js';
@@ -45,8 +46,11 @@ export class PlaneBlobs {
     return loadValue(this.store, value);
   }
 
-  read(key: string): AsyncIterable<Uint8Array> {
-    return this.store.read(key);
+  /** @param from position of the first byte. @throws BlobMissing */
+  async *read(key: string, from = 0): AsyncIterable<Uint8Array> {
+    const size = await this.store.size(key);
+    if (size === undefined) throw new BlobMissing(key);
+    if (from < size) yield* this.store.read(key, { from, to: size - 1 });
   }
 
   /** Never rejects: what stays is swept up later. */

@@ -9,6 +9,7 @@ import { PlaneEvents } from './plane-events.js';
 import { PlaneLink } from './plane-link.js';
 import { PlaneListing } from './plane-listing.js';
 import { PlaneQueues } from './plane-queues.js';
+import { PlaneSpeechFeed } from './plane-speech-feed.js';
 import { PlaneStops } from './plane-stops.js';
 import { PlaneUpkeep } from './plane-upkeep.js';
 import { PlaneWatch } from './plane-watch.js';
@@ -25,11 +26,12 @@ import { RequestPlane } from './request-plane.service.js';
     PlaneLink,
     PlaneListing,
     PlaneQueues,
+    PlaneSpeechFeed,
     PlaneStops,
     PlaneUpkeep,
     PlaneWatch,
     RequestPlane,
   ],
-  exports: [PlaneDepths, PlaneListing, RequestPlane],
+  exports: [PlaneDepths, PlaneListing, PlaneSpeechFeed, RequestPlane],
 })
 export class RequestPlaneModule {}

@@ -83,9 +83,14 @@ export class RequestPlane {
     return this.blobs.remove(blobs);
   }
 
-  /** Audio that a worker made. */
-  read(blob: string): AsyncIterable<Uint8Array> {
-    return this.blobs.read(blob);
+  /** Audio that a worker made, from a position on. */
+  read(blob: string, from: number): AsyncIterable<Uint8Array> {
+    return this.blobs.read(blob, from);
+  }
+
+  /** Asks now what became of it. Never rejects. */
+  confirm(ref: PlaneRef): Promise<void> {
+    return this.watch.reconcile(ref);
   }
 
   /** @throws DomainError `duplicate_request_id` when the job of that id asks for something else, `queue_unavailable`. */

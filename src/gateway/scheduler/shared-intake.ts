@@ -94,6 +94,7 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
     }
     const shared = { tracked, ref, placed };
     this.requests.open(shared);
+    await this.requests.listen(shared);
     await this.plane.enter(ref, placed).catch((error: unknown) => this.requests.fail(shared, error));
   }
 

@@ -10,6 +10,7 @@ import { type StopReason } from '../../contracts/plane/plane-messages.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Lease } from '../../core/shared/lease.js';
 import { type PlaneNews } from '../request-plane/plane-watch.js';
+import { PlaneSpeechFeed } from '../request-plane/plane-speech-feed.js';
 import { RequestPlane } from '../request-plane/request-plane.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { planeReply } from './plane-order.js';
@@ -17,13 +18,14 @@ import { RequestBook } from './request-book.js';
 import { RequestFailures } from './request-failures.js';
 import { SharedDeadlines } from './shared-deadlines.js';
 import { type SharedRequest } from './shared-request.js';
-import { sayStored } from './shared-speech.js';
+import { lostMidway, SpeechRelay } from './speech-relay.js';
 
 /** What the shared queue tells of requests of this gateway, told on: to the book, and by it to callers, metrics and feeds. */
 @Injectable()
 export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(SharedRequests.name);
   readonly #live = new Map<string, SharedRequest>();
+  readonly #relays = new Map<string, SpeechRelay>();
   #subscription: Subscription | undefined;
 
   constructor(
@@ -32,6 +34,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     private readonly failures: RequestFailures,
     private readonly deadlines: SharedDeadlines,
     private readonly pool: WorkerPoolService,
+    private readonly feed: PlaneSpeechFeed,
   ) {}
 
   onModuleInit(): void {
@@ -55,6 +58,21 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.deadlines.waits(shared);
   }
 
+  /** Before its job is queued: speech is sent on while its worker makes it. Never rejects. */
+  async listen({ tracked, ref }: SharedRequest): Promise<void> {
+    const { payload } = tracked.request;
+    if (payload.kind !== 'synthesize' || !this.#live.has(ref.jobId)) return;
+    const relay = new SpeechRelay(payload.sink);
+    this.#relays.set(ref.jobId, relay);
+    let asked = false;
+    await this.feed.listen(ref, piece => {
+      const held = relay.piece(piece);
+      // The event that a worker has it comes on another connection, and may be late.
+      if (held && !asked) void this.plane.confirm(ref);
+      asked ||= held;
+    });
+  }
+
   fail({ tracked }: SharedRequest, error: unknown): void {
     if (error instanceof DomainError) return void this.book.settle(tracked, { status: 'failed', error });
     this.#logger.error({ err: error, requestId: tracked.id }, 'a request of the shared queue failed without a code');
@@ -63,6 +81,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #close(shared: SharedRequest): void {
     this.#live.delete(shared.ref.jobId);
+    if (this.#relays.delete(shared.ref.jobId)) this.feed.forget(shared.ref);
     this.deadlines.over(shared);
     this.plane.forget(shared.ref);
     this.book.released(shared.tracked.key);
@@ -98,10 +117,15 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.book.leased(tracked, { groupId, model: request.model, workerId, reason: 'pulled', members: [member] }, member);
     this.book.sent(tracked);
     this.deadlines.taken(shared);
+    this.#relays.get(shared.ref.jobId)?.open();
   }
 
   #returned(shared: SharedRequest): void {
     if (shared.tracked.lifecycle.state !== 'leased') return;
+    if (this.#relays.get(shared.ref.jobId)?.begun) {
+      this.fail(shared, lostMidway());
+      return void this.plane.stop(shared.ref, 'disconnect');
+    }
     this.book.released(shared.tracked.key);
     this.deadlines.returned(shared);
     this.book.requeued(shared.tracked, 'worker_lost', () => undefined);
@@ -137,7 +161,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { value } = result;
     const { payload } = tracked.request;
     if (value.kind === 'speech' && payload.kind === 'synthesize') {
-      await sayStored(value, payload.sink, this.plane.read(value.blob));
+      const relay = this.#relays.get(shared.ref.jobId) ?? new SpeechRelay(payload.sink);
+      await relay.complete(value, (blob, from) => this.plane.read(blob, from));
     }
     this.book.settle(tracked, { status: 'completed', reply: planeReply(result) });
   }

@@ -19,19 +19,29 @@ export const REDIS_SETTINGS = {
 
 /** Rows of the table of settings: workers that pull (D-19), with the names and defaults of seeds/micro-batching. */
 export const PULL_SETTINGS = {
-  'pull.max_batch_size': count(6, 1, 1024, 'Jobs in one group of a pull worker; MAX_BATCH_SIZE means it, too.'),
+  'pull.max_batch_size': count(
+    6,
+    1,
+    1024,
+    'Most jobs in one group and one engine call of a pull worker. Alias: MAX_BATCH_SIZE.',
+  ),
   'pull.batch_timeout_ms': ms(
     500,
     0,
     600_000,
-    'Longest wait of a group for stragglers (batching.policy says when); BATCH_TIMEOUT means it, too, in seconds.',
+    'Longest wait of a group of BATCH jobs for more, from its first. batching.policy adaptive: only while the device is idle, and until batching.quiet_gap_ms after the last arrival; window: always; none: never. Alias: BATCH_TIMEOUT (seconds).',
   ),
-  'pull.max_concurrency': count(1, 1, 64, 'Groups on the device of a pull worker; MAX_CONCURRENCY means it, too.'),
+  'pull.max_concurrency': count(
+    1,
+    1,
+    64,
+    'Most groups on the device of a pull worker at a time. Alias: MAX_CONCURRENCY.',
+  ),
   'pull.block_ms': ms(
     5000,
     10,
     600_000,
-    'Longest wait for a first job, then the loop begins anew; QUEUE_BRPOP_TIMEOUT means it, too, in seconds.',
+    'Longest wait of an idle pull worker for a first job, then it waits again; a job ends the wait at once. Alias: QUEUE_BRPOP_TIMEOUT (seconds).',
   ),
   'pull.callback_allow_hosts': text(
     '',

@@ -4,7 +4,6 @@ import { BatchJournal } from './batch-journal.js';
 function lines(deviceMs: number) {
   const written: [string, string, Readonly<Record<string, unknown>>][] = [];
   const journal = new BatchJournal({
-    debug: (fields, message) => written.push(['debug', message, fields]),
     info: (fields, message) => written.push(['info', message, fields]),
   });
   const members = [
@@ -29,16 +28,19 @@ function lines(deviceMs: number) {
 describe('BatchJournal', () => {
   it('speaks in the words of seeds/micro-batching', () => {
     expect(lines(17_270).map(([level, message]) => [level, message])).toEqual([
-      ['debug', 'Batch collected: 2/6 items'],
+      ['info', 'Batch collected: 2/6 items'],
+      ['info', 'Batch ready: size=2, taking the device'],
+      ['info', 'Micro-batch CPU prep done: 0.01s for 2 items'],
+      ['info', 'Micro-batch start: size=2'],
       ['info', 'Micro-batch done: 1/2 succeeded in 18.50s (prep=1.23s device=17.27s)'],
     ]);
   });
 
   it('gives the numbers and the request ids as fields', () => {
-    expect(lines(17_270)[1]?.[2]).toMatchObject({ batchId: 'id', size: 2, succeeded: 1, requestIds: ['a', 'b'] });
+    expect(lines(17_270)[4]?.[2]).toMatchObject({ batchId: 'id', size: 2, succeeded: 1, requestIds: ['a', 'b'] });
   });
 
-  it('keeps engine calls under a second at debug level', () => {
-    expect(lines(20)[1]?.[0]).toBe('debug');
+  it('tells short engine calls at info, too', () => {
+    expect(lines(20).map(([level]) => level)).toEqual(Array(5).fill('info'));
   });
 });

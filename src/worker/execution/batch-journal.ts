@@ -2,7 +2,6 @@ import { type LaneResult } from './device-lane.js';
 
 /** The part of a logger that is used here. */
 export interface JournalLog {
-  debug(fields: Readonly<Record<string, unknown>>, message: string): void;
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
@@ -12,18 +11,27 @@ export interface BatchMember {
   readonly prepMs: number;
 }
 
-/** Engine calls shorter than this are told at debug level: hundreds per second would make the log the bottleneck. */
-const NOTABLE_MS = 1000;
-
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
-/** The lines of seeds/micro-batching "Monitoring", with the numbers also as fields. */
+/** The lines of seeds/micro-batching "Monitoring" at level info, with the numbers also as fields: four before an engine call, one after it. */
 export class BatchJournal {
   constructor(protected readonly log: JournalLog) {}
 
   /** The next thing that happens is the engine call. */
-  collected({ length: size }: readonly BatchMember[], maxBatch: number): void {
-    this.log.debug({ event: 'batch_collected', size, maxBatch }, `Batch collected: ${size}/${maxBatch} items`);
+  collected(members: readonly BatchMember[], maxBatch: number): void {
+    const size = members.length;
+    this.log.info({ event: 'batch_collected', size, maxBatch }, `Batch collected: ${size}/${maxBatch} items`);
+    this.starting(members);
+  }
+
+  /** The group is prepared, and begins. */
+  protected starting(members: readonly BatchMember[]): void {
+    const size = members.length;
+    const prepMs = Math.max(...members.map(member => member.prepMs));
+    this.log.info({ event: 'batch_ready', size }, `Batch ready: size=${size}, taking the device`);
+    const prepared = `Micro-batch CPU prep done: ${seconds(prepMs)} for ${size} items`;
+    this.log.info({ event: 'batch_prepared', size, prepMs }, prepared);
+    this.log.info({ event: 'batch_start', size }, `Micro-batch start: size=${size}`);
   }
 
   done(members: readonly BatchMember[], result: LaneResult<unknown>): void {
@@ -39,9 +47,8 @@ export class BatchJournal {
       deviceMs,
       requestIds: members.map(({ id }) => id),
     };
-    const level = deviceMs >= NOTABLE_MS ? 'info' : 'debug';
     const total = seconds(prepMs + deviceMs);
-    this.log[level](
+    this.log.info(
       fields,
       `Micro-batch done: ${succeeded}/${members.length} succeeded in ${total} (prep=${seconds(prepMs)} device=${seconds(deviceMs)})`,
     );

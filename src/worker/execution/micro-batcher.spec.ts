@@ -38,7 +38,7 @@ function yard({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16 } = {}) {
       limits: () => ({ maxBatch, maxConcurrent }),
       prepParallel,
       clock: { nowMs: () => time.frame },
-      journal: new BatchJournal({ debug: () => undefined, info: () => undefined }),
+      journal: new BatchJournal({ info: () => undefined }),
       draining: () => draining,
     },
     time,

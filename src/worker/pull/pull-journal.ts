@@ -2,7 +2,7 @@ import { BatchJournal, type BatchMember, type JournalLog } from '../execution/ba
 import { type LaneResult } from '../execution/device-lane.js';
 import { type DeathMarks } from './death-marks.js';
 
-/** The journal of a worker that pulls: the remaining lines of seeds/micro-batching "Monitoring", and a mark for whom a call takes along. */
+/** The journal of a worker that pulls: "Batch collected" is told when a group leaves the queue, and whom a call takes along gets a mark. */
 export class PullJournal extends BatchJournal {
   #marks: DeathMarks | undefined;
 
@@ -16,13 +16,8 @@ export class PullJournal extends BatchJournal {
   }
 
   override collected(members: readonly BatchMember[]): void {
-    const size = members.length;
-    const prepMs = Math.max(...members.map(member => member.prepMs));
     this.#marks?.entering(members.map(({ id }) => id));
-    this.log.debug({ event: 'batch_ready', size }, `Batch ready: size=${size}, taking the device`);
-    const prepared = `Micro-batch CPU prep done: ${(prepMs / 1000).toFixed(2)}s for ${size} items`;
-    this.log.debug({ event: 'batch_prepared', size, prepMs }, prepared);
-    this.log.debug({ event: 'batch_start', size }, `Micro-batch start: size=${size}`);
+    this.starting(members);
   }
 
   override done(members: readonly BatchMember[], result: LaneResult<unknown>): void {

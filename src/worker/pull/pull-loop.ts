@@ -86,7 +86,7 @@ export class PullLoop {
     if (this.#stopped.signal.aborted) return this.hand.giveBack(jobs, 'the worker is shutting down');
     const maxSize = this.hand.rules().maxSize;
     const fields = { event: 'batch_collected', size: jobs.length, maxSize, waitedMs: Math.round(waitedMs) };
-    this.log.debug(fields, `Batch collected: ${jobs.length}/${maxSize} items`);
+    this.log.info(fields, `Batch collected: ${jobs.length}/${maxSize} items`);
     this.hand.begin(jobs, { id: randomUUID(), size: jobs.length, waitedMs });
   }
 

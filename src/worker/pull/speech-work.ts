@@ -12,17 +12,22 @@ import { SYNTHESIZER } from '../engine.tokens.js';
 import { type SpeechSynthesizer } from '../engines/engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { assertAble, wrongKind } from './job-abilities.js';
+import { PullConnections } from './pull-connections.js';
+import { RequestQueue } from './request-queue.js';
+import { SpeechPieces } from './speech-pieces.js';
 import { type PlaneAnswer, type PlaneWork } from './plane-work.js';
 
 type Of<Kind> = Extract<SpeechChunk, { kind: Kind }>;
 
-/** Speech: the audio goes to the blob store while it is made, the answer names it. */
+/** Speech: the audio goes to the blob store and to whoever listens while it is made; the answer names the blob. */
 @Injectable()
 export class SpeechWork implements PlaneWork {
   constructor(
     @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly synthesis: SynthesisService,
+    private readonly connections: PullConnections,
+    private readonly queue: RequestQueue,
   ) {}
 
   async perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer> {
@@ -32,7 +37,8 @@ export class SpeechWork implements PlaneWork {
     assertAble(this.engine.info, [{ param: 'options.speed', capability: 'speed', wanted: speed !== 1 }]);
     // Never a name that an earlier attempt used: its worker may still be writing.
     const blob = `${PLANE_BLOBS}speech/${randomUUID()}`;
-    const spoken = new SpokenBlob();
+    const channel = this.connections.keys.speech(this.queue.name, envelope.requestId);
+    const spoken = new SpokenBlob(new SpeechPieces(this.connections, channel, blob));
     const written = this.blobs.write(blob, spoken.bytes, signal);
     written.catch(() => undefined);
     try {
@@ -54,13 +60,20 @@ class SpokenBlob {
   #header: Of<'header'> | undefined;
   #done: Of<'done'> | undefined;
 
+  constructor(private readonly pieces: SpeechPieces) {}
+
   take(chunk: SpeechChunk): void {
-    if (chunk.kind === 'audio') this.bytes.write(chunk.bytes);
+    if (chunk.kind === 'audio') this.#write(chunk.bytes);
     else if (chunk.kind === 'header') this.#header = chunk;
     else {
       this.#done = chunk;
       this.bytes.end();
     }
+  }
+
+  #write(bytes: Buffer): void {
+    this.bytes.write(bytes);
+    if (this.#header) this.pieces.publish(this.#header, bytes);
   }
 
   /** @throws DomainError when the engine ended without a word. */

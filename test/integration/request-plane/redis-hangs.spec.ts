@@ -10,12 +10,11 @@ import { until } from '../../support/waiting.js';
 const LIMIT_MS = 90_000;
 /** Each of these waited 5 s for a Redis that hangs. */
 const VIEWS = ['/metrics', '/admin/v1/queue', '/admin/v1/requests', '/admin/v1/workers', '/health'];
-const ROUNDS = 8;
+const ROUNDS = 5;
 
-const model = syntheticModel(
-  { baseMs: 50, dimensions: 4 },
-  { id: 'embed', kind: 'embedding', capabilities: ['embeddings', 'dimensions'] },
-);
+const embedder = (id: string, baseMs: number) =>
+  syntheticModel({ baseMs, dimensions: 4 }, { id, kind: 'embedding', capabilities: ['embeddings', 'dimensions'] });
+const models = [embedder('embed', 50), embedder('slow', 3000)];
 
 (hasRedis ? describe : describe.skip)('a gateway whose Redis hangs or is away', () => {
   let redis: RedisServer;
@@ -25,12 +24,14 @@ const model = syntheticModel(
   beforeAll(async () => {
     redis = await RedisServer.start();
     folder = await mkdtemp(join(tmpdir(), 'switchyard-hang-'));
-    const settings = {
-      ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'limits.requests_per_minute': 100_000 },
-      'requests.idempotency': 'auto',
-    } as const;
-    gateway = await GatewayProcess.start([model], settings, { folder });
+    gateway = await GatewayProcess.start(models, settings(), { folder });
   }, LIMIT_MS);
+
+  const settings = () =>
+    ({
+      ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'limits.requests_per_minute': 100_000 },
+      ...{ 'requests.idempotency': 'auto', 'requests.lease_ms': 1500, 'redis.lock_ms': 1000 },
+    }) as const;
 
   beforeEach(() => ready(200), LIMIT_MS);
 
@@ -41,14 +42,17 @@ const model = syntheticModel(
     await rm(folder, { recursive: true, force: true });
   }, LIMIT_MS);
 
+  const post = (body: object, headers: Record<string, string>): Promise<Response> =>
+    fetch(`http://127.0.0.1:${gateway.port}/v1/embeddings`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+
   async function embed(
     headers: Record<string, string> = {},
   ): Promise<{ status: number; code?: string; retry: number }> {
-    const reply = await fetch(`http://127.0.0.1:${gateway.port}/v1/embeddings`, {
-      method: 'POST',
-      body: JSON.stringify({ model: 'embed', input: 'x' }),
-      headers: { 'content-type': 'application/json', ...headers },
-    });
+    const reply = await post({ model: 'embed', input: 'x' }, headers);
     const { error } = (await reply.json()) as { error?: { code: string } };
     return {
       status: reply.status,
@@ -78,8 +82,9 @@ const model = syntheticModel(
   };
 
   it('tells that all its dependencies are up', async () => {
+    const healthy = async (): Promise<boolean> => ((await json('/health')) as { status: string }).status === 'ok';
+    expect(await until(healthy, 40_000)).toBe(true);
     expect(await json('/health')).toMatchObject({
-      status: 'ok',
       dependencies: { redis: { status: 'up' }, database: { status: 'up' }, blobs: { status: 'up' } },
     });
     expect(await up()).toEqual({ redis: 1 });
@@ -126,6 +131,28 @@ const model = syntheticModel(
       await ready(200);
       const again = await Promise.all(Array.from({ length: 8 }, (_, n) => embed({ 'idempotency-key': `during-${n}` })));
       expect(again.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'runs an async request of a killed gateway that it took over while Redis hung, once Redis is back',
+    async () => {
+      const accepted = await post({ model: 'slow', input: 'x' }, { prefer: 'respond-async', 'x-request-id': 'later' });
+      expect(accepted.status).toBe(202);
+      gateway.process.child.kill('SIGKILL');
+      redis.pause();
+      gateway = await GatewayProcess.start(models, settings(), { folder, until: 'live' });
+      const took = async (): Promise<boolean> => {
+        await new Promise(resolve => setTimeout(resolve, 50));
+        return (await gateway.process.logTail()).includes('taken over from a gateway that fell silent');
+      };
+      expect(await until(took, 40_000)).toBe(true);
+      expect((await embed()).code).toBe('queue_unavailable');
+      redis.resume();
+      const state = async (): Promise<string> => ((await json('/v1/requests/later')) as { state: string }).state;
+      expect(await until(async () => ['completed', 'failed', 'cancelled'].includes(await state()), 40_000)).toBe(true);
+      expect(await state()).toBe('completed');
     },
     LIMIT_MS,
   );

@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { GatewayProcess } from '../../support/gateway-process.js';
+import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+
+const LIMIT_MS = 90_000;
+
+/** 2 s on the device, in 40 parts. */
+const model = syntheticModel(
+  { baseMs: 2000, steps: 40 },
+  { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { alloy: 'synthetic' } },
+);
+
+(hasRedis ? describe : describe.skip)('speech through the queue in Redis', () => {
+  let redis: RedisServer;
+  let client: Redis;
+  let folder: string;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    client = new Redis(redis.url, { maxRetriesPerRequest: null });
+    folder = await mkdtemp(join(tmpdir(), 'switchyard-speech-'));
+    const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'requests.idempotency': 'off' } as const;
+    gateway = await GatewayProcess.start([model], settings, { folder });
+  }, LIMIT_MS);
+
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+    client.disconnect();
+    await redis[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  }, LIMIT_MS);
+
+  const speak = (input: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${gateway.port}/v1/audio/speech`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'voice', input, voice: 'alloy', response_format: 'pcm' }),
+      headers: { 'content-type': 'application/json' },
+    });
+  const active = (): Promise<number> => client.llen('switchyard:requests-voice:active');
+
+  it(
+    'brings the first bytes while the worker still makes the last, then all of them',
+    async () => {
+      const answer = await speak('A sentence that takes a while to say, and a while longer to make.');
+      const reader = answer.body!.getReader();
+      const first = await reader.read();
+      expect([answer.status, (first.value?.length ?? 0) > 0, await active()]).toEqual([200, true, 1]);
+      let bytes = first.value!.length;
+      for (let next = await reader.read(); !next.done; next = await reader.read()) bytes += next.value.length;
+      expect(await active()).toBe(0);
+      const again = await (
+        await speak('A sentence that takes a while to say, and a while longer to make.')
+      ).arrayBuffer();
+      expect(bytes).toBe(again.byteLength);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'ends a speech in the middle when its listener leaves: the worker is told, nothing stays subscribed',
+    async () => {
+      const answer = await speak('Nobody will hear the end of this.');
+      const reader = answer.body!.getReader();
+      await reader.read();
+      await reader.cancel();
+      for (let left = await active(); left > 0; left = await active()) await new Promise(next => setTimeout(next, 20));
+      expect(await client.pubsub('CHANNELS', 'switchyard:plane:speech:*')).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
