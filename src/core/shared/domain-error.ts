@@ -157,7 +157,7 @@ export const ERROR_REGISTRY = {
   storage_unavailable: server(
     503,
     'later',
-    'Files and batches: their database or blob store does not answer now; with an `Idempotency-Key` trying again is safe.',
+    'The database or blob store does not answer now, for files, batches and stored requests; with an `Idempotency-Key` trying again is safe.',
   ),
   storage_full: server(
     507,

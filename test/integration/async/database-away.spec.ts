@@ -76,6 +76,28 @@ describe('requests with an id, a key or respond-async', () => {
   }, 120_000);
 });
 
+describe('ids, names and filenames that PostgreSQL cannot store', () => {
+  it('are 400 invalid_value on every route that takes one, never a 500', async () => {
+    const paths = ['files/a%00b', 'files/a%00b/content', 'batches/a%00b', 'requests/a%00b', 'files?after=a%00b'];
+    const answers = paths.map(path => fetch(`${rig.url}/v1/${path}`));
+    answers.push(fetch(`${rig.url}/v1/files/a%00b`, { method: 'DELETE' }));
+    for (const path of ['batches/a%00b/cancel', 'uploads/a%00b/cancel', 'requests/a%00b/cancel'])
+      answers.push(rig.post(`/v1/${path}`, {}));
+    for (const id of ['a\0b', 'a\ud800b'])
+      answers.push(
+        rig.post('/v1/batches', {
+          ...{ input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' },
+        }),
+        rig.post('/v1/uploads', { bytes: 1, filename: id, mime_type: 'text/plain', purpose: 'batch' }),
+      );
+    for (const answer of answers) {
+      const { status, code, type } = await errorOf(answer);
+      expect([400, 404]).toContain(status);
+      expect({ code, type }).not.toMatchObject({ code: 'internal_error' });
+    }
+  });
+});
+
 describe('a processor that is stopped amid a transaction', () => {
   it('loses it within seconds: another one claims its batch, and a cancel goes through', async () => {
     const jobs = rig.app.get<JobStore>(JOB_STORE, { strict: false });

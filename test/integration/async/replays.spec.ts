@@ -2,9 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
+import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
 let folder: KeysFolder;
@@ -49,6 +52,16 @@ const transcribe = (
   body.set('file', new Blob(['audio']), 'a.wav');
   return rig.post('/v1/audio/transcriptions', body, { headers: { ...bearer(key), ...headers } });
 };
+const BOUNDARY = 'one-boundary';
+/** The bytes of a form, with a boundary that is known. */
+const form = (): Response =>
+  new Response(
+    [
+      ...[`--${BOUNDARY}`, 'Content-Disposition: form-data; name="model"', '', 'stt'],
+      ...[`--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="a.wav"', '', 'audio'],
+      ...[`--${BOUNDARY}--`, ''],
+    ].join('\r\n'),
+  );
 const speak = (rig: GatewayRig, headers: Record<string, string>, input: string): Promise<Response> =>
   rig.post(
     '/v1/audio/speech',
@@ -155,5 +168,72 @@ describe('a retry under the same id', () => {
   it('with a key nobody can spell is refused', async () => {
     const key = { 'idempotency-key': 'x'.repeat(256) };
     expect(await errorOf(transcribe(one, key))).toMatchObject({ status: 400, param: 'Idempotency-Key' });
+  });
+});
+
+describe('another form under the same key', () => {
+  it('of the same length is 422, and the same one again is answered as before', async () => {
+    const key = { 'idempotency-key': 'equal length' };
+    const first = await transcribe(one, key, 'say:one');
+    expect(first.status).toBe(200);
+    expect(await errorOf(transcribe(other, key, 'say:two'))).toMatchObject({
+      status: 422,
+      code: 'idempotency_key_reused',
+    });
+    const again = await transcribe(other, key, 'say:one');
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await again.json()).toEqual(await first.json());
+  });
+});
+
+describe('a retry whose first upload still arrives', () => {
+  /** The first half of a form, sent with `Prefer: respond-async`. */
+  const half = async (key: string): Promise<RawHttp> => {
+    const { byteLength } = await form().arrayBuffer();
+    const store = one.app.get<KeptRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const raw = await RawHttp.open(one.port);
+    raw.send(
+      'POST /v1/audio/transcriptions HTTP/1.1',
+      'Host: x',
+      `Authorization: ${bearer(keys.acme).authorization}`,
+      '',
+    );
+    raw.send(
+      `Idempotency-Key: ${key}`,
+      'Prefer: respond-async',
+      `Content-Type: multipart/form-data; boundary=${BOUNDARY}`,
+      '',
+    );
+    raw.send(`Content-Length: ${byteLength}`, '', `--${BOUNDARY}`);
+    await until(async () => (await store.find({ tenant: 'acme', name: `key:${key}` })) !== undefined);
+    return raw;
+  };
+  const whole = async (rig: GatewayRig, key: string): Promise<Response> =>
+    fetch(`${rig.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body: await form().arrayBuffer(),
+      headers: {
+        ...{ ...bearer(keys.acme), 'idempotency-key': key, prefer: 'respond-async' },
+        'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      },
+    });
+
+  it('is 409 and may be tried again where it may not wait: never 202 before the body is stored', async () => {
+    const raw = await half('arriving');
+    const error = await errorOf(whole(other, 'arriving'));
+    expect(error).toMatchObject({ status: 409, code: 'duplicate_request_id' });
+    expect(error.headers.get('x-should-retry')).toBe('true');
+    raw.socket.destroy();
+  });
+
+  it('waits, and takes its place when it breaks off: 202, and an answer', async () => {
+    const raw = await half('broken');
+    const retry = whole(one, 'broken');
+    raw.socket.destroy();
+    const accepted = await retry;
+    expect(accepted.status).toBe(202);
+    const { location } = (await accepted.json()) as { location: string };
+    const content = () => fetch(`${one.url}${location}/content`, { headers: bearer(keys.acme) });
+    await until(async () => (await content()).status === 200);
   });
 });

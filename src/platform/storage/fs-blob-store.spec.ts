@@ -1,0 +1,41 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FsBlobStore } from './fs-blob-store.js';
+
+let folder: string;
+let store: FsBlobStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'switchyard-blobs-'));
+  store = new FsBlobStore(folder);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const bytes = () => Readable.from([Buffer.from('bytes')]);
+
+describe('the folders of blobs', () => {
+  it('go with the last blob in them, and stay while there is another', async () => {
+    for (const key of ['kept/1/body', 'kept/1/answer', 'kept/2/body']) await store.write(key, bytes());
+    await store.remove('kept/1/body');
+    expect(await readdir(join(folder, 'kept'))).toEqual(['1', '2']);
+    await store.remove('kept/1/answer');
+    expect(await readdir(join(folder, 'kept'))).toEqual(['2']);
+    await store.remove('kept/2/body');
+    expect(await readdir(folder)).toEqual(['.unfinished']);
+  });
+
+  it('are made again under a writer when a remover empties them: 300 writes beside 300 removals all succeed', async () => {
+    const writing = Array.from({ length: 300 }, (_, index) => store.write(`kept/x/${index}`, bytes()));
+    const removing = writing.map(async (written, index) => {
+      await written;
+      await store.remove(`kept/x/${index}`);
+    });
+    await Promise.all(removing);
+    expect(await readdir(folder)).toEqual(['.unfinished']);
+    await store.write('kept/x/last', bytes());
+    expect(await store.size('kept/x/last')).toBe(5);
+  });
+});
