@@ -19,7 +19,8 @@ export async function waitUntilReady(base, limitMs, stopping) {
   return { ready: false, detail };
 }
 
-const notReady = ({ models }) => models.filter(({ ready }) => !ready).map(({ id }) => id);
+// A server that asks for keys names no models to those without one.
+const notReady = ({ status, models }) => models?.filter(({ ready }) => !ready).map(({ id }) => id) ?? [status];
 
 async function probe(url) {
   try {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { createGateway } from './gateway/bootstrap.js';
+import { FIRST_KEYS_ORIGIN, makeFirstKey } from './platform/auth/first-key.js';
 import { ConfigError, problemText } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
@@ -10,11 +11,12 @@ import { onParentLost } from './platform/process/parent-loss.js';
 import { engineObjections } from './worker/engines/engine-objections.js';
 
 async function bootstrap(): Promise<void> {
-  const { settings, models, warnings } = loadConfig({ askEngine: engineObjections });
+  const { settings, models, warnings, sources } = loadConfig({ askEngine: engineObjections });
   const { host, port } = settings.server;
   // Asked before any worker is started for nothing.
   const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
   if (taken !== undefined) return fail(taken);
+  if (sources.get('auth.keys_file')?.origin === FIRST_KEYS_ORIGIN) process.stderr.write(makeFirstKey(settings) ?? '');
   const app = await createGateway({ settings, models });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });

@@ -8,7 +8,8 @@ import { usedPaths, usersOf } from './model-use.js';
 import { columns, dim, print, printJson } from './terminal.js';
 
 interface Health {
-  readonly models: readonly {
+  /** Absent for a key that may not see them. */
+  readonly models?: readonly {
     readonly id: string;
     readonly ready: boolean;
     readonly workers: Record<string, number>;
@@ -63,7 +64,7 @@ const onDisk = ({ folder, bytes, manifest, state }: ShelvedModel) => ({
 });
 
 function stateOf(id: string, health: Health | undefined): { state?: string } {
-  if (!health) return {};
+  if (!health?.models) return {};
   const model = health.models.find(one => one.id === id);
   if (!model) return { state: 'not loaded by the gateway' };
   const workers = Object.entries(model.workers).map(([state, count]) => `${state} ${count}`);

@@ -6,6 +6,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
 import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-origin.js';
+import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './api/docs/swagger.js';
 import { fastifyOptions } from './api/fastify-options.js';
@@ -57,6 +58,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   registerAccessHooks(fastify, {
     authenticator: app.get(Authenticator),
     publicMetrics: settings.auth.publicMetrics,
+    origins: app.get(OriginGuard),
   });
   registerUnroutedHook(fastify);
   const inner = app.get(InnerRequests);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
@@ -49,6 +49,12 @@ describe('docker/Dockerfile', () => {
   it('starts batch with the flags that a gateway gives its processor', () => {
     const start = inherited(stages, 'batch').findLast(line => line.startsWith('CMD ')) ?? '';
     expect(JSON.parse(start.slice('CMD '.length))).toEqual(['node', ...PROCESSOR_NODE_FLAGS, 'dist/main.batch.js']);
+  });
+
+  it('standalone asks for keys although it listens beyond loopback', () => {
+    const environment = inherited(stages, 'standalone').filter(line => line.startsWith('ENV '));
+    expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
+    expect(environment.join(' ')).not.toContain('ALLOW_ANONYMOUS');
   });
 
   it('copies what is in the repository', () => {
@@ -128,8 +134,15 @@ describe('docker/compose.yaml', () => {
     expect(problemsOf(configs.models!.content)).toEqual([]);
     for (const { id, addresses } of models) {
       const [service = '', port = ''] = addresses[0]!.split(':');
-      expect(services[service]?.command).toEqual(['--model', id, '--listen', `0.0.0.0:${port}`]);
+      expect(services[service]?.command).toEqual(['--model', id, '--listen', `0.0.0.0:${port}`, '--insecure']);
     }
+  });
+
+  it('ships no secret that signs tokens: one is made at the first start and mounted', () => {
+    expect(Object.keys(configs)).toEqual(['models']);
+    const file = services.gateway?.environment?.SWITCHYARD_AUTH_TOKEN_SECRET_FILE ?? '';
+    expect(services.gateway?.volumes).toContain(`secrets:${dirname(file)}:ro`);
+    expect(services['token-secret']?.command?.[0]).toContain(`/dev/urandom | base64 > /secrets/${basename(file)}`);
   });
 
   it('gives Prometheus the ports that gateways and processors serve metrics on', () => {

@@ -80,7 +80,11 @@ export const ERROR_REGISTRY = {
   missing_scope: invalid(403, 'The API key is valid but may not do this.'),
   origin_not_allowed: invalid(
     403,
-    'A web page of that origin may not open a socket here; `server.cors_origins` names who may.',
+    'A web page of that origin may not open a socket here, or change anything without a key; `server.cors_origins` names who may.',
+  ),
+  host_not_allowed: invalid(
+    403,
+    'Without API keys the server serves this machine only; `server.allowed_hosts` names other values of `Host`.',
   ),
   model_not_found: invalid(404, 'No model or alias of that name; `GET /v1/models` lists them.'),
   file_not_found: invalid(404, 'No such file; it may have been deleted or have expired.'),

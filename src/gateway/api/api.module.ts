@@ -13,6 +13,7 @@ import { GenerationController } from './generation.controller.js';
 import { generationMetricProviders } from './generation.metrics.js';
 import { GenerationService } from './generation.service.js';
 import { GenerationSessions } from './generation-sessions.js';
+import { HealthAccess } from './health-access.js';
 import { HealthController } from './health.controller.js';
 import { HealthService } from './health.service.js';
 import { IntakeGate } from './intake-gate.js';
@@ -47,6 +48,7 @@ import { UploadReader } from './upload-reader.js';
     EmbeddingsService,
     GenerationService,
     GenerationSessions,
+    HealthAccess,
     HealthService,
     IntakeGate,
     ModelCatalog,

@@ -6,7 +6,6 @@ import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { errorEvent } from '../../contracts/realtime/server-event.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
-import { CrossOrigins } from '../../platform/auth/cross-origin.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { RealtimeSessions } from './realtime-sessions.js';
@@ -24,7 +23,6 @@ export class RealtimeGateway implements OnModuleInit {
   constructor(
     private readonly router: UpgradeRouter,
     private readonly authenticator: Authenticator,
-    private readonly origins: CrossOrigins,
     private readonly sessions: RealtimeSessions,
     private readonly door: SessionDoor,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -49,7 +47,6 @@ export class RealtimeGateway implements OnModuleInit {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     let visitor: Visitor;
     try {
-      this.#demandOrigin(request);
       const principal = this.authenticator.authenticateUpgrade(request);
       demandScope(principal, 'realtime');
       this.sessions.demandRoom();
@@ -65,14 +62,6 @@ export class RealtimeGateway implements OnModuleInit {
       socket.off('close', leave);
       void this.#accept(webSocket, request, visitor);
     });
-  }
-
-  #demandOrigin({ headers }: IncomingMessage): void {
-    if (!this.origins.admits(headers))
-      throw new DomainError(
-        'origin_not_allowed',
-        'Pages of this origin may not connect; `server.cors_origins` names those.',
-      );
   }
 
   async #accept(webSocket: WebSocket, request: IncomingMessage, visitor: Visitor): Promise<void> {

@@ -4,6 +4,7 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { HttpAdapterHost } from '@nestjs/core';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { endConnection } from '../../platform/http/end-connection.js';
 import { demandHandshake } from './websocket-handshake.js';
 
@@ -19,7 +20,7 @@ type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMess
 
 /**
  * The one listener of the HTTP server's `upgrade` event. WebSocket requests go to the first route whose predicate takes
- * their path (without query); others get 404. Requests that merely offer HTTP/2 (`Upgrade: h2c`) stay ordinary ones.
+ * their path (without query) when their origin may connect; others get 404. Requests that merely offer HTTP/2 (`Upgrade: h2c`) stay ordinary ones.
  */
 @Injectable()
 export class UpgradeRouter implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -27,7 +28,10 @@ export class UpgradeRouter implements OnApplicationBootstrap, OnApplicationShutd
   readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     this.#dispatch(request, socket, head);
 
-  constructor(private readonly adapter: HttpAdapterHost) {}
+  constructor(
+    private readonly adapter: HttpAdapterHost,
+    private readonly origins: OriginGuard,
+  ) {}
 
   /** @param matches is given the path of the request, without its query */
   route(matches: (path: string) => boolean, handler: UpgradeHandler): void {
@@ -54,6 +58,7 @@ export class UpgradeRouter implements OnApplicationBootstrap, OnApplicationShutd
     try {
       const route = this.#routeOf(request);
       demandHandshake(request);
+      this.origins.demandUpgrade(request.headers);
       route.handler(request, socket, head);
     } catch (error) {
       refuseUpgrade(socket, error);

@@ -2,6 +2,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { type Authenticator } from './authenticator.js';
 import { accessOf, isPage } from './access-policy.js';
 import { basicToken, bearerToken } from './credentials.js';
+import { INTERNAL_KEY_ID } from './internal-tokens.js';
+import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type Principal } from './principal.js';
 
 const principals = new WeakMap<FastifyRequest, Principal>();
@@ -18,18 +20,25 @@ export const tenantOf = (request: FastifyRequest): string => principalOf(request
 export interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly publicMetrics: boolean;
+  readonly origins: OriginGuard;
 }
 
 /**
  * The guard of every route, Swagger and unknown ones included. A Fastify hook and not a Nest guard, because those see
  * Nest's own routes only. Runs before any body is read.
  */
-export function registerAccessHooks(fastify: FastifyInstance, { authenticator, publicMetrics }: AccessOptions): void {
+export function registerAccessHooks(
+  fastify: FastifyInstance,
+  { authenticator, publicMetrics, origins }: AccessOptions,
+): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
     const access = accessOf(route, { publicMetrics });
     try {
-      principals.set(request, access === 'public' ? ANYBODY : entering(request, reply, authenticator));
+      const principal = access === 'public' ? ANYBODY : entering(request, reply, authenticator);
+      principals.set(request, principal);
+      if (access !== 'public' && principal.keyId !== INTERNAL_KEY_ID)
+        origins.demandRequest(request.method, request.headers);
       if (access !== 'public' && access !== 'any') demandScope(principalOf(request), access);
       done();
     } catch (error) {

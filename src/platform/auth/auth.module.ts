@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../config/settings.js';
+import { AllowedHosts } from './allowed-hosts.js';
 import { Authenticator } from './authenticator.js';
 import { CrossOrigins } from './cross-origin.js';
 import { FailedAttempts } from './failed-attempts.js';
 import { KeyRing } from './key-ring.js';
+import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
 
@@ -29,12 +31,18 @@ import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
       useFactory: ({ server }: Settings) => new CrossOrigins(server.corsOrigins),
     },
     {
+      provide: OriginGuard,
+      inject: [SETTINGS, KeyRing, CrossOrigins],
+      useFactory: (settings: Settings, keys: KeyRing, cors: CrossOrigins) =>
+        new OriginGuard(() => !keys.enabled, cors, new AllowedHosts(settings)),
+    },
+    {
       provide: FailedAttempts,
       inject: [SETTINGS],
       useFactory: ({ auth }: Settings) => new FailedAttempts(auth.failuresPerMinute),
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyRing, TOKEN_SECRET],
+  exports: [Authenticator, CrossOrigins, KeyRing, OriginGuard, TOKEN_SECRET],
 })
 export class AuthModule {}

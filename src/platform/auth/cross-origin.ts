@@ -1,4 +1,3 @@
-import { type IncomingHttpHeaders } from 'node:http';
 import { type FastifyInstance } from 'fastify';
 import { type ConfigProblem } from '../config/config-problem.js';
 
@@ -19,14 +18,6 @@ export class CrossOrigins {
 
   allows(origin: string): boolean {
     return this.#any || this.#origins.has(origin);
-  }
-
-  /**
-   * For WebSockets, which browsers open to anywhere without asking: programs (no Origin), pages of this server, and
-   * allowed origins. Else any web page could listen to a server on its visitor's own machine.
-   */
-  admits({ origin, host }: IncomingHttpHeaders): boolean {
-    return origin === undefined || this.allows(origin) || originHost(origin) === host;
   }
 }
 
@@ -64,5 +55,3 @@ function exactOrigin(text: string): string {
   if (url && !text.includes('*') && url.origin === text.replace(/\/$/, '')) return url.origin;
   throw new Error(`\`${text}\` is no origin such as https://app.example.com`);
 }
-
-const originHost = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined);

@@ -6,14 +6,12 @@ const problems = (values: Partial<Record<SettingPath, string | boolean>>) =>
   doorProblems(settingsFrom(values), () => 'file:1').map(({ path, message }) => `${path}: ${message}`);
 
 describe('the doors of the server', () => {
-  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('may stand open on %s', host => {
-    expect(problems({ 'server.host': host })).toEqual([]);
-  });
-
-  it.each(['0.0.0.0', '::', '10.0.0.5', 'gateway.lan', '127.evil.example'])('ask for keys on %s', host => {
-    expect(problems({ 'server.host': host })).toEqual([expect.stringContaining('no API keys are set')]);
-    expect(problems({ 'server.host': host, 'auth.keys_file': 'keys.yaml' })).toEqual([]);
-    expect(problems({ 'server.host': host, 'auth.allow_anonymous': true })).toEqual([]);
+  it('refuse a host with a port or a path among `server.allowed_hosts`', () => {
+    expect(problems({ 'server.allowed_hosts': 'gateway, 10.0.0.1, [::1], *' })).toEqual([]);
+    expect(problems({ 'server.allowed_hosts': 'gateway:8000, a/b' })).toEqual([
+      expect.stringContaining('`gateway:8000` is no host name'),
+      expect.stringContaining('`a/b` is no host name'),
+    ]);
   });
 
   it('refuse origins and Redis addresses that cannot be meant, without quoting a password', () => {

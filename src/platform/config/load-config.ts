@@ -8,6 +8,7 @@ import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-enviro
 import { settingsFromFile } from './settings-file.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
 import { readYamlFile } from './yaml-file.js';
+import { FIRST_KEYS_ORIGIN, firstKeysFile } from '../auth/first-key.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -39,7 +40,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const file = readSettings(directory, environment[CONFIG_FILE_VARIABLE]);
   const overrides = settingsFromEnvironment(environment);
   const sources = merge(file, overrides);
-  const settings = settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
+  const settings = effective(sources);
   const models = readModels(directory, options.modelsFile ?? settings.workers.modelsFile, askEngine);
   const problems = [
     ...file.problems,
@@ -49,6 +50,14 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   return { settings, models: models.models, sources, warnings: models.warnings };
+}
+
+/** Values of `sources`; one that nobody gave may follow from others, and is entered there. */
+function effective(sources: Map<SettingPath, SourcedValue>): Settings {
+  const values = () => settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
+  const keysFile = firstKeysFile(values());
+  if (keysFile !== undefined) sources.set('auth.keys_file', { value: keysFile, origin: FIRST_KEYS_ORIGIN });
+  return values();
 }
 
 function readSettings(directory: string, named: string | undefined): SettingSource {

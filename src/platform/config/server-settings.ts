@@ -32,8 +32,18 @@ export const SERVER_SETTINGS = {
   'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long a drain waits for requests that workers already have.'),
   'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
   'server.cors_origins': text('', 'Web pages that may call from a browser: origins with commas, or *.'),
-  'auth.keys_file': text('', 'API keys: id, tenant, scopes, hash. Empty: none are asked for, on loopback only.'),
-  'auth.allow_anonymous': flag(false, 'Listen beyond loopback without keys: something else keeps strangers out.'),
+  'server.allowed_hosts': text(
+    '',
+    'Without API keys: values of Host that are served besides this machine, comma-separated, without port; * = any.',
+  ),
+  'auth.keys_file': text(
+    '',
+    'API keys: id, tenant, scopes, hash. Empty: none on loopback; beyond it keys.yaml in data.dir, made at the first start.',
+  ),
+  'auth.allow_anonymous': flag(
+    false,
+    'Listen beyond loopback without keys: access is controlled elsewhere, for example by a proxy.',
+  ),
   'auth.public_metrics': flag(false, 'Serve /metrics without a key; else it asks for the scope admin.'),
   'auth.token_secret_file': text(
     '',

@@ -49,11 +49,22 @@ describe('a worker started by hand', () => {
     [['--model', 'a', '--listen', '9000'], '--listen must be HOST:PORT'],
     [['--model', 'a', '--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together'],
     [['--model', 'a', '--tls-client-ca', 'c.pem'], '--tls-client-ca needs --tls-cert'],
+    [['--model', 'a', '--listen', '0.0.0.0:9000'], 'reaches beyond this machine: give --token-file'],
+    [['--model', 'a', '--listen', '127.evil.com:9000'], 'reaches beyond this machine'],
     [['--modle', 'a'], '--modle'],
     [['--model', 'a', '--source', 'both'], '--source must be pull or push'],
     [['--model', 'a', '--source', 'pull'], 'redis.url must name one'],
   ])('with %j is told what is wrong', (args, message) => {
     expect(() => spec(...args)).toThrow(message);
+  });
+
+  it.each([
+    ['0.0.0.0:9000', ['--insecure']],
+    ['[::]:9000', ['--token-file', 't']],
+    ['gpu.lan:9000', ['--tls-cert', 'c.pem', '--tls-key', 'k.pem']],
+    ['[::1]:9000', []],
+  ])('listens on %s with %j', (listen, more) => {
+    expect(spec('--model', 'a', '--listen', listen, ...more)).toMatchObject({ port: 9000 });
   });
 
   it('pulls when it is told to, or when the queue is shared, and not when it is told to be pushed', () => {

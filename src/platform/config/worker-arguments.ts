@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isLoopback } from '../http/loopback.js';
 import { loadConfig } from './load-config.js';
 import { modelOn, type ModelSpec } from './model-spec.js';
 import { UsageError } from './program-arguments.js';
@@ -27,6 +28,8 @@ The model's engine and options come from config/models.yaml here, limits from co
   --tls-key FILE        its key
   --tls-client-ca FILE  take only clients whose certificate one of these signed
   --token-file FILE     take only calls with this bearer token
+  --insecure            listen beyond loopback without TLS and token: only a network that lets nobody else in
+                        makes that safe
   --help                this text`;
 
 const OPTIONS = {
@@ -39,6 +42,7 @@ const OPTIONS = {
   'tls-key': { type: 'string' },
   'tls-client-ca': { type: 'string' },
   'token-file': { type: 'string' },
+  insecure: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -97,9 +101,19 @@ function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
   const { 'tls-cert': certFile, 'tls-key': keyFile, 'tls-client-ca': clientCaFile, 'token-file': tokenFile } = values;
   if ((certFile === undefined) !== (keyFile === undefined)) throw wrong('--tls-cert and --tls-key go together');
   if (clientCaFile !== undefined && certFile === undefined) throw wrong('--tls-client-ca needs --tls-cert');
+  demandProtection(values);
   return {
     ...(certFile !== undefined &&
       keyFile !== undefined && { tls: { certFile, keyFile, ...(clientCaFile && { clientCaFile }) } }),
     ...(tokenFile !== undefined && { tokenFile }),
   };
+}
+
+/** Whoever reaches an open worker may use it, and read what others send to it. @throws UsageError */
+function demandProtection({ listen, insecure, 'tls-cert': certFile, 'token-file': tokenFile }: Values): void {
+  if (insecure || certFile !== undefined || tokenFile !== undefined || isLoopback(listenAddress(listen).host)) return;
+  throw wrong(
+    `--listen ${listen} reaches beyond this machine: give --token-file or --tls-cert and --tls-key, or --insecure where ` +
+      'the network lets only gateways in',
+  );
 }

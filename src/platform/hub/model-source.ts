@@ -1,3 +1,4 @@
+import { isLoopback } from '../http/loopback.js';
 import { HubError } from './hub-error.js';
 
 /** Where model files come from. */
@@ -50,8 +51,6 @@ function hubSource(text: string): ModelSource {
   }
   return { kind: 'hub', repository, revision };
 }
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 
 /** The last part of a URL's path, without what escapes may hide in it. */
 export function urlFileName(url: string): string {

@@ -1,3 +1,5 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sttModel } from '../api/models.js';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
@@ -11,10 +13,27 @@ describe('a gateway that reaches beyond its machine', () => {
   const start = (settings: SettingOverrides) =>
     GatewayProcess.start([sttModel()], settings, { folder: folder.folder, until: 'live' });
 
-  it('does not start without keys, and says what to do', async () => {
-    await expect(start({ 'server.host': '0.0.0.0' })).rejects.toThrow(
-      /SWITCHYARD_SERVER_HOST {2}server.host = "0.0.0.0": reaches beyond this machine[^]*auth.keys_file[^]*allow_anonymous/,
-    );
+  it('makes a key at its first start, prints it once and stores its hash only', async () => {
+    const keysFile = join(folder.folder, 'data', 'keys.yaml');
+    const printed: string[] = [];
+    for (const _start of ['first', 'second']) {
+      await using gateway = await start({ 'server.host': '0.0.0.0', 'batch.embedded': 'true' });
+      printed.push(/sk-switchyard-\S+/.exec(await gateway.process.logTail())?.[0] ?? '');
+      const authorization = `Bearer ${printed[0]}`;
+      const ask = (path: string, headers = {}) => fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers });
+      expect((await ask('/v1/models')).status).toBe(401);
+      expect((await ask('/v1/models', { authorization })).status).toBe(200);
+      expect((await ask('/admin/v1/queue', { authorization })).status).toBe(200);
+    }
+    expect(printed).toEqual([expect.stringMatching(/^sk-switchyard-/), '']);
+    expect((await stat(keysFile)).mode & 0o777).toBe(0o600);
+    expect(await readFile(keysFile, 'utf8')).not.toContain(printed[0]);
+  });
+
+  it('does not start when its key cannot be stored, and says what to do', async () => {
+    await writeFile(join(folder.folder, 'file'), '');
+    const dir = join(folder.folder, 'file', 'data');
+    await expect(start({ 'server.host': '0.0.0.0', 'data.dir': dir })).rejects.toThrow(/keys\.yaml|data\.dir/);
   });
 
   it('does not start with a keys file that cannot be used', async () => {

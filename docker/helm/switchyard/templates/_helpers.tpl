@@ -31,6 +31,15 @@ app.kubernetes.io/component: {{ .part }}
 {{ add (div (index .Values.settings "server.shutdown_grace_ms" | default 10000 | int) 1000) 15 }}
 {{- end }}
 
+{{/* Host names of the gateways: their Service, the Ingress and those of `auth.allowedHosts`. */}}
+{{- define "switchyard.allowedHosts" -}}
+{{- $service := printf "%s-gateway" (include "switchyard.name" .) -}}
+{{- $names := list $service (printf "%s.%s" $service .Release.Namespace) (printf "%s.%s.svc" $service .Release.Namespace) -}}
+{{- $names = append $names (printf "%s.%s.svc.cluster.local" $service .Release.Namespace) -}}
+{{- if .Values.gateway.ingress.enabled }}{{ $names = append $names .Values.gateway.ingress.host }}{{ end -}}
+{{- join "," (concat $names .Values.auth.allowedHosts) -}}
+{{- end }}
+
 {{- define "switchyard.pod" -}}
 serviceAccountName: {{ include "switchyard.name" . }}
 automountServiceAccountToken: false

@@ -6,11 +6,10 @@ import { type FastifyInstance } from 'fastify';
 import { type Subscription } from 'rxjs';
 import { Server } from 'socket.io';
 import { LIVE_NAMESPACE, LIVE_PATH } from '../../../contracts/events/live-event.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { KeyRing } from '../../../platform/auth/key-ring.js';
 import { RedisLink } from '../../../platform/redis/redis-link.js';
-import { refuseUpgrade, UpgradeRouter } from '../upgrade-router.js';
+import { UpgradeRouter } from '../upgrade-router.js';
 import { LiveClients, type LiveNamespace } from './live-clients.js';
-import { LiveDoor } from './live-door.js';
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
 
 /** Clients say little; all the talking is on our side. */
@@ -39,7 +38,7 @@ export class LiveFeedGateway implements OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly adapter: HttpAdapterHost,
     private readonly router: UpgradeRouter,
-    private readonly door: LiveDoor,
+    private readonly keyRing: KeyRing,
     private readonly clients: LiveClients,
     private readonly replicas: LiveReplicas,
     private readonly redis: RedisLink,
@@ -48,10 +47,7 @@ export class LiveFeedGateway implements OnModuleInit, OnApplicationBootstrap {
   onModuleInit(): void {
     this.router.route(
       path => path === LIVE_PATH,
-      (request, socket, head) => {
-        if (this.door.admits(request.headers)) this.#doorless.emit('upgrade', request, socket, head);
-        else refuseUpgrade(socket, new DomainError('origin_not_allowed', 'Pages of that origin may not connect.'));
-      },
+      (request, socket, head) => void this.#doorless.emit('upgrade', request, socket, head),
     );
     // Open sockets would hold up the end of the HTTP server; by then the drain has told its story.
     const fastify = this.adapter.httpAdapter.getInstance<FastifyInstance>();
@@ -64,7 +60,7 @@ export class LiveFeedGateway implements OnModuleInit, OnApplicationBootstrap {
     this.#joinReplicas();
     const namespace = this.#server.of(LIVE_NAMESPACE) as LiveNamespace;
     this.clients.serve(namespace);
-    this.#keys = this.door.keysChanged$.subscribe(() => this.clients.expel(namespace));
+    this.#keys = this.keyRing.changed$.subscribe(() => this.clients.expel(namespace));
   }
 
   #joinReplicas(): void {

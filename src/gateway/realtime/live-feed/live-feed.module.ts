@@ -5,7 +5,6 @@ import { UpgradeModule } from '../upgrade.module.js';
 import { LiveBatchBook } from './live-batch-book.js';
 import { LiveBatches } from './live-batches.js';
 import { LiveClients } from './live-clients.js';
-import { LiveDoor } from './live-door.js';
 import { LiveFeedGateway } from './live-feed.gateway.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveReplicas } from './live-replicas.js';
@@ -15,16 +14,6 @@ import { LiveSource } from './live-source.js';
 /** The live feed of queue, workers, requests and batches over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
 @Module({
   imports: [UpgradeModule, WorkerPoolModule, RedisModule],
-  providers: [
-    LiveBatchBook,
-    LiveBatches,
-    LiveSource,
-    LiveRooms,
-    LiveFeed,
-    LiveReplicas,
-    LiveClients,
-    LiveDoor,
-    LiveFeedGateway,
-  ],
+  providers: [LiveBatchBook, LiveBatches, LiveSource, LiveRooms, LiveFeed, LiveReplicas, LiveClients, LiveFeedGateway],
 })
 export class LiveFeedModule {}

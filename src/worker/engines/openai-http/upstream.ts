@@ -1,6 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { isLoopback } from '../../../platform/http/loopback.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { readApiKey } from './api-key-file.js';
@@ -131,5 +132,3 @@ async function readAuthorities(path: string): Promise<string> {
   }
   throw new Error(`options.caFile: ${path} holds no certificate in PEM form`);
 }
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.');

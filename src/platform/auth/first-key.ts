@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../config/config-problem.js';
+import { type Settings } from '../config/settings.js';
+import { isLoopback } from '../http/loopback.js';
+import { addApiKey } from './keys-file.js';
+import { DEFAULT_TENANT, KEY_SCOPES } from './principal.js';
+
+/** Origin of `auth.keys_file` where nobody named one and the server is reached from elsewhere. */
+export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
+
+/** The keys file of a server that listens beyond loopback without one (D-32). Undefined: another is named, or none is needed. */
+export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
+  const needed = auth.keysFile === '' && !auth.allowAnonymous && !isLoopback(server.host);
+  return needed ? join(data.dir, 'keys.yaml') : undefined;
+}
+
+/**
+ * Makes the file with one key that may do everything, unless it is there already.
+ * @returns what to tell the operator, the key included: it is stored nowhere. @throws ConfigError when it cannot be written
+ */
+export function makeFirstKey({ server, auth }: Settings): string | undefined {
+  if (existsSync(auth.keysFile)) return undefined;
+  const { key } = newKey(auth.keysFile);
+  return `No API keys are configured and the server listens on ${server.host}, so it made one. It is not shown again:
+
+  ${key}
+
+Clients send it as \`Authorization: Bearer KEY\`. Its hash is in ${auth.keysFile}; \`switchyard keys create\` adds more.
+`;
+}
+
+function newKey(file: string) {
+  try {
+    return addApiKey(file, { tenant: DEFAULT_TENANT, scopes: KEY_SCOPES });
+  } catch (error) {
+    const { code = (error as Error).message } = error as NodeJS.ErrnoException;
+    const message =
+      `cannot be written (${code}), and the server listens beyond loopback without API keys. Name a keys file in ` +
+      'auth.keys_file, or set auth.allow_anonymous: true when access is controlled elsewhere';
+    throw new ConfigError([{ origin: file, message }]);
+  }
+}

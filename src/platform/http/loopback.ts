@@ -1,0 +1,16 @@
+import { BlockList, isIP } from 'node:net';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * True for this machine's own addresses and for `localhost`. Any other name is false, also `127.evil.com`, whatever it resolves to.
+ * @param host without port; an IPv6 address with or without brackets
+ */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  const family = isIP(address);
+  if (family === 0) return host.toLowerCase() === 'localhost';
+  return !address.includes('%') && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}
