@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ConfigError } from '../config/config-problem.js';
 import { type Settings } from '../config/settings.js';
 import { isLoopback } from '../http/loopback.js';
 import { addApiKey } from './keys-file.js';
-import { DEFAULT_TENANT, KEY_SCOPES } from './principal.js';
+import { KEY_SCOPES } from './principal.js';
 
 /** Origin of `auth.keys_file` where nobody named one and the server is reached from elsewhere. */
 export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
