@@ -61,6 +61,8 @@ export class FixtureWorker extends EventEmitter {
   readonly cancelled: string[] = [];
   health: WorkerHealthReport;
   serving = true;
+  /** While set, every request is refused with it, though the worker is healthy. */
+  refusal: DomainError | undefined;
   /** While set, Cancel is not answered at all. */
   ignoreCancel = false;
   /** The most speech chunks written and not yet taken by gRPC. */
@@ -70,10 +72,10 @@ export class FixtureWorker extends EventEmitter {
 
   constructor(
     report: Partial<WorkerHealthReport> = {},
-    private readonly maxMessageBytes = 16 * 1024 * 1024,
+    private readonly maxMessageBytes = 48 * 1024 * 1024,
   ) {
     super();
-    this.health = { ...DEFAULT_HEALTH, ...report };
+    this.health = { ...DEFAULT_HEALTH, maxMessageBytes, ...report };
   }
 
   /** Resolves with the port. */
@@ -201,6 +203,7 @@ export class FixtureWorker extends EventEmitter {
   async #perform(requestId: string, text: string): Promise<void> {
     const [verb, argument = ''] = text.split(':');
     this.received.push(callersId(requestId));
+    if (this.refusal) throw this.refusal;
     const held =
       verb === 'hold' || verb === 'deaf' || verb === 'sayAndHold' ? this.#hold(requestId, verb === 'deaf') : undefined;
     this.emit('received', callersId(requestId));
@@ -254,5 +257,5 @@ const DEFAULT_HEALTH: WorkerHealthReport = {
   capabilities: ['transcribe'],
   languages: [],
   inFlight: 0,
-  maxMessageBytes: 16 * 1024 * 1024,
+  maxMessageBytes: 0,
 };

@@ -30,11 +30,11 @@ describe('Health on the wire', () => {
     expect(decodeHealth(responseDeserialize(wire))).toEqual({ ...report, state });
   });
 
-  it('takes an empty report as a worker that is starting, with one slot per group', () => {
+  it('takes an empty report as a worker that is starting, and its numbers as they are', () => {
     expect(decodeHealth(responseDeserialize(Buffer.alloc(0)))).toMatchObject({
       state: 'starting',
-      maxBatch: 1,
-      maxConcurrent: 1,
+      maxBatch: 0,
+      maxConcurrent: 0,
     });
   });
 });

@@ -61,13 +61,8 @@ export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
   languages: [...report.languages],
 });
 
-/** A state this gateway does not know counts as `starting`: no work goes there. */
+/** As sent; a state this gateway does not know counts as `starting`: no work goes there. */
 export function decodeHealth(message: HealthResponse): WorkerHealthReport {
   const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(name => STATES[name] === message.state);
-  return {
-    ...message,
-    state: state ?? 'starting',
-    maxBatch: Math.max(1, message.maxBatch),
-    maxConcurrent: Math.max(1, message.maxConcurrent),
-  };
+  return { ...message, state: state ?? 'starting' };
 }

@@ -25,25 +25,34 @@ describe('errors of a worker', () => {
 
   it('a draining worker that refuses is worker_lost, on a sound connection', () => {
     const refusal = received(new DomainError('shutting_down', 'draining'));
-    expect(decodeFailure(refusal).code).toBe('worker_lost');
+    expect(decodeFailure(refusal)).toMatchObject({ code: 'worker_lost', kind: 'draining' });
     expect(isConnectionLost(refusal)).toBe(false);
+  });
+
+  it('its code counts whatever status it chose; another unavailability is a refusal', () => {
+    const chosen = { ...encodeFailure(new DomainError('shutting_down', 'bye')), code: status.ABORTED };
+    expect(decodeFailure(Object.assign(new Error(), chosen))).toMatchObject({ kind: 'draining' });
+    expect(decodeFailure(received(new DomainError('storage_unavailable', 'no disk')))).toMatchObject({
+      kind: 'refused',
+    });
+  });
+
+  it('a parameter that is not percent-encoded is taken as it is', () => {
+    const metadata = new Metadata();
+    metadata.set('switchyard-code', 'invalid_value');
+    metadata.set('switchyard-param', '100%');
+    const sent = { ...bare(status.INVALID_ARGUMENT), metadata };
+    expect(decodeFailure(Object.assign(new Error(), sent)).param).toBe('100%');
   });
 });
 
 describe('errors of the transport', () => {
   it.each<[string, status, string, ErrorCode]>([
     ['a lost connection', status.UNAVAILABLE, 'read ECONNRESET', 'worker_lost'],
-    ['a reset by a server that goes', status.CANCELLED, 'Call cancelled', 'worker_lost'],
     ['a cancel of our own', status.CANCELLED, 'Cancelled on client', 'request_cancelled'],
-    ['a cancel the worker tells of', status.CANCELLED, 'stopped at a segment', 'request_cancelled'],
+    ['a cancel the worker reports in the words of a reset', status.CANCELLED, 'Call cancelled', 'request_cancelled'],
     ['a deadline', status.DEADLINE_EXCEEDED, 'too late', 'inference_timeout'],
-    [
-      'a message over the limit',
-      status.RESOURCE_EXHAUSTED,
-      'Received message larger than max (9 vs 4)',
-      'file_too_large',
-    ],
-    ['exhaustion of another kind', status.RESOURCE_EXHAUSTED, 'calm down', 'engine_failed'],
+    ['exhaustion, whatever it says', status.RESOURCE_EXHAUSTED, 'larger than the memory', 'engine_failed'],
     ['a method the worker does not have', status.UNIMPLEMENTED, 'no such method', 'internal_error'],
     ['anything else', status.DATA_LOSS, 'gone', 'engine_failed'],
   ])('%s', (_, code, details, expected) => {

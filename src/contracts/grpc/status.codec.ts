@@ -1,4 +1,5 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
+import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */
@@ -49,36 +50,50 @@ export function encodeFailure(error: unknown): CallFailure {
 }
 
 /**
- * Gateway side. UNAVAILABLE is always `worker_lost`, also from a worker that is alive but draining: another slot can
- * take the request (D-06). All else follows the trailer; without one, the status decides.
+ * Gateway side; the contract is in proto/switchyard/v1/common.proto, "How a call fails". Nothing depends on a text: the worker's trailer
+ * decides, then its status.
  */
 export function decodeFailure(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (!isServiceError(error)) return new DomainError('internal_error', messageOf(error), { cause: error });
-  if (error.code === status.UNAVAILABLE) return new DomainError('worker_lost', error.details, { cause: error });
+  const loss = lossOf(error);
+  if (loss) return new WorkerLostError(loss, error.details, error);
   const code = trailer(error, CODE_KEY);
   const param = trailer(error, PARAM_KEY);
-  return new DomainError(isErrorCode(code) ? code : codeOfStatus(error), error.details, {
+  return new DomainError(isErrorCode(code) ? code : codeOfStatus(error.code), error.details, {
     cause: error,
-    ...(param !== undefined && { param: decodeURIComponent(param) }),
+    ...(param !== undefined && { param: decoded(param) }),
   });
 }
 
+/** True when the worker itself says why the call failed. */
+export const isExplained = (ended: StatusObject): boolean => trailer(ended, CODE_KEY) !== undefined;
+
 /** True when the connection itself failed: the channel wants replacing. A worker that refuses politely says why. */
-export function isConnectionLost(ended: StatusObject): boolean {
-  return trailer(ended, CODE_KEY) === undefined && codeOfStatus(ended) === 'worker_lost';
+export const isConnectionLost = (ended: StatusObject): boolean =>
+  ended.code === status.UNAVAILABLE && !isExplained(ended);
+
+/** True when `decodeFailure` made it of what a worker said about the request: the worker is up and answers. */
+export const isWorkerAnswer = (error: unknown): boolean =>
+  error instanceof DomainError && isServiceError(error.cause) && lossOf(error.cause) === undefined;
+
+/** Codes of a worker that takes no work now. */
+const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>(['shutting_down', 'no_worker']);
+
+/** Undefined: the worker answered. */
+function lossOf(ended: StatusObject): LossKind | undefined {
+  if (isConnectionLost(ended)) return 'disconnected';
+  const code = trailer(ended, CODE_KEY);
+  if (DRAINING.has(code)) return 'draining';
+  return ended.code === status.UNAVAILABLE || code === 'worker_lost' ? 'refused' : undefined;
 }
 
-function codeOfStatus(ended: StatusObject): ErrorCode {
-  switch (ended.code) {
-    case status.UNAVAILABLE:
-      return 'worker_lost';
+function codeOfStatus(code: status): ErrorCode {
+  switch (code) {
     case status.CANCELLED:
-      return ended.details === STREAM_RESET ? 'worker_lost' : 'request_cancelled';
+      return 'request_cancelled';
     case status.DEADLINE_EXCEEDED:
       return 'inference_timeout';
-    case status.RESOURCE_EXHAUSTED:
-      return /larger than|too large/i.test(ended.details) ? 'file_too_large' : 'engine_failed';
     case status.INVALID_ARGUMENT:
       return 'invalid_value';
     case status.UNIMPLEMENTED:
@@ -88,11 +103,14 @@ function codeOfStatus(ended: StatusObject): ErrorCode {
   }
 }
 
-/**
- * The details grpc-js gives a call whose stream was reset with CANCEL. A server does that when it tears its connections
- * down, so nobody cancelled this request; a worker that ends a call because of a cancel says so in trailers.
- */
-const STREAM_RESET = 'Call cancelled';
+/** Percent-encoded by our workers; another one may send it as it is. */
+function decoded(param: string): string {
+  try {
+    return decodeURIComponent(param);
+  } catch {
+    return param;
+  }
+}
 
 function trailer(ended: StatusObject, key: string): string | undefined {
   const value = ended.metadata.get(key)[0];

@@ -113,7 +113,7 @@ export class Dispatcher<P> {
 
   #capacityFor(lane: LaneView, nowMs: number): Capacity | undefined {
     const { queue, workers } = this.#deps;
-    const offer = workers.offer(lane.model, lane.firstAffinity);
+    const offer = workers.offer(lane.model, lane.firstAffinity, lane.firstAvoid);
     if (offer === undefined) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
     return offer[credit] > 0 ? { offer, credit } : undefined;

@@ -27,8 +27,9 @@ export interface WorkerPort {
    * ready with either, so the overdraft is offered only when no worker of the model has a free slot. Asked only while something
    * waits for the model: it may start its workers. O(workers of the model).
    * @param affinity of the request that would go: its favourite is preferred while it is not clearly fuller than others
+   * @param avoid workers that gave the request back: not offered while another one serves
    */
-  offer(model: string, affinity?: string): SlotOffer | undefined;
+  offer(model: string, affinity?: string, avoid?: readonly string[]): SlotOffer | undefined;
   /** Takes `count` slots of a worker just offered. Throws when it has fewer of that credit: a plan never exceeds its offer. */
   lease(workerId: string, count: number, credit: SlotCredit): readonly Lease[];
   /** Emits the model whose capacity of either credit may have grown (slot released, worker became ready). */

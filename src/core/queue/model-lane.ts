@@ -16,6 +16,8 @@ export interface LaneView {
   readonly firstYoungAtMs: number;
   /** Of the oldest. */
   readonly firstAffinity: string | undefined;
+  /** Of the oldest. */
+  readonly firstAvoid: readonly string[] | undefined;
 }
 
 /**
@@ -62,6 +64,10 @@ export class ModelLane<P> implements LaneView, HeapItem {
 
   get firstAffinity(): string | undefined {
     return this.#head?.request.affinity;
+  }
+
+  get firstAvoid(): readonly string[] | undefined {
+    return this.#head?.request.avoid;
   }
 
   /** A newcomer: behind everyone of its age or older. Walks from the back, where newcomers belong. */

@@ -47,8 +47,10 @@ export class RequestLifecycle<P = unknown, R = unknown> {
     this.#attempts += 1;
   }
 
-  requeued(): void {
+  /** @param counted false: the worker never had the request, so it was no attempt */
+  requeued(counted = true): void {
     this.#expect('leased', 'queued');
+    if (!counted) this.#attempts -= 1;
     this.#state = 'queued';
     this.#workerId = undefined;
   }

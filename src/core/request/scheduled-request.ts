@@ -17,6 +17,8 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly tenant?: string;
   /** Requests with the same one are best sent to the same worker, which may know how they begin; absent: any will do. */
   readonly affinity?: string;
+  /** Workers that gave it back without an answer: it goes to another one while another one serves. */
+  readonly avoid?: readonly string[];
   /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */
   readonly bytes: number;
   /** Monotonic milliseconds; kept across a re-queue, so age and place survive a worker's death (D-06). */

@@ -143,7 +143,11 @@ export const ERROR_REGISTRY = {
   request_cancelled: invalid(499, 'The request was cancelled by its caller, by disconnect or by an operator.'),
   engine_failed: server(500, 'never', 'The engine failed on this input.'),
   internal_error: server(500, 'never', 'A defect of Switchyard; the log has the details under the request id.'),
-  worker_lost: server(503, 'later', 'The worker died twice while it had the request.'),
+  worker_lost: server(
+    503,
+    'later',
+    'Workers were lost with the request, or refused it; the message says which, and why it was not sent again.',
+  ),
   gateway_lost: server(503, 'later', 'Three gateways ended while they had the request, which nobody waited for.'),
   queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
   no_worker: server(503, 'later', 'No worker of the model came up within `queue.timeout_ms`.'),

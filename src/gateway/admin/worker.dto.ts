@@ -1,8 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type WorkerView } from '../worker-pool/worker-view.js';
-
-const STATES = ['stopped', 'starting', 'ready', 'busy', 'draining', 'lost'] as const;
+import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
 export class WorkerSlotsDto {
   @ApiProperty() total!: number;
@@ -23,12 +21,14 @@ export class WorkerDto {
   @ApiPropertyOptional({ example: '127.0.0.1:41033' }) address?: string;
   @ApiPropertyOptional() pid?: number;
   @ApiPropertyOptional({ example: 'cuda:0' }) device?: string;
-  @ApiProperty({ enum: STATES }) state!: string;
+  @ApiProperty({ enum: WORKER_STATES }) state!: string;
   @ApiProperty({ type: WorkerSlotsDto }) slots!: WorkerSlotsDto;
   @ApiProperty({ description: 'Live streams it takes besides files.' }) streams!: number;
   @ApiProperty({ description: 'Of these, taken now.' }) streams_in_use!: number;
   @ApiProperty({ description: 'Processes started after the first.' }) restarts!: number;
-  @ApiPropertyOptional({ description: 'Why it does not answer its probes.' }) problem?: string;
+  @ApiPropertyOptional({ description: 'Why it gets no requests, or one at a time.' }) problem?: string;
+  @ApiPropertyOptional({ enum: ['open', 'half_open'], description: 'Its circuit breaker; absent: closed.' })
+  breaker?: string;
   @ApiPropertyOptional({ type: WorkerExitDto }) last_exit?: WorkerExitDto;
   @ApiPropertyOptional({ type: Object, description: 'What it last said about itself.' }) health?: object;
 }

@@ -18,6 +18,9 @@ import { SettledHistory } from './settled-history.js';
 import { TrackedRequest } from './tracked-request.js';
 import { usageOf } from './work-usage.js';
 
+/** `shutting_down`: its worker never began it. */
+export type RequeueCode = 'worker_lost' | 'shutting_down';
+
 type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'key' | 'requestId' | 'model' | 'priority' | 'atMs'> : never;
 
 /**
@@ -111,9 +114,9 @@ export class RequestBook {
   }
 
   /** `requeue` puts it back into the queue; it runs between the change of state and its event. */
-  requeued(tracked: TrackedRequest, code: ErrorCode, requeue: (request: ScheduledRequest<WorkerTask>) => void): void {
+  requeued(tracked: TrackedRequest, code: RequeueCode, requeue: (request: ScheduledRequest<WorkerTask>) => void): void {
     const workerId = tracked.lifecycle.workerId ?? '';
-    tracked.lifecycle.requeued();
+    tracked.lifecycle.requeued(code === 'worker_lost');
     this.cancellation.requeued(tracked.key);
     this.latency.requeued(tracked.key);
     requeue(tracked.request);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
@@ -9,6 +10,7 @@ import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TrackedRequest } from './tracked-request.js';
 
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
@@ -19,6 +21,9 @@ export interface LineState {
   /** Requests that go before the one in question. */
   readonly waiting: number;
 }
+
+/** A request whose worker was lost. */
+type LostRequest = Pick<TrackedRequest, 'request' | 'outputStarted' | 'lifecycle'>;
 
 /** A replica behind a load balancer answers at once, a lone server is back after a restart of a few seconds. */
 const SHUTDOWN_RETRY_MS = 5000;
@@ -53,10 +58,10 @@ export class RequestFailures {
     return failed('no_worker', `No worker of ${model} is up; waited ${timeoutMs} ms for one.`, retryAfterMs);
   }
 
-  /** Its worker died, and it cannot be sent again (D-06). */
-  workerLost(request: ScheduledRequest, cause: unknown, line = this.#ownLine(request)): Unanswered {
-    const { model } = request;
-    const message = `A worker of ${model} died while it had the request, and trying again is not possible any more.`;
+  /** Its worker gave it back, and it cannot be sent again (D-06). */
+  workerLost(lost: LostRequest, cause: unknown, line = this.#ownLine(lost.request)): Unanswered {
+    const { model } = lost.request;
+    const message = `${lossOf(cause, model)}, and ${whyNotAgain(lost)}.`;
     return failed('worker_lost', message, this.#backlogMs(model, line), cause);
   }
 
@@ -114,6 +119,23 @@ export class RequestFailures {
     return this.admission.retryAfterMs(model, waiting, this.clock.nowMs());
   }
 }
+
+/** What happened to the last worker; its own words and addresses stay in the log. */
+function lossOf(cause: unknown, model: string): string {
+  switch (cause instanceof WorkerLostError ? cause.kind : 'disconnected') {
+    case 'draining':
+      return `A worker of ${model} stopped taking work`;
+    case 'unsent':
+      return `A worker of ${model} went away before the request was sent`;
+    case 'refused':
+      return `A worker of ${model} refused the request as unavailable`;
+    case 'disconnected':
+      return `The connection to a worker of ${model} was lost while it had the request`;
+  }
+}
+
+const whyNotAgain = ({ outputStarted, lifecycle: { attempts } }: LostRequest): string =>
+  outputStarted ? 'part of the answer had been sent already' : `it was not tried again after ${attempts} attempts`;
 
 function unloaded(model: string): DomainError {
   const message = `The model ${model} has been unloaded by an operator.`;

@@ -49,4 +49,9 @@ describe('RequestLog', () => {
     bus.emit({ ...base, type: 'requeued', workerId: 'w1', code: 'worker_lost' });
     expect(lines).toEqual([['warn', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)]]);
   });
+
+  it('does not warn when a worker that drains gave a request back', () => {
+    bus.emit({ ...base, type: 'requeued', workerId: 'w1', code: 'shutting_down' });
+    expect(lines).toEqual([['log', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)]]);
+  });
 });

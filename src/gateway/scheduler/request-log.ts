@@ -6,7 +6,7 @@ import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 
 type Settled = Extract<DispatchEvent, { type: 'settled' }>;
 
-/** One line per settled request, with its phases; and one when a worker's death sends it back to the queue. */
+/** One line per settled request, with its phases; and one when its worker gave it back to the queue. */
 @Injectable()
 export class RequestLog implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('Request');
@@ -31,8 +31,11 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     else this.#logger.log(line, `request ${fields.status}`);
   }
 
-  #requeued({ requestId, model, workerId }: Extract<DispatchEvent, { type: 'requeued' }>): void {
-    this.#logger.warn({ requestId, model, workerId }, 'worker lost; the request waits again in its old place');
+  /** A planned restart of a worker is no trouble: nothing was lost with it. */
+  #requeued({ requestId, model, workerId, code }: Extract<DispatchEvent, { type: 'requeued' }>): void {
+    const line = { requestId, model, workerId };
+    if (code === 'shutting_down') this.#logger.log(line, 'the worker drains; the request waits again in its old place');
+    else this.#logger.warn(line, 'worker lost; the request waits again in its old place');
   }
 }
 

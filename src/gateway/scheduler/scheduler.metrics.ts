@@ -102,6 +102,6 @@ export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
     if (event.type === 'accepted') this.#accepted.add({ priority, model });
     else if (event.type === 'settled') this.#settled.add({ status: event.status, priority, model });
     else if (event.type === 'rejected') this.rejected.inc({ code: event.code, model });
-    else if (event.type === 'requeued') this.retried.inc({ model });
+    else if (event.type === 'requeued' && event.code === 'worker_lost') this.retried.inc({ model });
   }
 }

@@ -134,7 +134,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #lost(shared: SharedRequest): void {
     const { model } = shared.tracked.request;
     const line = { hasReady: this.plane.hasReady(model), waiting: this.deadlines.waitingOf(model) };
-    this.book.settle(shared.tracked, this.failures.workerLost(shared.tracked.request, undefined, line));
+    this.book.settle(shared.tracked, this.failures.workerLost(shared.tracked, undefined, line));
   }
 
   /** Another gateway was asked for that, or an operator there. */

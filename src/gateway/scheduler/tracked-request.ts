@@ -2,6 +2,7 @@ import { type PriorityLabel, priorityLabel } from '../../core/request/request-pr
 import { type RequestKey } from '../../core/request/request-key.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { type LossKind, RetryBudget } from '../../core/request/worker-lost.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type GenerationSink, type SpeechSink, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
@@ -21,6 +22,8 @@ export class TrackedRequest {
   line?: RemoteLine;
   #resolve!: (settled: SettledRequest) => void;
   #outputStarted = false;
+  readonly #retries = new RetryBudget();
+  #lostMs = 0;
 
   constructor(request: ScheduledRequest<WorkerTask>) {
     const payload = this.#watchOutput(request.payload);
@@ -45,6 +48,19 @@ export class TrackedRequest {
   /** True once speech or text has reached the caller: sending the request again would say everything twice. */
   get outputStarted(): boolean {
     return this.#outputStarted;
+  }
+
+  /**
+   * Its worker gave it back. Returns the request to queue again, with its old place, or undefined when it cannot be sent again.
+   * @param lostMs how long that worker had it
+   */
+  retry(kind: LossKind, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
+    const maySend = this.#retries.spend(this.lifecycle.workerId ?? '', kind);
+    this.#lostMs += lostMs;
+    if (!maySend || this.#outputStarted) return undefined;
+    const { request } = this;
+    const queueDeadlineMs = request.queueDeadlineMs + this.#lostMs;
+    return { ...request, queueDeadlineMs, avoid: this.#retries.failedBy };
   }
 
   /** Hands the answer to the caller. */

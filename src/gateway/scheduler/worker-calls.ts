@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -11,8 +12,6 @@ import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type TrackedRequest } from './tracked-request.js';
 
-/** First try and one more (D-06). */
-const MAX_ATTEMPTS = 2;
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -88,13 +87,11 @@ export class WorkerCalls {
   }
 
   #lost(tracked: TrackedRequest, error: DomainError, sentAtMs: number): void {
-    if (tracked.lifecycle.attempts >= MAX_ATTEMPTS || tracked.outputStarted) {
-      return void this.book.settle(tracked, this.failures.workerLost(tracked.request, error));
-    }
-    // Only waiting counts against the queue deadline, not the time that the dead worker had the request.
-    const lostMs = this.clock.nowMs() - sentAtMs;
-    this.book.requeued(tracked, error.code, request => {
-      this.dispatcher.requeue({ ...request, queueDeadlineMs: request.queueDeadlineMs + lostMs });
-    });
+    const kind = error instanceof WorkerLostError ? error.kind : 'disconnected';
+    // Only waiting counts against the queue deadline, not the time that the lost worker had the request.
+    const again = tracked.retry(kind, this.clock.nowMs() - sentAtMs);
+    if (!again) return void this.book.settle(tracked, this.failures.workerLost(tracked, error));
+    const code = countsAsAttempt(kind) ? 'worker_lost' : 'shutting_down';
+    this.book.requeued(tracked, code, () => this.dispatcher.requeue(again));
   }
 }

@@ -18,6 +18,7 @@ export class GenerateCall implements StartedCall {
   readonly reply: Promise<WorkerReply>;
   readonly finished: Promise<void>;
   readonly sent = true;
+  readonly #stream: ClientReadableStream<GenerateResponse>;
   readonly #output: Output;
 
   constructor(channel: WorkerChannel, { request, group }: CallRequest, task: GenerateTask) {
@@ -26,6 +27,7 @@ export class GenerateCall implements StartedCall {
     const call = { ...fields, requestId, priority, group, tenant, stream: sink !== undefined };
     const stream = channel.track(() => channel.text.generate(encodeGenerateCall(call)));
     this.#output = sink ? new StreamedOutput(sink) : new WholeOutput();
+    this.#stream = stream;
     // `status` comes once and always; a reader that is slow to take the last chunks does not hold the slot.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));
     this.reply = this.#run(stream);
@@ -33,6 +35,11 @@ export class GenerateCall implements StartedCall {
 
   abandon(): void {
     this.#output.abandon();
+  }
+
+  reset(): void {
+    this.#output.abandon();
+    this.#stream.cancel();
   }
 
   async #run(stream: ClientReadableStream<GenerateResponse>): Promise<WorkerReply> {

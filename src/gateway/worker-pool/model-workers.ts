@@ -7,7 +7,7 @@ import { AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-wat
 import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
 import { modelState, type ModelView } from './model-view.js';
 import { type PooledWorker } from './pooled-worker.js';
-import { favourite, leastLoaded } from './worker-choice.js';
+import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId, type RosterOptions } from './worker-roster.js';
 
 export interface ModelWorkersOptions extends RosterOptions {
@@ -96,8 +96,11 @@ export class ModelWorkers {
     return (this.#unloading ??= this.#detached(() => this.#stop()).finally(() => (this.#unloading = undefined)));
   }
 
-  offer(affinity?: string): SlotOffer | undefined {
-    const offers = this.workers.flatMap(worker => worker.offer() ?? []);
+  offer(affinity?: string, avoid: readonly string[] = []): SlotOffer | undefined {
+    const all = this.workers.flatMap(worker => worker.offer() ?? []);
+    const offers = avoid.length === 0 ? all : withoutAvoided(all, this.workers, avoid);
+    const trial = offers.find(({ isTrial }) => isTrial);
+    if (trial) return trial.offer;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 

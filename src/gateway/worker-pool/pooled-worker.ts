@@ -1,70 +1,39 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
-import { type SlotCredit, type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
-import { type ProcessLog } from '../../platform/process/process-log.js';
-import { type ChannelSecurity } from './channel-security.js';
-import { type GenerationCounts, GenerationTotals } from './generation-totals.js';
+import { type PooledWorkerOptions } from './pooled-worker-options.js';
 import { RecentLatency } from './recent-latency.js';
-import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
+import { reportProblem } from './report-check.js';
+import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { type ChannelLimits } from './worker-channel.js';
 import { type WorkerOffer } from './worker-choice.js';
-import { WorkerHealth } from './worker-health.js';
-import { RemoteHome, type WorkerHome } from './worker-home.js';
-import { WorkerLink } from './worker-link.js';
+import { WorkerConnection } from './worker-connection.js';
+import { RemoteHome } from './worker-home.js';
 import { type WorkerState, type WorkerView } from './worker-view.js';
 
-export interface PooledWorkerOptions {
-  readonly id: string;
-  readonly model: string;
-  readonly kind: ModelKind;
-  /** Configured for its engine; what a worker reports may say more. */
-  readonly device?: string;
-  readonly home: WorkerHome;
-  readonly limits: ChannelLimits;
-  readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
-  readonly log: ProcessLog;
-  /** Asked for each new connection. */
-  security(): ChannelSecurity;
-  /** Monotonic milliseconds. */
-  nowMs(): number;
-  /** Slots of this worker became more, free or urgent. Synchronous. */
-  onCapacity(): void;
-  /** What continuous batching did since the last report. */
-  onGeneration(counts: GenerationCounts): void;
-}
-
-type Phase = Exclude<WorkerState, 'busy'>;
-
-/** One process of the worker, as long as it lives: its connection, its slots, its probes. */
-interface Tenancy {
-  readonly link: WorkerLink;
-  readonly slots: SlotLedger;
-  /** Places for live streams, apart from file slots (D-20). */
-  readonly streams: SlotLedger;
-  readonly health: WorkerHealth;
-  readonly generation: GenerationTotals;
-}
+type Phase = Exclude<WorkerState, 'busy' | 'suspended'>;
 
 /**
  * One configured worker through all its processes. What the states mean and how they follow each other: README "States".
  */
 export class PooledWorker {
   #phase: Phase = 'stopped';
-  #tenancy: Tenancy | undefined;
+  #connection: WorkerConnection | undefined;
   #report: WorkerHealthReport | undefined;
   #problem: string | undefined;
   #closing = false;
   #drained: Promise<void> | undefined;
   #onDrained: () => void = () => undefined;
   readonly #latency = new RecentLatency();
+  readonly #record: ServiceRecord;
 
-  constructor(private readonly options: PooledWorkerOptions) {}
+  constructor(private readonly options: PooledWorkerOptions) {
+    this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
+  }
 
   get id(): string {
     return this.options.id;
@@ -80,14 +49,21 @@ export class PooledWorker {
   }
 
   get state(): WorkerState {
-    return this.#phase === 'ready' && this.#inUse > 0 ? 'busy' : this.#phase;
+    if (this.#phase !== 'ready') return this.#phase;
+    if (this.#record.breaker !== 'closed') return 'suspended';
+    return this.#inUse > 0 ? 'busy' : 'ready';
+  }
+
+  /** Requests that it gave back may as well come to it again: it has answered others since. */
+  get isTrusted(): boolean {
+    return this.#record.isTrusted;
   }
 
   start(): void {
     this.options.home.start({
       onStarting: () => this.#enter('starting'),
       onReachable: address => this.#connect(address),
-      onReady: () => this.#tenancy?.health.probeNow(),
+      onReady: () => this.#connection?.health.probeNow(),
       onGone: () => {
         this.#disconnect();
         this.#enter('lost');
@@ -95,45 +71,50 @@ export class PooledWorker {
     });
   }
 
-  /** Undefined unless ready with a slot, be it for REALTIME only. */
+  /** Undefined unless ready with a slot, be it for REALTIME only, or for one request that shows whether it serves again. */
   offer(): WorkerOffer | undefined {
-    const slots = this.#tenancy?.slots;
+    const slots = this.#connection?.slots;
     if (this.#phase !== 'ready' || !slots || slots.urgent === 0) return undefined;
-    const { free, urgent, inUse } = slots;
-    const maxBatch = this.#report?.maxBatch ?? 1;
-    const offer: SlotOffer = { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch };
-    return { offer, total: slots.total, latencyMs: this.#latency.ms };
+    const { free, urgent, inUse, total } = slots;
+    const offer = { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
+    return this.#record.limit({ offer, total, latencyMs: this.#latency.ms });
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
   lease(count: number, credit: SlotCredit): readonly Lease[] {
-    const slots = this.#tenancy?.slots;
+    const slots = this.#connection?.slots;
     if (!slots) throw new Error(`worker ${this.id} has no process`);
-    return slots.lease(count, credit);
+    return this.#record.lease(slots.lease(count, credit));
   }
 
   execute(call: CallRequest): WorkerCall {
     const startedAtMs = this.options.nowMs();
-    const started = this.#tenancy?.link.execute(call) ?? lostCall(this.id);
+    const connection = this.#connection;
+    const started = connection?.link.execute(call) ?? lostCall(this.id);
     started.reply.then(
-      () => this.#latency.add(this.options.nowMs() - startedAtMs),
-      () => undefined,
+      () => {
+        this.#latency.add(this.options.nowMs() - startedAtMs);
+        this.#record.answered();
+      },
+      (error: unknown) => {
+        if (connection === this.#connection && this.#record.failed(error)) this.#onDraining(error as Error);
+      },
     );
     return started;
   }
 
   /** Places for live streams that are free now. */
   get freeStreams(): number {
-    return this.#phase === 'ready' ? (this.#tenancy?.streams.free ?? 0) : 0;
+    return this.#phase === 'ready' && this.#record.breaker === 'closed' ? (this.#connection?.streams.free ?? 0) : 0;
   }
 
   /** Its place comes back when the worker let go. @throws DomainError `worker_lost`; Error without a free place. */
   openStream(config: StreamConfig): StreamHandle {
-    const tenancy = this.#tenancy;
-    if (!tenancy) throw new Error(`worker ${this.id} has no process`);
-    const [lease] = tenancy.streams.lease(1);
+    const connection = this.#connection;
+    if (!connection) throw new Error(`worker ${this.id} has no process`);
+    const [lease] = connection.streams.lease(1);
     try {
-      const handle = tenancy.link.openStream(this.id, config);
+      const handle = connection.link.openStream(this.id, config);
       void handle.finished.then(() => lease?.release());
       return handle;
     } catch (error) {
@@ -143,13 +124,13 @@ export class PooledWorker {
   }
 
   /** Never rejects. */
-  async cancel(key: RequestKey, reason: CancelReason, timeoutMs: number): Promise<boolean> {
-    return (await this.#tenancy?.link.cancel(key, reason, timeoutMs)) ?? false;
+  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
+    return (await this.#connection?.link.cancel(key, reason)) ?? false;
   }
 
   /** Leases out and live streams. */
   get running(): number {
-    return this.#inUse + (this.#tenancy?.streams.inUse ?? 0);
+    return this.#connection?.running ?? 0;
   }
 
   /** No further offers; probed on, so that one which hangs with its last requests is found out. */
@@ -171,34 +152,37 @@ export class PooledWorker {
   /** Ends calls that are left, then the worker if it is ours, then the channel. */
   async close(): Promise<void> {
     this.drain();
-    this.#tenancy?.health.stop();
-    this.#tenancy?.link.abort();
+    this.#record.clear();
+    this.#connection?.health.stop();
+    this.#connection?.link.abort();
     await this.options.home.stop();
     this.#disconnect();
   }
 
   view(): WorkerView {
     const { home } = this.options;
-    const slots = this.#tenancy?.slots;
+    const slots = this.#connection?.slots;
+    const problem = this.#problem ?? this.#record.problem;
     return {
       id: this.id,
       model: this.model,
       state: this.state,
       slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
       streams: this.#phase === 'ready' ? (this.#report?.streams ?? 0) : 0,
-      streamsInUse: this.#tenancy?.streams.inUse ?? 0,
+      streamsInUse: this.#connection?.streams.inUse ?? 0,
       restarts: home.restarts,
-      ...(this.#tenancy && { address: this.#tenancy.link.address }),
+      ...(this.#connection && { address: this.#connection.link.address }),
       ...(home.pid !== undefined && { pid: home.pid }),
       ...(this.#device !== undefined && { device: this.#device }),
       ...(home.lastExit && { lastExit: home.lastExit }),
-      ...(this.#problem !== undefined && { problem: this.#problem }),
+      ...(problem !== undefined && { problem }),
+      ...(this.#record.breaker !== 'closed' && { breaker: this.#record.breaker }),
       ...(this.#report && { health: this.#report }),
     };
   }
 
   get #inUse(): number {
-    return this.#tenancy?.slots.inUse ?? 0;
+    return this.#connection?.slots.inUse ?? 0;
   }
 
   get #device(): string | undefined {
@@ -207,57 +191,84 @@ export class PooledWorker {
 
   #connect(address: string): void {
     this.#disconnect();
-    this.#tenancy = this.#moveIn(address);
     this.#report = undefined;
-    this.#enter('starting');
-  }
-
-  #moveIn(address: string): Tenancy {
-    const { kind, limits, health, home } = this.options;
-    const security = this.options.security();
-    const onConnectionLost = () => this.#onConnectionLost(link);
-    const link = new WorkerLink({ address, kind, limits, security, onConnectionLost });
-    const probes = new WorkerHealth({
-      intervalMs: health.intervalMs,
-      failures: health.failures,
-      probe: () => link.probe(health.timeoutMs),
-      onReport: report => this.#onReport(report),
-      onUnhealthy: error => {
-        this.#problem = error instanceof Error ? error.message : String(error);
-        this.#suspend('lost');
-        home.onHung(`${health.failures} health probes failed in a row`);
+    const { kind, connection: settings } = this.options;
+    this.#connection = new WorkerConnection({
+      ...{ address, kind, settings, security: this.options.security() },
+      events: {
+        onReport: report => this.#onReport(report),
+        onProbeFailure: error => this.#onProbeFailure(error),
+        onUnhealthy: () => this.#onUnhealthy(),
+        onConnectionLost: () => this.#onConnectionLost(),
+        onUnended: () => this.#onUnended(),
+        onCapacity: () => this.options.onCapacity(),
+        onReturn: () => this.#checkDrained(),
       },
     });
-    const onReturn = () => this.#checkDrained();
-    const slots = new SlotLedger(() => this.options.onCapacity(), onReturn);
-    const generation = new GenerationTotals();
-    return { link, slots, streams: new SlotLedger(() => undefined, onReturn), health: probes, generation };
+    this.#enter('starting');
   }
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
-    this.#problem = undefined;
-    if (report.generation && this.#tenancy)
-      this.options.onGeneration(this.#tenancy.generation.since(report.generation));
+    const { model, kind, neededMessageBytes: maxMessageBytes } = this.options;
+    const problem = reportProblem(report, { model, kind, maxMessageBytes });
+    this.#explain(problem);
+    if (problem !== undefined) return this.#suspend('starting');
+    if (report.generation && this.#connection)
+      this.options.onGeneration(this.#connection.generation.since(report.generation));
     if (this.#closing) return;
     if (report.state !== 'ready') return this.#suspend(report.state);
     this.#enter('ready');
-    this.#tenancy?.streams.resize(report.streams);
-    this.#tenancy?.slots.resize(slotCredits(report), slotOverdraft(report));
+    this.#connection?.resize(report);
+  }
+
+  /** A worker that does not answer gets no more requests; what it has may still end well. */
+  #onProbeFailure(error: unknown): void {
+    this.#explain(error instanceof Error ? error.message : String(error));
+    if (this.#phase === 'ready') this.#suspend('unresponsive');
+  }
+
+  #onUnhealthy(): void {
+    const reason = `${this.options.connection.health.failures} health probes failed in a row`;
+    this.#suspend('lost');
+    this.#connection?.link.breakOff(reason);
+    this.options.home.onHung(reason);
   }
 
   /** Nothing goes there until a probe over the new channel is answered; a retry must not run into the same hole. */
-  #onConnectionLost(link: WorkerLink): void {
-    if (this.#phase !== 'ready' || link !== this.#tenancy?.link) return;
+  #onConnectionLost(): void {
+    if (this.#phase !== 'ready') return;
+    this.#record.note('the connection broke');
     this.#suspend('lost');
-    this.#tenancy.health.probeNow();
+    this.#connection?.health.probeNow();
+  }
+
+  #onUnended(): void {
+    const { resetAfterMs } = this.options.connection.stop;
+    this.#record.note(`it did not end a cancelled call within ${resetAfterMs} ms`);
+    this.options.log.say('warn', `a cancelled call was not ended within ${resetAfterMs} ms and was broken off`);
+  }
+
+  /** It said so in an answer, before any probe found out. */
+  #onDraining({ message }: Error): void {
+    // The calls of one group are refused together: that is one failure.
+    if (this.#phase !== 'ready') return;
+    const problem = `it takes no work: ${message}`;
+    this.#record.note(problem);
+    this.#explain(problem);
+    this.#suspend('draining');
+    this.#connection?.health.probeNow();
+  }
+
+  #explain(problem: string | undefined): void {
+    if (problem !== undefined && problem !== this.#problem) this.options.log.say('warn', problem);
+    this.#problem = problem;
   }
 
   #disconnect(): void {
-    this.#tenancy?.health.stop();
-    this.#tenancy?.slots.resize(0);
-    this.#tenancy?.link.retire();
-    this.#tenancy = undefined;
+    this.#record.clear();
+    this.#connection?.retire();
+    this.#connection = undefined;
     this.#checkDrained();
   }
 
@@ -265,16 +276,16 @@ export class PooledWorker {
     if (this.#closing && this.running === 0) this.#onDrained();
   }
 
-  /** No offers from now on; leases that are out come back one by one, and are still counted if the worker recovers. */
+  /** No offers from now on. */
   #suspend(phase: Exclude<Phase, 'ready'>): void {
     this.#enter(phase);
-    this.#tenancy?.slots.resize(0);
+    this.#connection?.suspend();
   }
 
   /** A closing worker stays draining whatever is still heard of it. */
   #enter(phase: Phase): void {
     if (this.#closing || this.#phase === phase) return;
     this.#phase = phase;
-    this.options.log.say(phase === 'lost' ? 'warn' : 'log', `worker ${phase}`);
+    this.options.log.say(phase === 'lost' || phase === 'unresponsive' ? 'warn' : 'log', `worker ${phase}`);
   }
 }

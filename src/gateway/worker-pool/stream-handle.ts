@@ -9,7 +9,7 @@ import {
   type StreamEvent,
 } from '../../contracts/grpc/stream.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 
 /** Longest wait for a worker's answer to a cancel; then the call is broken off from here (seeds/scheduling: 50 ms). */
 const CANCEL_MS = 50;
@@ -19,23 +19,49 @@ type StreamCall = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamRe
 export interface StreamHandleOptions {
   readonly workerId: string;
   readonly config: StreamConfig;
+  /** How long the worker may take to end a stream that was closed. */
+  readonly resetAfterMs: number;
   /** Starts the RPC on a channel that stays open until it ends. @throws DomainError `worker_lost` */
   start(): StreamCall;
   /** The Cancel RPC. Never rejects. */
   askToCancel(sessionId: string, timeoutMs: number): Promise<unknown>;
 }
 
+/** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
+export interface StreamHandle {
+  readonly workerId: string;
+  /** The worker let go, whatever the reason: its place is free. Never rejects. */
+  readonly finished: Promise<void>;
+  /**
+   * Resolves when the worker has room for more, or is gone, which `receiveEvents` tells.
+   * @param data PCM s16le mono at the configured rate, cut anywhere
+   * @param isLast nothing follows: the last utterance is finished
+   */
+  sendFrame(data: Buffer, isLast?: boolean): Promise<void>;
+  /** Finishes the utterance now, with exactly one `final`; what is sent afterwards belongs to the next one. */
+  commit(): Promise<void>;
+  /**
+   * To be iterated once, to its end. Ends after `close()` and `cancel()`.
+   * @throws DomainError `worker_lost` when another worker may go on, `queue_full` when the worker had no place after all.
+   */
+  receiveEvents(): AsyncGenerator<StreamEvent>;
+  /** Nothing more is said; the last utterance is finished. Resolves when the worker let go. Events must be read meanwhile. */
+  close(): Promise<void>;
+  /** Stops without a final. Resolves within 50 ms and never rejects; idempotent: the same promise. */
+  cancel(): Promise<void>;
+}
+
 /**
  * One live stream on one worker (seeds/scheduling "Streaming gRPC Client"; D-20): frames and commits go up in order, at the
- * pace of the worker; events come down. It ends by `close()`, by `cancel()`, or with the worker.
+ * pace of the worker; events come down.
  */
-export class StreamHandle {
-  /** The worker let go, whatever the reason: its place is free. Never rejects. */
+export class WorkerStream implements StreamHandle {
   readonly finished: Promise<void>;
   readonly #call: StreamCall;
   #ended = false;
   #halfClosed = false;
   #cancelled: Promise<void> | undefined;
+  #lostBy: WorkerLostError | undefined;
 
   /** @throws DomainError `worker_lost` when the worker went away before the stream began. */
   constructor(private readonly options: StreamHandleOptions) {
@@ -55,25 +81,15 @@ export class StreamHandle {
     return this.options.workerId;
   }
 
-  /**
-   * Resolves when the worker has room for more, or is gone, which `receiveEvents` tells.
-   * @param data PCM s16le mono at the configured rate, cut anywhere
-   * @param isLast nothing follows: the last utterance is finished
-   */
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
     await this.#send(streamAudioMessage(data));
     if (isLast) this.#halfClose();
   }
 
-  /** Finishes the utterance now, with exactly one `final`; what is sent afterwards belongs to the next one. */
   commit(): Promise<void> {
     return this.#send(STREAM_COMMIT);
   }
 
-  /**
-   * To be iterated once, to its end. Ends after `close()` and `cancel()`.
-   * @throws DomainError `worker_lost` when another worker may go on, `queue_full` when the worker had no place after all.
-   */
   async *receiveEvents(): AsyncGenerator<StreamEvent> {
     try {
       for await (const message of this.#call) {
@@ -81,19 +97,24 @@ export class StreamHandle {
         if (event && event !== 'ready') yield event;
       }
     } catch (error) {
-      if (!this.#cancelled) throw decodeFailure(error);
+      if (!this.#cancelled) throw this.#lostBy ?? decodeFailure(error);
       return;
     }
-    if (!this.#halfClosed && !this.#cancelled) throw new DomainError('worker_lost', 'The worker ended the stream.');
+    if (!this.#halfClosed && !this.#cancelled) throw new WorkerLostError('refused', 'The worker ended the stream.');
   }
 
-  /** Nothing more is said; the last utterance is finished. Resolves when the worker let go. Events must be read meanwhile. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#halfClose();
-    return this.finished;
+    if (!(await this.#endsWithin(this.options.resetAfterMs))) this.#call.cancel();
+    await this.finished;
   }
 
-  /** Stops without a final. Resolves within 50 ms and never rejects; idempotent: the same promise. */
+  /** The worker is given up: what was said since the last final has no answer. */
+  lose(error: WorkerLostError): void {
+    this.#lostBy ??= error;
+    this.#call.cancel();
+  }
+
   cancel(): Promise<void> {
     return (this.#cancelled ??= this.#cancel());
   }
@@ -103,13 +124,17 @@ export class StreamHandle {
     if (this.#ended) return;
     // Unread events would hold the end of the call back.
     this.#call.resume();
-    let timer: NodeJS.Timeout | undefined;
-    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, CANCEL_MS)));
     void this.options.askToCancel(this.options.config.sessionId, CANCEL_MS);
+    if (!(await this.#endsWithin(CANCEL_MS))) this.#call.cancel();
+    await this.finished;
+  }
+
+  async #endsWithin(limitMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, limitMs)));
     await Promise.race([this.finished, timeIsUp]);
     clearTimeout(timer);
-    if (!this.#ended) this.#call.cancel();
-    await this.finished;
+    return this.#ended;
   }
 
   #halfClose(): void {

@@ -18,6 +18,7 @@ export class SynthesizeCall implements StartedCall {
   readonly reply: Promise<WorkerReply>;
   readonly finished: Promise<void>;
   readonly sent = true;
+  readonly #stream: ClientReadableStream<SynthesizeResponse>;
   readonly #writer: SinkWriter;
   #sinkError: unknown;
 
@@ -34,6 +35,7 @@ export class SynthesizeCall implements StartedCall {
     });
     const stream = channel.track(() => channel.tts.synthesize(message));
     this.#writer = new SinkWriter(sink.audio);
+    this.#stream = stream;
     // `status` comes once and always; a listener that is slow to take the last bytes does not hold the slot.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));
     this.reply = this.#run(stream, task);
@@ -41,6 +43,11 @@ export class SynthesizeCall implements StartedCall {
 
   abandon(): void {
     this.#writer.abandon();
+  }
+
+  reset(): void {
+    this.#writer.abandon();
+    this.#stream.cancel();
   }
 
   async #run(stream: ClientReadableStream<SynthesizeResponse>, task: SynthesizeTask): Promise<WorkerReply> {

@@ -1,3 +1,4 @@
+import { type ClientUnaryCall } from '@grpc/grpc-js';
 import {
   type CallAudio,
   decodeTranscript,
@@ -5,6 +6,7 @@ import {
   type TranscribeFileResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 import { type CallRequest, type StartedCall } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
 import { type TranscribeTask, type WorkerReply } from './worker-task.js';
@@ -13,6 +15,7 @@ import { type TranscribeTask, type WorkerReply } from './worker-task.js';
 export class TranscribeCall implements StartedCall {
   readonly reply: Promise<WorkerReply>;
   readonly finished: Promise<void>;
+  #call: ClientUnaryCall | undefined;
   #sent = false;
   #abandoned = false;
 
@@ -33,16 +36,31 @@ export class TranscribeCall implements StartedCall {
     this.#abandoned = true;
   }
 
+  reset(): void {
+    this.#abandoned = true;
+    this.#call?.cancel();
+  }
+
   async #run(channelNow: () => WorkerChannel, call: CallRequest, task: TranscribeTask): Promise<WorkerReply> {
     const audio = 'url' in task.audio ? task.audio : await task.audio.bytes();
     if (this.#abandoned) throw new DomainError('request_cancelled', 'Cancelled before the worker received it.');
     const message = transcribeMessage(call, task, audio);
     const channel = channelNow();
+    demandFitting(audio, channel.maxMessageBytes);
     this.#sent = true;
     return decodeTranscript(
-      await channel.unary<TranscribeFileResponse>(callback => channel.stt.transcribeFile(message, callback)),
+      await channel.unary<TranscribeFileResponse>(
+        callback => (this.#call = channel.stt.transcribeFile(message, callback)),
+      ),
     );
   }
+}
+
+/** A larger message would be refused below, without saying why in a way that can be told apart. */
+function demandFitting(audio: CallAudio, maxMessageBytes: number): void {
+  const limit = maxWholeAudioBytes(maxMessageBytes);
+  if (!Buffer.isBuffer(audio) || audio.length <= limit) return;
+  throw new DomainError('file_too_large', `The audio has ${audio.length} bytes; at most ${limit} are sent as a whole.`);
 }
 
 function transcribeMessage({ request, group }: CallRequest, task: TranscribeTask, audio: CallAudio) {

@@ -34,10 +34,12 @@ export class UploadCall implements StartedCall {
   readonly finished: Promise<void>;
   readonly sent = true;
   readonly #ended = new AbortController();
+  readonly #stream: Stream;
   #abandoned = false;
 
   constructor(channel: WorkerChannel, call: CallRequest, task: TranscribeTask) {
     const stream = channel.track(() => channel.stt.transcribeUpload());
+    this.#stream = stream;
     // `status` comes once and always: the worker has let go.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));
     void this.finished.then(() => this.#ended.abort());
@@ -47,6 +49,11 @@ export class UploadCall implements StartedCall {
   /** The rest of the upload is not sent: the worker hears of the cancel by its own RPC, and of a short file if that is lost. */
   abandon(): void {
     this.#abandoned = true;
+  }
+
+  reset(): void {
+    this.#abandoned = true;
+    this.#stream.cancel();
   }
 
   async #run(stream: Stream, call: CallRequest, task: TranscribeTask): Promise<WorkerReply> {

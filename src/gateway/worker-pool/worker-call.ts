@@ -1,5 +1,5 @@
-import { DomainError } from '../../core/shared/domain-error.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type WorkerReply, type WorkerTask } from './worker-task.js';
 
 /** Calls sent together (D-24). */
@@ -29,12 +29,14 @@ export interface StartedCall extends WorkerCall {
   readonly sent: boolean;
   /** Nobody wants the answer any more: an unsent call is not sent, audio of a running one is thrown away. */
   abandon(): void;
+  /** Breaks the call off from this side: it has finished then, whatever the worker does. For workers that do not end it. */
+  reset(): void;
 }
 
 /** The answer to a call for a worker that is not there: never sent, so another worker may take it (D-06). */
 export function lostCall(worker: string): WorkerCall {
   const reply = Promise.reject(
-    new DomainError('worker_lost', `Worker ${worker} went away before the request was sent.`),
+    new WorkerLostError('unsent', `Worker ${worker} went away before the request was sent.`),
   );
   reply.catch(() => undefined);
   return { reply, finished: Promise.resolve() };

@@ -4,9 +4,11 @@ import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec
 import { isConnectionLost } from '../../contracts/grpc/status.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
 import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
+import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
+import { ConnectionDrops } from './connection-drops.js';
 import { ChurnMap } from '../../core/shared/churn-map.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 
 export interface ChannelTarget {
   /** host:port */
@@ -38,22 +40,44 @@ export class WorkerChannel {
   readonly text: TextGenerationClient;
   readonly health: HealthClient;
   readonly #channel: Channel;
+  readonly #drops: ConnectionDrops;
   readonly #calls = new ChurnMap<number, TrackedCall>();
   #started = 0;
   #retired = false;
 
-  /** @param onLost the connection broke under a call; called before that call's answer is delivered. */
+  /** Largest message, both ways. */
+  readonly maxMessageBytes: number;
+
+  /**
+   * @param onLost the connection broke under a call, because of our pings or not; called before that call's answer is delivered
+   */
   constructor(
     { address, limits, security }: ChannelTarget,
-    private readonly onLost: () => void,
+    private readonly onLost: (pingedTooOften: boolean) => void,
   ) {
+    this.maxMessageBytes = limits.maxMessageBytes;
     const secrets = security.credentials;
     this.#channel = new Channel(address, secrets, { ...channelOptions(limits), ...nameOptions(security) });
-    const shared = { channelOverride: this.#channel, interceptors: security.interceptors };
+    this.#drops = new ConnectionDrops(this.#channel);
+    const interceptors = [...security.interceptors, this.#drops.interceptor];
+    const shared = { channelOverride: this.#channel, interceptors };
     this.stt = new SpeechToTextStub(address, secrets, shared);
     this.tts = new TextToSpeechStub(address, secrets, shared);
     this.text = new TextGenerationStub(address, secrets, shared);
     this.health = new HealthStub(address, secrets, shared);
+  }
+
+  /** Cancel and Health, of the service that workers of that kind have. */
+  control(kind: ModelKind): SpeechToTextClient | TextToSpeechClient | TextGenerationClient {
+    switch (kind) {
+      case 'stt':
+        return this.stt;
+      case 'tts':
+        return this.tts;
+      case 'llm':
+      case 'embedding':
+        return this.text;
+    }
   }
 
   get calls(): number {
@@ -69,13 +93,13 @@ export class WorkerChannel {
 
   /** Starts a call and holds the channel open until it ends. @throws DomainError worker_lost on a retired channel. */
   track<C extends TrackedCall>(start: () => C): C {
-    if (this.#retired) throw new DomainError('worker_lost', 'The worker went away before the request was sent.');
+    if (this.#retired) throw new WorkerLostError('unsent', 'The worker went away before the request was sent.');
     const call = withoutStack(start);
     const number = this.#started++;
     this.#calls.set(number, call);
     call.once('status', ended => {
       this.#calls.delete(number);
-      if (isConnectionLost(ended)) this.onLost();
+      if (isConnectionLost(ended)) this.onLost(this.#drops.pingedTooOften);
       this.#closeWhenDrained();
     });
     return call;
@@ -94,7 +118,9 @@ export class WorkerChannel {
   }
 
   #closeWhenDrained(): void {
-    if (this.#retired && this.#calls.size === 0) this.#channel.close();
+    if (!this.#retired || this.#calls.size > 0) return;
+    this.#drops.stop();
+    this.#channel.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RecentLatency } from './recent-latency.js';
-import { favourite, leastLoaded, type WorkerOffer } from './worker-choice.js';
+import { favourite, leastLoaded, withoutAvoided, type WorkerOffer } from './worker-choice.js';
 
 const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
   offer: { workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
@@ -110,5 +110,31 @@ describe('RecentLatency', () => {
     expect(latency.ms).toBe(100);
     for (let answer = 0; answer < 30; answer += 1) latency.add(20);
     expect(latency.ms).toBeCloseTo(20, 0);
+  });
+});
+
+describe('a request that some workers gave back', () => {
+  const standing = (id: string, state: 'ready' | 'lost' = 'ready', isTrusted = true) => ({ id, state, isTrusted });
+  const left = (offers: WorkerOffer[], workers: ReturnType<typeof standing>[]) =>
+    withoutAvoided(offers, workers, ['sick']).map(({ offer }) => offer.workerId);
+  const sick = worker('sick', 4, 4);
+
+  it('goes to another one with a free slot', () => {
+    expect(left([sick, worker('other', 1, 4)], [standing('sick'), standing('other')])).toEqual(['other']);
+  });
+
+  it('waits for another one that serves, while the one that gave it back goes on refusing', () => {
+    expect(left([sick], [standing('sick', 'ready', false), standing('other')])).toEqual([]);
+    expect(left([sick, worker('other', 0, 4)], [standing('sick', 'ready', false), standing('other')])).toEqual([
+      'other',
+    ]);
+  });
+
+  it('comes again to one that has answered others since, rather than wait', () => {
+    expect(left([sick], [standing('sick'), standing('other')])).toEqual(['sick']);
+  });
+
+  it('comes again to the same one when no other serves', () => {
+    expect(left([sick], [standing('sick', 'ready', false), standing('other', 'lost')])).toEqual(['sick']);
   });
 });

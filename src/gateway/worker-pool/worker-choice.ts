@@ -1,4 +1,5 @@
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type WorkerState } from './worker-view.js';
 
 /** What one worker of a model could take now, and what is known of its pace. */
 export interface WorkerOffer {
@@ -7,6 +8,8 @@ export interface WorkerOffer {
   readonly total: number;
   /** Recent duration of its calls; 0: none yet. */
   readonly latencyMs: number;
+  /** One request shows whether a worker that was suspended serves again: it goes first, or the worker would stay out while others idle. */
+  readonly isTrial?: boolean;
 }
 
 /**
@@ -25,6 +28,31 @@ function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
   if (free !== 0) return free > 0;
   const urgent = a.offer.urgent / a.total - b.offer.urgent / b.total;
   return urgent === 0 ? a.latencyMs < b.latencyMs : urgent > 0;
+}
+
+/** A worker of the model, as far as it matters to a request that some of them gave back. */
+export interface WorkerStanding {
+  readonly id: string;
+  readonly state: WorkerState;
+  /** It has answered a request since it last refused one. */
+  readonly isTrusted: boolean;
+}
+
+/**
+ * What is left for a request that the workers in `avoid` gave back. Another worker with a free slot is taken first. A worker that goes
+ * on refusing gets the request again only when no other one serves; else the request waits for one that does.
+ */
+export function withoutAvoided(
+  offers: readonly WorkerOffer[],
+  workers: readonly WorkerStanding[],
+  avoid: readonly string[],
+): readonly WorkerOffer[] {
+  const others = offers.filter(({ offer }) => !avoid.includes(offer.workerId));
+  if (others.some(({ offer }) => offer.free > 0)) return others;
+  const isServed = workers.some(({ id, state }) => !avoid.includes(id) && (state === 'ready' || state === 'busy'));
+  if (!isServed) return offers;
+  const trusted = new Set(workers.filter(({ isTrusted }) => isTrusted).map(({ id }) => id));
+  return offers.filter(({ offer }) => !avoid.includes(offer.workerId) || trusted.has(offer.workerId));
 }
 
 /** A favourite may have so much less of its slots free than the emptiest worker: more, and waiting for it costs more than it saves. */

@@ -18,6 +18,7 @@ function watched(failures: number) {
         arrivals.shift()?.();
       }),
     onReport: () => heard.push('report'),
+    onFailure: () => undefined,
     onUnhealthy: () => heard.push('unhealthy'),
   });
   const probe = async () => {

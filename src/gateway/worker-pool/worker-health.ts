@@ -6,8 +6,10 @@ export interface WorkerHealthOptions {
   readonly failures: number;
   probe(): Promise<WorkerHealthReport>;
   onReport(report: WorkerHealthReport): void;
-  /** Called once per series of failures. */
-  onUnhealthy(error: unknown): void;
+  /** Each failure. */
+  onFailure(error: unknown): void;
+  /** Called once per series of failures, after `onFailure`. */
+  onUnhealthy(): void;
 }
 
 /**
@@ -19,11 +21,12 @@ export class WorkerHealth {
   #failed = 0;
   #running = false;
   #stopped = false;
+  /** What the probe under way finds is out of date already. */
   #again = false;
 
   constructor(private readonly options: WorkerHealthOptions) {}
 
-  /** Probes now and from then on. A probe under way is followed by another at once. */
+  /** Probes now and from then on. A probe under way began too early: its outcome is ignored, and another follows at once. */
   probeNow(): void {
     if (this.#stopped) return;
     clearTimeout(this.#timer);
@@ -45,6 +48,7 @@ export class WorkerHealth {
     );
     this.#running = false;
     if (this.#stopped) return;
+    if (this.#again) return this.#next();
     if ('report' in outcome) this.#succeeded(outcome.report);
     else this.#failedWith(outcome.error);
     this.#next();
@@ -57,7 +61,8 @@ export class WorkerHealth {
 
   #failedWith(error: unknown): void {
     this.#failed += 1;
-    if (this.#failed === this.options.failures) this.options.onUnhealthy(error);
+    this.options.onFailure(error);
+    if (this.#failed === this.options.failures) this.options.onUnhealthy();
   }
 
   #next(): void {

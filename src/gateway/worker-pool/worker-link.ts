@@ -1,23 +1,19 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Metadata } from '@grpc/grpc-js';
 import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
-import {
-  decodeHealth,
-  type HealthCheckResponse,
-  type HealthResponse,
-  SERVING,
-  type WorkerHealthReport,
-} from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type RequestKey } from '../../core/request/request-key.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ChurnMap } from '../../core/shared/churn-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
+import { stopCall } from './call-stopper.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { EmbedCall } from './embed-call.js';
 import { GenerateCall } from './generate-call.js';
-import { StreamHandle } from './stream-handle.js';
+import { probeWorker } from './health-probe.js';
+import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { SynthesizeCall } from './synthesize-call.js';
 import { TranscribeCall } from './transcribe-call.js';
 import { goesInPieces, UploadCall } from './upload-call.js';
@@ -31,24 +27,39 @@ export interface LinkOptions {
   readonly kind: ModelKind;
   readonly limits: ChannelLimits;
   readonly security: ChannelSecurity;
+  readonly stop: StopLimits;
   /** A call or a probe found the connection broken; it has been replaced already. */
   onConnectionLost(): void;
+  /** A cancelled call was broken off from here, because the worker did not end it in time. */
+  onUnended(): void;
 }
 
-/** Between two Cancels of a call that the worker has not received yet. */
-const OVERTAKEN_PAUSE_MS = 5;
+export interface StopLimits {
+  /** Limit of the first Cancel RPC. */
+  readonly timeoutMs: number;
+  /** How long the worker may take to end a call that was cancelled. */
+  readonly resetAfterMs: number;
+}
+
+/** Longest keepalive interval towards a worker that is pinged too often: what gRPC's C core allows by default, and as much again. */
+const MAX_KEEPALIVE_MS = 600_000;
 
 /**
- * All traffic with one worker process. A user's cancel never cancels a call from this side: the Cancel RPC asks, and
- * the call ends when the worker lets go, so that a slot is never given out while the device still works.
+ * All traffic with one worker process. A user's cancel does not cancel the call from this side at once: the Cancel RPC asks, and the
+ * call ends when the worker lets go, so that a slot is not given out while the device still works.
  */
 export class WorkerLink {
   #channel: WorkerChannel;
   #retired = false;
+  #keepaliveTimeMs: number;
   /** By key, which is the `request_id` that the worker knows. */
   readonly #calls = new ChurnMap<string, StartedCall>();
+  readonly #streams = new Set<WorkerStream>();
+  /** Why calls were broken off from here. */
+  readonly #resets = new WeakMap<StartedCall, WorkerLostError>();
 
   constructor(private readonly options: LinkOptions) {
+    this.#keepaliveTimeMs = options.limits.keepaliveTimeMs;
     this.#channel = this.#connect();
   }
 
@@ -66,7 +77,7 @@ export class WorkerLink {
       if (this.#calls.get(key) === started) this.#calls.delete(key);
     });
     const reply = started.reply.catch((error: unknown) => {
-      throw decodeFailure(error);
+      throw this.#resets.get(started) ?? decodeFailure(error);
     });
     // A caller that a deadline has settled no longer listens.
     reply.catch(() => undefined);
@@ -76,34 +87,41 @@ export class WorkerLink {
   /** @throws DomainError `worker_lost` on a retired link. */
   openStream(workerId: string, config: StreamConfig): StreamHandle {
     const channel = this.#channel;
-    return new StreamHandle({
+    const stream = new WorkerStream({
       workerId,
       config,
+      resetAfterMs: this.options.stop.resetAfterMs,
       start: () => channel.track(() => channel.stt.transcribeStream()),
       askToCancel: (requestId, timeoutMs) => this.#cancelOnce({ requestId, reason: 'client' }, Date.now() + timeoutMs),
     });
+    this.#streams.add(stream);
+    void stream.finished.then(() => this.#streams.delete(stream));
+    return stream;
   }
 
-  /** True when the worker acknowledged within `timeoutMs`, or never got the call. Never rejects. */
-  async cancel(key: RequestKey, reason: CancelReason, timeoutMs: number): Promise<boolean> {
+  /** True when the worker acknowledged at once, or never got the call. Never rejects; asks on until the call has ended. */
+  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const call = this.#calls.get(key);
     call?.abandon();
     if (!call?.sent) return call !== undefined;
-    return this.#cancelSent({ requestId: key, reason }, Date.now() + timeoutMs);
+    const options = {
+      ...this.options.stop,
+      ask: (request: CancelRequest, deadline: number) => this.#cancelOnce(request, deadline),
+      onUnended: () => this.#resetUnended(call),
+    };
+    return stopCall(call, { requestId: key, reason }, options);
   }
 
-  /** The standard check and the worker's own report. Rejects with the gRPC error of the first that fails. */
-  async probe(timeoutMs: number): Promise<WorkerHealthReport> {
-    const channel = this.#channel;
-    const limit = { deadline: Date.now() + timeoutMs };
-    const metadata = new Metadata();
-    const check = channel.unary<HealthCheckResponse>(done =>
-      channel.health.check({ service: '' }, metadata, limit, done),
-    );
-    const report = channel.unary<HealthResponse>(done => this.#control(channel).health({}, metadata, limit, done));
-    const [{ status }, health] = await Promise.all([check, report]);
-    const { state, ...rest } = decodeHealth(health);
-    return { ...rest, state: status !== SERVING && state === 'ready' ? 'draining' : state };
+  /** Rejects with a `ProbeError` that names the method at fault. */
+  probe(timeoutMs: number): Promise<WorkerHealthReport> {
+    return probeWorker(this.#channel, this.options.kind, timeoutMs);
+  }
+
+  /** The worker is given up, though the connection may stand: what is in flight ends now. Probes go on over a new one. */
+  breakOff(reason: string): void {
+    for (const call of [...this.#calls.values()]) this.#reset(call, new WorkerLostError('disconnected', reason));
+    for (const stream of [...this.#streams]) stream.lose(new WorkerLostError('disconnected', reason));
+    this.#replaceChannel();
   }
 
   /** The worker is gone: no new calls; what is in flight ends by itself. Idempotent. */
@@ -138,30 +156,20 @@ export class WorkerLink {
   }
 
   #connect(): WorkerChannel {
-    const channel = new WorkerChannel(this.options, () => this.#onLost(channel));
+    const limits = { ...this.options.limits, keepaliveTimeMs: this.#keepaliveTimeMs };
+    const channel = new WorkerChannel({ ...this.options, limits }, pinged => this.#onLost(channel, pinged));
     return channel;
   }
 
-  #control(channel: WorkerChannel) {
-    switch (this.options.kind) {
-      case 'stt':
-        return channel.stt;
-      case 'tts':
-        return channel.tts;
-      case 'llm':
-      case 'embedding':
-        return channel.text;
-    }
+  #resetUnended(call: StartedCall): void {
+    const { resetAfterMs } = this.options.stop;
+    this.#reset(call, new WorkerLostError('disconnected', `A cancelled call was not ended within ${resetAfterMs} ms.`));
+    this.options.onUnended();
   }
 
-  /** A Cancel can overtake its own call while the upload is on its way, so an unknown request is asked for again. */
-  async #cancelSent(request: CancelRequest, deadline: number): Promise<boolean> {
-    while (this.#calls.has(request.requestId) && Date.now() < deadline) {
-      const acknowledged = await this.#cancelOnce(request, deadline);
-      if (acknowledged !== false) return acknowledged === true;
-      await pause(OVERTAKEN_PAUSE_MS);
-    }
-    return false;
+  #reset(call: StartedCall, error: WorkerLostError): void {
+    this.#resets.set(call, error);
+    call.reset();
   }
 
   /** Undefined: no answer. */
@@ -169,7 +177,7 @@ export class WorkerLink {
     const channel = this.#channel;
     try {
       const reply = await channel.unary<CancelResponse>(done =>
-        this.#control(channel).cancel(request, new Metadata(), { deadline }, done),
+        channel.control(this.options.kind).cancel(request, new Metadata(), { deadline }, done),
       );
       return reply.acknowledged;
     } catch {
@@ -178,10 +186,16 @@ export class WorkerLink {
   }
 
   /** Eight calls that die together make one replacement. */
-  #onLost(channel: WorkerChannel): void {
+  #onLost(channel: WorkerChannel, pingedTooOften: boolean): void {
     if (this.#retired || channel !== this.#channel) return;
-    this.#channel = this.#connect();
-    channel.retire();
+    if (pingedTooOften) this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);
+    this.#replaceChannel();
     this.options.onConnectionLost();
+  }
+
+  #replaceChannel(): void {
+    const old = this.#channel;
+    this.#channel = this.#connect();
+    old.retire();
   }
 }

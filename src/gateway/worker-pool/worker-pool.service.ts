@@ -57,7 +57,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(SETTINGS) settings: Settings,
     @Inject(MODELS) models: readonly ModelSpec[],
     @Inject(WORKER_LAUNCH) launch: WorkerLaunch,
     clock: ProcessClock,
@@ -88,10 +88,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /** Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`). */
-  offer(model: string, affinity?: string): SlotOffer | undefined {
+  offer(model: string, affinity?: string, avoid?: readonly string[]): SlotOffer | undefined {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
-    return workers?.offer(affinity);
+    return workers?.offer(affinity, avoid);
   }
 
   lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
@@ -125,11 +125,12 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Tells the worker to stop a request; `cancellation.rpc_timeout_ms` at most. True: acknowledged, or the worker never
-   * got it. False: no answer, or it has ended already. Never rejects; the slot comes back when the call has `finished`.
+   * Asks the worker to stop a request, until the call has ended; after `cancellation.reset_after_ms` it is broken off from here.
+   * Resolves within `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never got it. False: no answer yet, or it has
+   * ended already. Never rejects; the slot comes back when the call has `finished`.
    */
   async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
-    return (await this.#worker(workerId)?.cancel(key, reason, this.settings.cancellation.rpcTimeoutMs)) ?? false;
+    return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;
   }
 
   workers(): WorkerView[] {

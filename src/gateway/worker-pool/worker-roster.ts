@@ -1,5 +1,11 @@
 import { Logger } from '@nestjs/common';
-import { modelOn, type ModelSpec, type ReplicaSpec, replicaSpecs } from '../../platform/config/model-spec.js';
+import {
+  type ModelKind,
+  modelOn,
+  type ModelSpec,
+  type ReplicaSpec,
+  replicaSpecs,
+} from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { maxMessageBytes, workerSpec } from '../../platform/config/worker-spec.js';
 import { ProcessLog } from '../../platform/process/process-log.js';
@@ -88,7 +94,7 @@ function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): 
 }
 
 function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOptions): PooledWorker {
-  const { workers, server } = options.settings;
+  const { workers, server, cancellation } = options.settings;
   const { home, ...place } = placement;
   const log = new ProcessLog(new Logger('Worker'), place.id);
   return new PooledWorker({
@@ -96,22 +102,34 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOpt
     model: model.id,
     kind: model.kind,
     home: home(log),
-    limits: {
-      maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
-      keepaliveTimeMs: workers.keepaliveTimeMs,
-      keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
+    connection: {
+      limits: {
+        maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
+        keepaliveTimeMs: workers.keepaliveTimeMs,
+        keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
+      },
+      stop: { timeoutMs: cancellation.rpcTimeoutMs, resetAfterMs: cancellation.resetAfterMs },
+      health: {
+        intervalMs: workers.healthIntervalMs,
+        timeoutMs: workers.healthTimeoutMs,
+        failures: workers.healthFailures,
+      },
     },
-    health: {
-      intervalMs: workers.healthIntervalMs,
-      timeoutMs: workers.healthTimeoutMs,
-      failures: workers.healthFailures,
-    },
+    breaker: { failures: workers.breakerFailures, minMs: workers.breakerMinMs, maxMs: workers.breakerMaxMs },
+    neededMessageBytes: neededMessageBytes(model.kind, server.uploadLimitBytes),
     log,
     nowMs: () => options.nowMs(),
     onCapacity: () => options.onCapacity(model.id),
     onGeneration: counts => options.onGeneration({ id: place.id, model: model.id }, counts),
   });
 }
+
+/** Of speech synthesis: the longest text, whatever its alphabet. */
+const SPEECH_BYTES = 1_048_576;
+
+/** The largest message that a worker of that kind is sent. */
+const neededMessageBytes = (kind: ModelKind, uploadLimitBytes: number): number =>
+  kind === 'tts' ? SPEECH_BYTES : maxMessageBytes(uploadLimitBytes);
 
 /** A device that all local workers of the model share. */
 const optionDevice = ({ options: { device } }: ModelSpec): string | undefined =>

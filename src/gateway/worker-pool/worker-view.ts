@@ -1,8 +1,19 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type BreakerState } from './circuit-breaker.js';
 import { type ProcessExit } from '../../platform/process/child-process.js';
 
-/** README "States". `busy` is derived: ready with at least one slot leased. */
-export type WorkerState = 'stopped' | 'starting' | 'ready' | 'busy' | 'draining' | 'lost';
+/** README "States". Derived from `ready`: `busy` with at least one slot leased, `suspended` while its circuit breaker is not closed. */
+export const WORKER_STATES = [
+  'stopped',
+  'starting',
+  'ready',
+  'busy',
+  'unresponsive',
+  'suspended',
+  'draining',
+  'lost',
+] as const;
+export type WorkerState = (typeof WORKER_STATES)[number];
 
 /** One worker as operators and tests see it: a snapshot. */
 export interface WorkerView {
@@ -21,8 +32,10 @@ export interface WorkerView {
   readonly streamsInUse?: number;
   /** Such as `cuda:1`: as configured, then as the engine reports it. */
   readonly device?: string;
-  /** Why it does not answer its probes; absent while it does. */
+  /** Why it gets no requests, or one at a time; absent while it does. */
   readonly problem?: string;
+  /** Absent: closed. */
+  readonly breaker?: Exclude<BreakerState, 'closed'>;
   /** Processes started after the first. */
   readonly restarts: number;
   /** How the last process of a local worker ended. */

@@ -67,6 +67,12 @@ export const SETTINGS_TABLE = {
     'Longest silence between two chunks of a stream, while its reader keeps up.',
   ),
   'cancellation.rpc_timeout_ms': ms(100, 1, 60_000, 'Limit of the Cancel RPC to a worker.'),
+  'cancellation.reset_after_ms': ms(
+    30_000,
+    10,
+    DAY_MS,
+    'How long a worker may take to end a cancelled call; then the call is broken off from the gateway.',
+  ),
   'latency.ttl_ms': ms(60_000, 1, DAY_MS, 'How long the phases of a settled request stay readable (D-11).'),
   'latency.sweep_ms': ms(5000, 10, DAY_MS, 'How often expired latency entries are removed.'),
   'speech.max_buffered_bytes': bytes(16 * MIB, 65_536, GIB, 'Synthesised audio held for a client that reads slowly.'),
@@ -128,6 +134,14 @@ export const SETTINGS_TABLE = {
   'workers.health_interval_ms': ms(1000, 10, DAY_MS, 'How often each worker is probed, for life.'),
   'workers.health_timeout_ms': ms(2000, 10, DAY_MS, 'Limit of one probe.'),
   'workers.health_failures': count(3, 1, 1000, 'Failed probes in a row until a worker counts as lost.'),
+  'workers.breaker_failures': count(
+    5,
+    1,
+    1000,
+    'Requests in a row that a worker refuses or loses until it gets no more (circuit breaker).',
+  ),
+  'workers.breaker_min_ms': ms(1000, 1, DAY_MS, 'Pause before such a worker is tried with one request; doubles.'),
+  'workers.breaker_max_ms': ms(30_000, 1, DAY_MS, 'Longest pause between two such trials.'),
   'workers.start_timeout_ms': ms(
     60_000,
     100,

@@ -1,0 +1,29 @@
+import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type ProcessLog } from '../../platform/process/process-log.js';
+import { type ChannelSecurity } from './channel-security.js';
+import { type BreakerOptions } from './circuit-breaker.js';
+import { type GenerationCounts } from './generation-totals.js';
+import { type ConnectionSettings } from './worker-connection.js';
+import { type WorkerHome } from './worker-home.js';
+
+export interface PooledWorkerOptions {
+  readonly id: string;
+  readonly model: string;
+  readonly kind: ModelKind;
+  /** Configured for its engine; what a worker reports may say more. */
+  readonly device?: string;
+  readonly home: WorkerHome;
+  readonly connection: ConnectionSettings;
+  readonly breaker: BreakerOptions;
+  /** Largest message that this worker must take. */
+  readonly neededMessageBytes: number;
+  readonly log: ProcessLog;
+  /** Asked for each new connection. */
+  security(): ChannelSecurity;
+  /** Monotonic milliseconds. */
+  nowMs(): number;
+  /** Slots of this worker became more, free or urgent. Synchronous. */
+  onCapacity(): void;
+  /** What continuous batching did since the last report. */
+  onGeneration(counts: GenerationCounts): void;
+}

@@ -1,0 +1,76 @@
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type ModelKind } from '../../platform/config/model-spec.js';
+
+/** What the configuration says about a worker, and what this gateway may send to it. */
+export interface ExpectedWorker {
+  readonly model: string;
+  readonly kind: ModelKind;
+  /** Largest message that is sent, and that an answer may have. */
+  readonly maxMessageBytes: number;
+}
+
+type Counted = 'maxBatch' | 'maxConcurrent' | 'streams' | 'overdraft';
+
+interface Range {
+  /** As in proto/switchyard/v1/common.proto. */
+  readonly field: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** More than any device serves: a slot that a worker does not have is a request that waits there, out of reach of priority. */
+const RANGES: Readonly<Record<Counted, Range>> = {
+  maxBatch: { field: 'max_batch', min: 1, max: 4096 },
+  maxConcurrent: { field: 'max_concurrent', min: 1, max: 4096 },
+  streams: { field: 'streams', min: 0, max: 65_536 },
+  overdraft: { field: 'overdraft', min: 0, max: 4096 },
+};
+
+/** Request credits in all, `max_batch × (max_concurrent + 1)`. */
+const MAX_SLOTS = 65_536;
+/** Texts of a report are shown to operators and kept for each worker. */
+const MAX_CHARACTERS = 1024;
+const MAX_LIST = 1000;
+
+/** Why a worker that reports this gets no work: the field, its value, and what it should be. Undefined: nothing is wrong. */
+export function reportProblem(report: WorkerHealthReport, expected: ExpectedWorker): string | undefined {
+  // Its other numbers hold once its engine has loaded; until then it gets no work anyway.
+  return (
+    identityProblem(report, expected) ??
+    sizeProblem(report) ??
+    (isUp(report) ? limitProblem(report, expected) : undefined)
+  );
+}
+
+const isUp = ({ state }: WorkerHealthReport): boolean => state === 'ready';
+
+function identityProblem({ model, kind }: WorkerHealthReport, expected: ExpectedWorker): string | undefined {
+  if (model !== expected.model) return wrong('model', shown(model), shown(expected.model));
+  if (kind !== expected.kind) return wrong('kind', shown(kind), shown(expected.kind));
+  return undefined;
+}
+
+function sizeProblem({ engine, device, revision, capabilities, languages }: WorkerHealthReport): string | undefined {
+  for (const [field, text] of Object.entries({ engine, device, revision }))
+    if (text.length > MAX_CHARACTERS)
+      return wrong(field, `a text of ${text.length} characters`, `at most ${MAX_CHARACTERS}`);
+  for (const [field, list] of Object.entries({ capabilities, languages }))
+    if (list.length > MAX_LIST) return wrong(field, `${list.length} entries`, `at most ${MAX_LIST}`);
+  return undefined;
+}
+
+function limitProblem(report: WorkerHealthReport, { maxMessageBytes }: ExpectedWorker): string | undefined {
+  for (const [name, { field, min, max }] of Object.entries(RANGES) as [Counted, Range][]) {
+    const value = report[name] ?? 0;
+    if (value < min || value > max) return wrong(field, String(value), `from ${min} to ${max}`);
+  }
+  const slots = report.maxBatch * (report.maxConcurrent + 1);
+  if (slots > MAX_SLOTS) return wrong('max_batch × (max_concurrent + 1)', String(slots), `at most ${MAX_SLOTS}`);
+  if (report.maxMessageBytes >= maxMessageBytes) return undefined;
+  return wrong('max_message_bytes', String(report.maxMessageBytes), `at least ${maxMessageBytes}`);
+}
+
+const wrong = (field: string, value: string, allowed: string): string =>
+  `its Health reports ${field} ${value}; it must be ${allowed}`;
+
+const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
