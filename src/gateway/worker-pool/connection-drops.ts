@@ -8,7 +8,6 @@ import { isExplained } from '../../contracts/grpc/status.codec.js';
  */
 export class ConnectionDrops {
   #drops = 0;
-  #watching = true;
   #pinged = false;
 
   constructor(private readonly channel: Channel) {
@@ -39,14 +38,9 @@ export class ConnectionDrops {
     });
   };
 
-  /** The channel is being closed. */
-  stop(): void {
-    this.#watching = false;
-  }
-
   #watch(state: connectivityState): void {
+    if (state === connectivityState.SHUTDOWN) return;
     this.channel.watchConnectivityState(state, Infinity, () => {
-      if (!this.#watching) return;
       if (state === connectivityState.READY) this.#drops += 1;
       this.#watch(this.channel.getConnectivityState(false));
     });

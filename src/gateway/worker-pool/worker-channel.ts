@@ -118,9 +118,7 @@ export class WorkerChannel {
   }
 
   #closeWhenDrained(): void {
-    if (!this.#retired || this.#calls.size > 0) return;
-    this.#drops.stop();
-    this.#channel.close();
+    if (this.#retired && this.#calls.size === 0) this.#channel.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ClientUnaryCall, credentials } from '@grpc/grpc-js';
+import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
 import {
   decodeHealth,
   HealthStub,
@@ -6,6 +6,7 @@ import {
   type WorkerHealthReport,
 } from '../../../src/contracts/grpc/health.codec.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import { ConnectionDrops } from '../../../src/gateway/worker-pool/connection-drops.js';
 import {
   decodeTranscript,
   encodeTranscribeCall,
@@ -31,8 +32,11 @@ export class SttCaller {
   readonly health: HealthClient;
 
   constructor(address: string) {
-    this.client = new SpeechToTextStub(address, credentials.createInsecure(), LIMITS);
-    this.health = new HealthStub(address, credentials.createInsecure());
+    const secrets = credentials.createInsecure();
+    const channelOverride = new Channel(address, secrets, LIMITS);
+    const { interceptor } = new ConnectionDrops(channelOverride);
+    this.client = new SpeechToTextStub(address, secrets, { channelOverride, interceptors: [interceptor] });
+    this.health = new HealthStub(address, secrets);
   }
 
   send(requestId: string, change: Partial<TranscribeCall> = {}): SentCall {
