@@ -268,6 +268,12 @@ describe('dashboard and alerts', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 
+  it('warn when half of the workers of a model are away, not only when all are', () => {
+    const exprOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr;
+    expect(exprOf('SwitchyardHalfOfWorkersAway')).toMatch(/avg by \(model\) \(switchyard_worker_up\) <= 0\.5/);
+    expect(exprOf('SwitchyardModelWithoutWorker')).toContain('== 0');
+  });
+
   it('compare times with values that buckets can show', () => {
     const compared = rules.filter(({ expr }) => expr.includes('histogram_quantile'));
     for (const { expr } of compared) {

@@ -65,6 +65,10 @@ export class FixtureWorker extends EventEmitter {
   refusal: DomainError | undefined;
   /** While set, Cancel is not answered at all. */
   ignoreCancel = false;
+  /** While set, its own Health is not answered, as by a process that is stopped. */
+  mute = false;
+  /** False: without `grpc.health.v1`, as a worker by somebody who did not know of it. Before `start()`. */
+  standardHealth = true;
   /** The most speech chunks written and not yet taken by gRPC. */
   chunksWritten = 0;
   #server: Server | undefined;
@@ -90,7 +94,7 @@ export class FixtureWorker extends EventEmitter {
       check: (_, answer) => answer(null, { status: this.serving ? SERVING : NOT_SERVING }),
       watch: call => call.end(),
     };
-    server.addService(healthDefinition, health);
+    if (this.standardHealth) server.addService(healthDefinition, health);
     this.#server = server;
     FixtureWorker.started.add(this);
     return new Promise((resolve, reject) => {
@@ -157,7 +161,9 @@ export class FixtureWorker extends EventEmitter {
         held?.cancel();
         answer(null, { acknowledged: held !== undefined });
       },
-      health: (_, answer) => answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size })),
+      health: (_, answer) => {
+        if (!this.mute) answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size }));
+      },
     };
   }
 

@@ -55,6 +55,12 @@ export interface Execution {
   batchId: string;
 }
 
+/**
+ * Stops one request. Sent again until it is acknowledged, for as long as the call lives: idempotent, and it may overtake its own call.
+ * The call itself must then end, with `switchyard-code: request_cancelled` or CANCELLED, as soon as the engine has stopped: its slot is
+ * free when the call has ended. A call that is not ended within cancellation.reset_after_ms (30 s) is reset by the gateway, and counts
+ * as a failure of the worker.
+ */
 export interface CancelRequest {
   requestId: string;
   /** For logs only: "client", "disconnect", "deadline", "shutdown". */
@@ -66,26 +72,27 @@ export interface CancelResponse {
   acknowledged: boolean;
 }
 
+/** Asked every second for life. A worker whose answer is out of range gets no work; its `problem` in the admin listing names the field. */
 export interface HealthRequest {
 }
 
 export interface HealthResponse {
   state: HealthResponse_State;
-  /** Model id of the gateway's models.yaml. */
+  /** Model id of the gateway's models.yaml; any other is refused. */
   model: string;
-  /** Engine name: pocketsphinx, flite, synthetic, ... */
+  /** Name of the engine, for people: any text. */
   engine: string;
   /** "cpu", "cuda:0", ... */
   device: string;
   /** Version of the loaded model files. */
   revision: string;
-  /** "stt", "tts", "llm" or "embedding". */
+  /** "stt", "tts", "llm" or "embedding", as configured for the model. */
   kind: string;
-  /** Largest group one engine call takes. */
+  /** Largest group one engine call takes, 1 to 4096. */
   maxBatch: number;
-  /** Engine calls that run at the same time. */
+  /** Engine calls that run at the same time, 1 to 4096. max_batch x (max_concurrent + 1) is 65536 at most. */
   maxConcurrent: number;
-  /** Live streams the worker takes besides files. */
+  /** Live streams the worker takes besides files, 0 to 65536. */
   streams: number;
   /** "transcribe", "translate", "word_timestamps", "stream", "prompt", ... */
   capabilities: string[];
@@ -93,7 +100,7 @@ export interface HealthResponse {
   languages: string[];
   /** Requests received and not yet answered. */
   inFlight: number;
-  /** Largest message this worker accepts, in bytes. */
+  /** Largest message this worker accepts, in bytes: at least 9 MiB and the smaller of 32 MiB and server.upload_limit_bytes (kind tts: 1 MiB). */
   maxMessageBytes: number;
   /** Kind llm: REALTIME requests taken beyond max_concurrent, because they displace others. */
   overdraft: number;
