@@ -110,7 +110,10 @@ export const METRICS = {
   ),
   switchyard_dependency_probe_age_seconds: gauge('Time since the last probe of a dependency ended.', 'dependency'),
   switchyard_requests_running: gauge('Requests that a worker has now.', 'priority', 'model'),
-  switchyard_requests_retried_total: counter('Requests sent again because their worker was lost or refused them.', 'model'),
+  switchyard_requests_retried_total: counter(
+    'Requests sent again because their worker was lost or refused them.',
+    'model',
+  ),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
 
   switchyard_worker_up: gauge('1 while the worker takes work (ready or busy), else 0.', 'worker', 'model'),

@@ -30,14 +30,14 @@ describe('a cancel', () => {
     const call = pool.execute({ workerId, request: held, group: alone });
     void call.finished.then(() => lease!.release());
     await worker.arrivals(before + 1);
-    return { id: held.id, call };
+    return { key: held.key, id: held.id, call };
   }
 
   it('that a worker does not hear is repeated while the call lives, and stops the work in the end', async () => {
     worker.ignoreCancel = true;
     await start({ 'cancellation.rpc_timeout_ms': 20 });
-    const { id, call } = await running(script.hold);
-    await expect(pool.cancel(workerId, id, 'client')).resolves.toBe(false);
+    const { key, call } = await running(script.hold);
+    await expect(pool.cancel(workerId, key, 'client')).resolves.toBe(false);
     while (worker.cancelled.length < 3) await once(worker, 'cancelled');
     worker.ignoreCancel = false;
     await call.finished;
@@ -48,8 +48,8 @@ describe('a cancel', () => {
 
   it('that a worker acknowledges is asked for once', async () => {
     await start({ 'cancellation.rpc_timeout_ms': 10_000 });
-    const { id, call } = await running(script.hold);
-    await expect(pool.cancel(workerId, id, 'client')).resolves.toBe(true);
+    const { key, id, call } = await running(script.hold);
+    await expect(pool.cancel(workerId, key, 'client')).resolves.toBe(true);
     await call.finished;
     expect(worker.cancelled).toEqual([id]);
   });
@@ -62,7 +62,7 @@ describe('a cancel', () => {
     await start({ 'cancellation.rpc_timeout_ms': 20, 'cancellation.reset_after_ms': 60 });
     const calls = await Promise.all(Array.from({ length: 8 }, () => running(script.deaf)));
     expect(pool.workers()[0]!.slots).toEqual({ total: 8, free: 0, inUse: 8 });
-    await Promise.all(calls.map(({ id }) => pool.cancel(workerId, id, 'client')));
+    await Promise.all(calls.map(({ key }) => pool.cancel(workerId, key, 'client')));
     await Promise.all(calls.map(({ call }) => call.finished));
     expect(pool.workers()[0]).toMatchObject({
       slots: { inUse: 0 },
