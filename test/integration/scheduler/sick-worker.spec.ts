@@ -40,7 +40,9 @@ describe('a worker that refuses everything though it is healthy', () => {
     for (const address of addresses) await workerThat(pool, view => isReady(view) && view.address === address);
   }
 
-  beforeEach(() => (workers = []));
+  beforeEach(() => {
+    workers = [];
+  });
   afterEach(async () => {
     await app.close();
     workers.forEach(worker => worker.stop());

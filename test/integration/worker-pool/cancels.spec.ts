@@ -10,7 +10,9 @@ describe('a cancel', () => {
   let pool: WorkerPoolService;
   let workerId: string;
 
-  beforeEach(() => (worker = new FixtureWorker()));
+  beforeEach(() => {
+    worker = new FixtureWorker();
+  });
   afterEach(async () => {
     await pool.close();
     worker.stop();

@@ -9,7 +9,9 @@ describe('what a worker says about itself', () => {
   let worker: FixtureWorker;
   let pool: WorkerPoolService;
 
-  beforeEach(() => (worker = new FixtureWorker()));
+  beforeEach(() => {
+    worker = new FixtureWorker();
+  });
   afterEach(async () => {
     await pool.close();
     worker.stop();
