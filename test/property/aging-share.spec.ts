@@ -136,7 +136,7 @@ describe('the aging share (D-03), one slot', () => {
           for (const { waitMs, withoutBatchMs } of played(share, history).of(true))
             expect(waitMs).toBeLessThanOrEqual(withoutBatchMs / (1 - share) + serviceMs + 1e-6);
         }),
-        { numRuns: 100 },
+        { numRuns: 50 },
       );
     },
   );
@@ -150,7 +150,7 @@ describe('the aging share (D-03), one slot', () => {
           for (const { turnsWaited, agedAhead, agedAfterTurns } of played(share, history).of(false))
             if (agedAfterTurns < Infinity) expect(turnsWaited).toBeLessThanOrEqual((agedAhead + 1) * turnsEach);
         }),
-        { numRuns: 100 },
+        { numRuns: 50 },
       );
     },
   );
@@ -163,7 +163,7 @@ describe('the aging share (D-03), one slot', () => {
           expect(aged).toBe(Math.floor(contest.length * share + 1e-6));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 

@@ -23,6 +23,7 @@ export class QueueBoundsDto {
   @ApiProperty() max_requests_per_model!: number;
   @ApiProperty() max_bytes!: number;
   @ApiProperty() max_bytes_per_model!: number;
+  @ApiProperty({ description: 'Share of each bound that only realtime may use.' }) realtime_reserve!: number;
 }
 
 export class QueueDto {
@@ -47,4 +48,5 @@ export const queueBoundsDto = ({ queue }: Settings): QueueBoundsDto => ({
   max_requests_per_model: queue.maxRequestsPerModel,
   max_bytes: queue.maxBytes,
   max_bytes_per_model: queue.maxBytesPerModel,
+  realtime_reserve: queue.realtimeReserve,
 });

@@ -22,7 +22,7 @@ describe('admin', () => {
       expect(body).toMatchObject({
         accepting: true,
         total: { realtime: 1, batch: 3, bytes: 400, running: 0 },
-        bounds: { max_requests: 500, max_requests_per_model: 2000 },
+        bounds: { max_requests: 500, max_requests_per_model: 2000, realtime_reserve: 0.2 },
         models: [
           { model: 'alpha', realtime: 0, batch: 3, bytes: 300 },
           { model: 'beta', realtime: 1, batch: 0, bytes: 100 },
