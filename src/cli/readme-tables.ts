@@ -4,6 +4,7 @@ import { allowedValues } from '../platform/config/setting-definition.js';
 import { MODEL_FIELDS } from '../platform/config/model-fields.js';
 import { SETTING_PATHS, settingDefinition } from '../platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../platform/metrics/registry.js';
+import { KEYWORDS } from '../worker/engines/llama-cpp/grammar/schema-keywords.js';
 
 type Tables = Readonly<Record<string, () => string>>;
 
@@ -58,10 +59,19 @@ const PLATFORM_TABLES: Tables = {
     ),
 };
 
+const ENGINE_TABLES: Tables = {
+  'schema-keywords': () =>
+    table(
+      ['keyword', 'treatment', 'how far'],
+      Object.entries(KEYWORDS).map(([name, { treatment, note = '' }]) => [code(name), treatment, note]),
+    ),
+};
+
 /** Tables that are made from the registries: file → marker name → Markdown. */
 export const README_TABLES: Readonly<Record<string, Tables>> = {
   'README.md': FRONT_TABLES,
   'src/platform/README.md': PLATFORM_TABLES,
+  'src/worker/engines/README.md': ENGINE_TABLES,
 };
 
 /**

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { parse } from 'yaml';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
@@ -40,6 +41,23 @@ describe('the default models, through an unchanged OpenAI client', () => {
       model: 'whisper-1',
     });
     expect(heard(text)).toBeGreaterThanOrEqual(5);
+  });
+
+  (availableParallelism() > 1 ? it : it.skip)('hears several at a time: concurrent requests form groups', async () => {
+    const sizes: number[] = [];
+    // The first group may be one that is alone; what waits behind it goes together.
+    for (let round = 0; round < 3 && Math.max(0, ...sizes) < 2; round += 1) {
+      const transcribe = async (): Promise<number> => {
+        const body = new FormData();
+        body.set('file', new Blob([new Uint8Array(mp3)]), 'fox.mp3');
+        body.set('model', 'whisper-1');
+        const answer = await fetch(`${product.url}/v1/audio/transcriptions`, { method: 'POST', body });
+        expect(answer.status).toBe(200);
+        return Number(answer.headers.get('x-switchyard-batch-size'));
+      };
+      sizes.push(...(await Promise.all(Array.from({ length: 6 }, transcribe))));
+    }
+    expect(Math.max(...sizes)).toBeGreaterThan(1);
   });
 
   it('accepts English as the source of a translation', async () => {

@@ -97,6 +97,28 @@ describe('llama.cpp behind the built product', () => {
     expect(streamed.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [called] } });
   });
 
+  it.each([
+    ['required', 'required', 'tool_calls'],
+    ['a named function', { type: 'function', function: { name: 'switch_track' } }, 'stop'],
+  ] as const)(
+    'calls a tool where `tool_choice` is %s, with arguments as its schema says',
+    async (_, choice, reason) => {
+      const to = { type: 'integer', minimum: 3, maximum: 25 };
+      const parameters = { type: 'object', properties: { to }, required: ['to'], additionalProperties: false };
+      const tools = [{ type: 'function' as const, function: { name: 'switch_track', parameters } }];
+      const asked = { model, messages, tools, tool_choice: choice, parallel_tool_calls: false, max_tokens: 300 };
+      const { choices } = await openai.chat.completions.create(asked);
+      const streamed = await openai.chat.completions.stream(asked).finalChatCompletion();
+      for (const { finish_reason, message } of [choices[0]!, streamed.choices[0]!]) {
+        const [call, ...others] = message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
+        expect([finish_reason, others, call!.function.name]).toEqual([reason, [], 'switch_track']);
+        const { to: track } = JSON.parse(call!.function.arguments) as { to: number };
+        expect(track).toBeGreaterThanOrEqual(3);
+        expect(track).toBeLessThanOrEqual(25);
+      }
+    },
+  );
+
   it.each(['cancel endpoint', 'disconnect'])('frees its row at once by %s', async way => {
     const id = `gone-by-${way.split(' ')[0]}`;
     const stream = await openai.chat.completions.create(

@@ -2,6 +2,7 @@ import { type GenerationEnd } from '../../core/iteration/generation-request.js';
 import { AnswerText, type Piece, type PlacedToken } from './answer-text.js';
 import { type LiveSequence } from './live-sequence.js';
 import { type Drawn, type Sampling, type TextSequence } from './text-backend.port.js';
+import { type WantedTools } from './text-wish.js';
 import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
 
 /** What a step added to a choice. */
@@ -20,7 +21,7 @@ export interface ChoiceListener {
 export interface ChoiceOptions {
   readonly index: number;
   readonly stop: readonly string[];
-  readonly tools?: { readonly parallel: boolean };
+  readonly tools?: WantedTools;
   readonly listener: ChoiceListener;
 }
 

@@ -100,7 +100,8 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #finished(choice: Choice, reason: string): void {
-    const finishReason = choice.calls > 0 ? 'tool_calls' : reason;
+    const isCall = choice.calls > 0 && !this.#options.choice.tools?.named;
+    const finishReason = isCall ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
     this.#push(this.#options.writer.ended(choice, finishReason));
     this.#callSiblings(choice);

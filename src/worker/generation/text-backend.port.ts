@@ -6,7 +6,17 @@ import { type StepBackend } from '../../core/iteration/step-backend.port.js';
 export type Grammar =
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: object }
-  | { readonly type: 'gbnf'; readonly text: string };
+  | { readonly type: 'gbnf'; readonly text: string }
+  /** The answer is calls of these tools: one, or several where they are wanted. */
+  | { readonly type: 'tool_calls'; readonly tools: readonly CallableTool[]; readonly several: boolean };
+
+export interface CallableTool {
+  readonly name: string;
+  /** A JSON schema; absent: the function takes none. */
+  readonly parameters?: object;
+  /** Of the schema in the request, for messages. */
+  readonly path: string;
+}
 
 /** How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before) and on nothing else (`StepBackend`). */
 export interface Sampling {

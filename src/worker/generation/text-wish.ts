@@ -1,5 +1,11 @@
 import { type Prompt, type Sampling } from './text-backend.port.js';
 
+export interface WantedTools {
+  readonly parallel: boolean;
+  /** One function was named: as with OpenAI, the answer ends with `stop`, not with `tool_calls`. */
+  readonly named?: true;
+}
+
 /** What a body of chat or completions asks for, checked. */
 export interface TextWish {
   readonly form: 'chat' | 'completion';
@@ -14,5 +20,5 @@ export interface TextWish {
   readonly stop: readonly string[];
   readonly includeUsage: boolean;
   /** Calls of tools are looked for in the answer, and it ends after the first unless several are wanted. */
-  readonly tools?: { readonly parallel: boolean };
+  readonly tools?: WantedTools;
 }

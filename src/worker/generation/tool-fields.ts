@@ -1,7 +1,9 @@
 import { type FieldReader } from '../../contracts/realtime/field-reader.js';
-import { type TextBackendInfo } from './text-backend.port.js';
+import { type CallableTool, type TextBackendInfo } from './text-backend.port.js';
 
 export interface ToolFields {
+  /** The answer has to be calls of these. */
+  readonly forced?: { readonly tools: readonly CallableTool[]; readonly named: boolean };
   /** In OpenAI's form, for the template. */
   readonly tools: readonly unknown[];
   readonly parallel: boolean;
@@ -18,29 +20,48 @@ export function toolsOf(body: FieldReader, info: TextBackendInfo): ToolFields | 
   const choice = choiceOf(body);
   body.unsupported('functions', 'the older form of `tools`');
   if (!tools || !checked || checked.length === 0) {
-    if (choice === 'required') throw body.invalid('tool_choice', 'needs `tools`');
+    if (choice !== 'auto' && choice !== 'none') throw body.invalid('tool_choice', 'needs `tools`');
     return undefined;
   }
-  for (const tool of checked) demandFunction(tool);
+  const callable = checked.map(callableOf);
   if (!info.toolCalls) throw body.refusal('tools', 'the chat template of this model knows no tools');
-  if (choice === 'required') throw body.refusal('tool_choice', 'the model decides by itself; auto and none are known');
-  return choice === 'none' ? undefined : { tools, parallel };
+  if (choice === 'none') return undefined;
+  if (choice === 'auto') return { tools, parallel };
+  if (!info.grammar) throw body.refusal('tool_choice', 'this model decides by itself; auto and none are known');
+  if (choice === 'required') return { tools, parallel, forced: { tools: callable, named: false } };
+  return { tools, parallel: false, forced: { tools: [namedBy(choice, callable, body)], named: true } };
 }
 
-function choiceOf(body: FieldReader): 'auto' | 'none' | 'required' {
+interface NamedFunction {
+  readonly name: string;
+}
+
+function namedBy({ name }: NamedFunction, callable: readonly CallableTool[], body: FieldReader): CallableTool {
+  const tool = callable.find(one => one.name === name);
+  if (tool) return tool;
+  throw body.invalid('tool_choice', `names \`${name}\`, which is none of \`tools\``);
+}
+
+function choiceOf(body: FieldReader): 'auto' | 'none' | 'required' | NamedFunction {
   const value = body.raw('tool_choice') ?? 'auto';
-  if (value === 'auto' || value === 'none') return value;
-  if (value === 'required' || typeof value === 'object') return 'required';
+  if (value === 'auto' || value === 'none' || value === 'required') return value;
+  const named = typeof value === 'object' ? body.object('tool_choice') : undefined;
+  const name = named?.object('function')?.string('name', 128);
+  if (named && name) {
+    named.oneOf('type', ['function']);
+    return { name };
+  }
   throw body.invalid('tool_choice', 'must be auto, none, required or an object that names a function');
 }
 
-function demandFunction(tool: FieldReader): void {
+function callableOf(tool: FieldReader, index: number): CallableTool {
   tool.oneOf('type', ['function']);
   const wanted = tool.object('function');
   if (!wanted) throw tool.missing('function');
-  wanted.object('parameters');
+  const parameters = wanted.object('parameters') && (wanted.raw('parameters') as object);
   wanted.string('description', Infinity);
   const name = wanted.string('name', 128);
   if (!name) throw wanted.missing('name');
   if (!NAME.test(name)) throw wanted.invalid('name', 'must be made of letters, digits, underscores and dashes');
+  return { name, path: `tools[${index}].function.parameters`, ...(parameters && { parameters }) };
 }

@@ -64,6 +64,20 @@ describe('what is read of a body', () => {
     expect(chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n).toBe(1);
   });
 
+  it('makes a grammar of `tool_choice` where it forces a call', () => {
+    const given = [...tools, { type: 'function', function: { name: 'go', parameters: { type: 'object' } } }];
+    const look = { name: 'look', path: 'tools[0].function.parameters' };
+    const go = { name: 'go', path: 'tools[1].function.parameters', parameters: { type: 'object' } };
+    const required = chat({ tools: given, tool_choice: 'required', response_format: { type: 'json_object' } });
+    expect(required.sampling.grammar).toEqual({ type: 'tool_calls', tools: [look, go], several: true });
+    const one = chat({ tools: given, tool_choice: 'required', parallel_tool_calls: false });
+    expect(one.sampling.grammar).toEqual({ type: 'tool_calls', tools: [look, go], several: false });
+    const named = chat({ tools: given, tool_choice: { type: 'function', function: { name: 'go' } } });
+    expect(named.sampling.grammar).toEqual({ type: 'tool_calls', tools: [go], several: false });
+    expect([required.tools, named.tools]).toEqual([{ parallel: true }, { parallel: false, named: true }]);
+    expect(chat({ tools: given }).sampling.grammar).toBeUndefined();
+  });
+
   it.each([
     ['temperature', { temperature: 2.1 }],
     ['stop', { stop: ['a', 'b', 'c', 'd', 'e'] }],
@@ -80,6 +94,9 @@ describe('what is read of a body', () => {
     ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
     ['messages[0].role', { messages: [{ role: 'wizard', content: 'x' }] }],
     ['tool_choice', { tool_choice: 'required' }],
+    ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'lock' } } }],
+    ['tool_choice', { tools, tool_choice: { type: 'function' } }],
+    ['grammar', { tools, tool_choice: 'required', grammar: 'root ::= "a"' }],
   ])('refuses a wrong %s by its name', (param, fields) => {
     expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
   });
@@ -89,7 +106,7 @@ describe('what is read of a body', () => {
     ['echo', () => completion({ echo: true })],
     ['best_of', () => completion({ best_of: 3 })],
     ['modalities', () => chat({ modalities: ['audio'] })],
-    ['tool_choice', () => chat({ tools, tool_choice: 'required' })],
+    ['tool_choice', () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false })],
     ['tools', () => chat({ tools }, { ...INFO, toolCalls: false })],
     ['response_format', () => chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false })],
   ])('says of %s that it cannot be honoured', (param, read) => {

@@ -5,7 +5,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerateItem } from '../engines/engine.js';
 import { chatMessages } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
-import { type Prompt, type TextBackendInfo } from './text-backend.port.js';
+import { type Grammar, type Prompt, type TextBackendInfo } from './text-backend.port.js';
 import { type TextWish } from './text-wish.js';
 import { toolsOf } from './tool-fields.js';
 
@@ -29,11 +29,18 @@ export function readWish({ form, body: json }: Pick<GenerateItem, 'form' | 'body
   };
   const sampling = samplingOf(body, info);
   const wish = form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
-  const { logprobs, ...rest } = wish;
-  return { ...shared, ...rest, sampling: { ...sampling, ...(logprobs !== undefined && { logprobs }) } };
+  const { logprobs, grammar, ...rest } = wish;
+  if (grammar && sampling.grammar?.type === 'gbnf')
+    throw body.invalid('grammar', 'cannot be combined with `tool_choice`');
+  const drawn = { ...sampling, ...(grammar && { grammar }), ...(logprobs !== undefined && { logprobs }) };
+  return { ...shared, ...rest, sampling: drawn };
 }
 
-type FormFields = Pick<TextWish, 'prompts' | 'maxTokens' | 'tools'> & { readonly logprobs?: number };
+interface FormFields extends Pick<TextWish, 'prompts' | 'maxTokens' | 'tools'> {
+  readonly logprobs?: number;
+  /** In place of that of `response_format`: calls come before the answer that it is about. */
+  readonly grammar?: Grammar;
+}
 
 function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   const maxTokens = body.integer('max_completion_tokens', 1, MOST_TOKENS) ?? body.integer('max_tokens', 1, MOST_TOKENS);
@@ -42,12 +49,14 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   if (top !== undefined && !wanted) throw body.invalid('top_logprobs', 'needs `logprobs` to be true');
   demandText(body);
   const tools = toolsOf(body, info);
+  const forced = tools?.forced;
   const prompt: Prompt = { type: 'chat', messages: chatMessages(body), ...(tools && { tools: tools.tools }) };
   return {
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),
     ...(wanted && { logprobs: top ?? 0 }),
-    ...(tools && { tools: { parallel: tools.parallel } }),
+    ...(tools && { tools: { parallel: tools.parallel, ...(tools.forced?.named && { named: true }) } }),
+    ...(forced && { grammar: { type: 'tool_calls', tools: forced.tools, several: tools?.parallel ?? false } }),
   };
 }
 

@@ -98,6 +98,58 @@ describe('a grammar on llama.cpp', () => {
     expect(all).toEqual(new Set(['', 'a', 'b', 'c', 'a,b', 'a,c', 'b,c', 'a,b,c']));
   });
 
+  it.each([
+    ['deep', { enum: [JSON.parse('['.repeat(5000) + ']'.repeat(5000))] }, 'at most 1500 deep'],
+    ['wide', { enum: Array.from({ length: 60_000 }, (_, at) => at) }, 'more than 50000 values'],
+  ])('of a schema with %s values is refused before it is sent anywhere', async (_, given, message) => {
+    await expect(check(schema(given))).rejects.toMatchObject({
+      ...{ code: 'invalid_value', param: 'response_format.json_schema.schema' },
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('is written and refused in the child: the loop that answers health checks goes on', async () => {
+    const given = schema({ ...string, pattern: '^(a|b)*a(a|b){20}$' });
+    const code = 'invalid_value';
+    const param = 'response_format.json_schema.schema.pattern';
+    process.kill(backend.pid!, 'SIGSTOP');
+    const refused = expect(check(given)).rejects.toMatchObject({ code, param });
+    // Nothing here works on it: only the child can refuse it.
+    process.kill(backend.pid!, 'SIGCONT');
+    await refused;
+  });
+
+  it('holds numbers, patterns and calls of tools', async () => {
+    const properties = {
+      count: { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 },
+      share: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+      code: { ...string, pattern: '^[A-Z]{2}-\\d{3}$' },
+    };
+    const given = { type: 'object', properties, required: ['count', 'share', 'code'] };
+    const objects = (await answers(schema(given), 20)).map(
+      answer => parsed(answer) as { count: number; share: number; code: string },
+    );
+    expect(objects.length).toBeGreaterThan(10);
+    for (const { count, share, code } of objects) {
+      expect(Number.isSafeInteger(count)).toBe(true);
+      expect([share > 0, share <= 1]).toEqual([true, true]);
+      expect(code).toMatch(/^[A-Z]{2}-\d{3}$/);
+    }
+    const tools = [
+      {
+        name: 'go',
+        parameters: { properties: { to: { enum: ['left', 'right'] } }, required: ['to'] },
+        path: 'tools[0]',
+      },
+    ];
+    const calls = await answers({ type: 'tool_calls', tools, several: true }, 10);
+    expect(calls.length).toBeGreaterThan(5);
+    for (const call of calls)
+      expect(call.toString()).toMatch(
+        /^(<tool_call>\s*\{\s*"name"\s*:\s*"go"\s*,\s*"arguments"\s*:\s*\{\s*"to"[^<]*<\/tool_call>\n?)+$/,
+      );
+  });
+
   it('that does not come to an end is refused, and who is beside goes on in another process', async () => {
     const prompt = await backend.encode({ type: 'text', text: 'beside' });
     const sequence = textSequence(prompt, { sampling: SEEDED });

@@ -22,7 +22,8 @@ import {
 import { LlamaCallOverdue } from './llama-process.js';
 import { engineFailed, SlotSteps } from './slot-steps.js';
 import { Vocabulary } from './vocabulary.js';
-import { grammarTextOf, paramOf } from './grammar/grammar-text.js';
+import { demandShallow, rememberGrammar } from './grammar/compiled-grammars.js';
+import { paramOf } from './grammar/grammar-text.js';
 
 /** As the ledger counts (DESIGN "Continuous batching"). */
 const BLOCK_TOKENS = 32;
@@ -114,10 +115,11 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    const check = { text: grammarTextOf(grammar), param: paramOf(grammar) };
+    const check = { grammar, param: paramOf(grammar) };
+    demandShallow(grammar, check.param);
     const checked = this.#checking.then(() => this.#compiled(check));
     this.#checking = checked.catch(() => undefined);
-    await checked;
+    rememberGrammar(grammar, await checked);
   }
 
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
@@ -144,9 +146,9 @@ export class LlamaBackend implements TextBackend {
   }
 
   /** One that does not come to an end costs the process; who sent it is refused, and all others go on in another one. */
-  async #compiled(check: GrammarCheck): Promise<void> {
+  async #compiled(check: GrammarCheck): Promise<string> {
     try {
-      await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
+      return await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
     } catch (error) {
       if (!(error instanceof LlamaCallOverdue)) throw error;
       throw grammarRefused(check.param, `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`);

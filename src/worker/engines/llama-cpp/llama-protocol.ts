@@ -1,4 +1,4 @@
-import { type Prompt, type Sampling } from '../../generation/text-backend.port.js';
+import { type Grammar, type Prompt, type Sampling } from '../../generation/text-backend.port.js';
 
 /** What the child process loads, on its command line. */
 export interface ChildSettings {
@@ -114,8 +114,7 @@ export const NOT_DRAWN = -1;
 export const DRAW_FAILED = -2;
 
 export interface GrammarCheck {
-  /** GBNF */
-  readonly text: string;
+  readonly grammar: Grammar;
   /** The field that it came from. */
   readonly param: string;
 }
@@ -124,8 +123,8 @@ export interface GrammarCheck {
 export interface LlamaOperations {
   readonly step: { readonly request: StepFrame; readonly reply: StepReply };
   readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
-  /** Compiles a grammar, to refuse it early. */
-  readonly grammar: { readonly request: GrammarCheck; readonly reply: true };
+  /** Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the loop that answers health checks. */
+  readonly grammar: { readonly request: GrammarCheck; readonly reply: string };
   readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
 }
 

@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { grammarText } from './grammar/grammar-text.js';
 import { type ChildInfo, type ChildSettings, type GrammarCheck, type LlamaOperations } from './llama-protocol.js';
 import { type NativeModel, openContext, openModel } from './native/llama-library.js';
 import { PromptEncoder } from './native/prompt-encoder.js';
@@ -63,11 +65,13 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
 const revisionOf = (native: NativeModel, file: string, size: number): string =>
   `${basename(file)} (${native.getModelDescription()}, ${size} bytes)`;
 
-function checked({ text, param }: GrammarCheck, grammar: (text: string) => object): true {
+function checked({ grammar, param }: GrammarCheck, compile: (text: string) => object): string {
   try {
-    grammar(text);
-    return true;
+    const text = grammarText(grammar);
+    compile(text);
+    return text;
   } catch (error) {
+    if (error instanceof DomainError) throw new Refusal('invalid_value', error.message, error.param);
     const why = error instanceof Error ? error.message : String(error);
     throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
   }

@@ -1,5 +1,5 @@
 import { type Sampling } from '../../generation/text-backend.port.js';
-import { grammarTextOf } from './grammar/grammar-text.js';
+import { knownGrammarText } from './grammar/compiled-grammars.js';
 import { type WireSampling } from './llama-protocol.js';
 
 /** @throws DomainError invalid_value: a grammar that cannot be held. */
@@ -10,7 +10,7 @@ export function wireSampling({ logitBias, grammar, logprobs, ...numbers }: Sampl
       biasTokens: Uint32Array.from(logitBias.keys()),
       biasValues: Float32Array.from(logitBias.values()),
     }),
-    ...(grammar && { grammar: grammarTextOf(grammar) }),
+    ...(grammar && { grammar: knownGrammarText(grammar) }),
     ...(logprobs !== undefined && { logprobs }),
   };
 }

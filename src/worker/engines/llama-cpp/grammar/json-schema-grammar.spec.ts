@@ -34,7 +34,6 @@ describe('schemaGrammar', () => {
       { type: 'object' },
       '"{" space (string space ":" space value (space "," space string space ":" space value)*)? space "}"',
     ],
-    [{ type: ['string', 'null'], format: 'date-time' }, '("\\"" date-time "\\"" | null)'],
     [{}, 'value'],
   ])('of %j', (schema, text) => {
     expect(root(schema)).toBe(text);
@@ -46,13 +45,24 @@ describe('schemaGrammar', () => {
   });
 
   it.each([
-    [{ type: 'number', minimum: 1 }, 'schema.minimum'],
-    [{ type: 'string', pattern: 'x' }, 'schema.pattern'],
+    [{ type: 'number', minimum: 'a' }, 'schema.minimum'],
+    [{ type: 'integer', minimum: 5, maximum: 4 }, 'schema.maximum'],
+    [{ type: 'integer', multipleOf: 7 }, 'schema.multipleOf'],
+    [{ type: 'string', pattern: '(a)\\1' }, 'schema.pattern'],
+    [{ type: 'string', pattern: '^(a|b)*a(a|b){20}$' }, 'schema.pattern'],
+    [{ type: 'string', pattern: '^a$', minLength: 2 }, 'there is no text that meets all'],
+    [{ type: 'string', format: 'email', pattern: '^[a-z]+$' }, 'there is no text that meets all'],
+    [{ type: 'array', items: { type: 'string' }, uniqueItems: true }, 'schema.uniqueItems'],
+    [{ type: 'object', patternProperties: {} }, 'schema.patternProperties'],
+    [{ not: {} }, 'schema.not'],
+    [{ type: 'string', minimun: 3 }, 'schema.minimun'],
+    [{ allOf: [{ type: 'string' }, { type: 'integer' }] }, 'have no value in common'],
+    [{ $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, {}] } } }, 'lead from one to the next'],
     [{ type: 'thing' }, 'schema.type'],
     [{ $ref: 'https://example.com' }, 'schema.$ref'],
     [{ $ref: '#/nowhere' }, 'leads nowhere'],
-    [{ type: 'object', properties: { a: { type: 'string', format: 'email' } } }, 'schema.properties.a.format'],
-    [{ type: 'object', properties: {}, required: ['a'] }, '"a" is no property'],
+    [{ type: 'object', properties: { a: { type: 'string', format: 'regex' } } }, 'schema.properties.a.format'],
+    [{ type: 'object', properties: {}, required: ['a'], additionalProperties: false }, '"a" is no property'],
     [{ $ref: '#/__proto__' }, 'leads nowhere'],
     [{ type: 'object', properties: { a: { type: [] } } }, '`schema.properties.a.type`: must be a list of at least one'],
     [{ type: 'string', minLength: 5, maxLength: 2 }, '`schema.maxLength`: is 2, less than `minLength`, which is 5'],
@@ -67,6 +77,49 @@ describe('schemaGrammar', () => {
     expect(() => schemaGrammar(schema, 'schema')).toThrow(
       expect.objectContaining({ code: 'invalid_value', message: expect.stringContaining(place) }),
     );
+  });
+});
+
+describe('a schema that multiplies', () => {
+  const nested = (depth: number): object =>
+    depth === 0
+      ? { type: 'null' }
+      : { type: ['object', 'object', 'object', 'object'], properties: { a: nested(depth - 1) } };
+
+  it('by `type: ["object" ×4]` nested 150 deep is written once per level', () => {
+    expect(schemaGrammar(nested(150), 'schema').split('\n').length).toBeLessThan(200);
+  });
+
+  it('by depth is refused, naming path and bound', () => {
+    expect(() => schemaGrammar(nested(300), 'schema')).toThrow(/^`schema\.properties\.a.*at most 200 deep/);
+  });
+
+  it.each(['allOf', 'anyOf'])('by references of references in %s is written once, or refused', keyword => {
+    const link = (at: number): object => ({ $ref: `#/$defs/d${at + 1}` });
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`d${at}`, { [keyword]: [link(at), link(at)], minimum: at }]),
+    );
+    const write = (): string =>
+      schemaGrammar({ $ref: '#/$defs/d0', $defs: { ...$defs, d40: { type: 'integer' } } }, 'schema');
+    if (keyword === 'allOf') expect(write().length).toBeLessThan(2000);
+    else expect(write).toThrow(/more than (10000 schemas|500000 characters)/);
+  });
+
+  it('by size is refused while it is written', () => {
+    const schema = { enum: Array.from({ length: 1000 }, () => 'x'.repeat(2000)) };
+    expect(() => schemaGrammar(schema, 'schema')).toThrow('it comes to more than 500000 characters of grammar');
+  });
+});
+
+describe('keywords', () => {
+  it('change nothing where they are annotations, or about other types', () => {
+    const notes = { title: 'a', deprecated: true, readOnly: true, 'x-order': 3, discriminator: { propertyName: 'a' } };
+    expect(root({ type: 'boolean', ...notes, minimum: 3, pattern: 'x', uniqueItems: true })).toBe('boolean');
+  });
+
+  it('of numbers are digits: the bounds that zod writes for every integer', () => {
+    const safe = { minimum: -9007199254740991, maximum: 9007199254740991 };
+    expect(root({ type: 'integer', ...safe }).length).toBeLessThan(2000);
   });
 });
 

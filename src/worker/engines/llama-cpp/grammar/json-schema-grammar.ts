@@ -1,225 +1,255 @@
-import { either, grammarText, KNOWN_FORMATS, literal } from './json-rules.js';
-import { repeated } from './repetition.js';
-import {
-  boundsOf,
-  isObject,
-  listOf,
-  namesAt,
-  objectAt,
-  refused,
-  type Schema,
-  schemaOf,
-  shown,
-} from './schema-fields.js';
+import { arrayExpression } from './array-rules.js';
+import { GrammarRules } from './grammar-rules.js';
+import { either, literal } from './json-rules.js';
+import { numberAllows, numberExpression } from './number-rules.js';
+import { objectExpression } from './object-rules.js';
+import { isObject, listOf, refused, type Schema, schemaOf, shown } from './schema-fields.js';
+import { concerns, isAnnotation, type JsonType, keywordOf } from './schema-keywords.js';
+import { allMerged, mergedSchemas } from './schema-merge.js';
+import { type SchemaWriter } from './schema-writer.js';
+import { stringDemands } from './string-demands.js';
+import { StringRules } from './string-rules.js';
 
-/** What describes and does not restrict; every other keyword acts or is refused. */
-const NOTES = new Set([
-  'title',
-  'description',
-  'default',
-  'examples',
-  '$schema',
-  '$id',
-  '$defs',
-  'definitions',
-  'strict',
-]);
-
-/** Schemas in schemas: deeper ones would overflow a stack here or in llama.cpp. */
-const DEEPEST = 500;
-
-const COMMA = 'space "," space';
+const DEEPEST_REFERENCE = 100;
 
 /**
- * A JSON schema as GBNF: every whole answer that the grammar lets through is valid under the schema (`oneOf` is read as `anyOf`).
- * Properties come in the order of the schema.
- * @param path of the schema in the request, for messages
- * @throws DomainError invalid_value at a keyword that could not be honoured
+ * A JSON schema as GBNF: every whole answer that the grammar lets through is valid under the schema (`schema-keywords` tells how
+ * far each keyword is held). @param path of the schema in the request, for messages
+ * @throws DomainError invalid_value at a keyword that could not be honoured, or beyond a bound
  */
 export function schemaGrammar(schema: object, path: string): string {
-  return new SchemaRules(schema as Schema, path).text();
+  const rules = new GrammarRules(path);
+  rules.set('root', schemaExpression(schema, path, rules));
+  return rules.text();
 }
 
-class SchemaRules {
-  readonly #rules = new Map<string, string>();
+/** As `schemaGrammar`, among other rules. */
+export const schemaExpression = (schema: object, path: string, rules: GrammarRules): string =>
+  new SchemaGrammar(schema as Schema, path, rules).expression();
+
+class SchemaGrammar implements SchemaWriter {
+  readonly strings: StringRules;
   readonly #references = new Map<string, string>();
-  #depth = 0;
+  readonly #known = new Map<object, string>();
+  readonly #resolved = new Map<object, Schema>();
+  #following = 0;
 
   constructor(
     private readonly root: Schema,
     private readonly path: string,
-  ) {}
+    readonly rules: GrammarRules,
+  ) {
+    this.strings = new StringRules(this.rules);
+  }
 
-  text(): string {
-    this.#rules.set('root', '');
-    this.#rules.set('root', this.#expression(this.root, this.path));
-    return grammarText(this.#rules);
+  expression(): string {
+    return this.#expression(this.root, this.path);
+  }
+
+  rule(schema: unknown, path: string): string {
+    const known = isObject(schema) ? this.#known.get(schema) : undefined;
+    if (known !== undefined) return known;
+    const name = this.rules.add();
+    if (isObject(schema)) this.#known.set(schema, name);
+    this.rules.set(name, this.#expression(schema, path));
+    return name;
+  }
+
+  resolved(given: unknown, path: string): Schema {
+    if (given === true) return {};
+    const known = isObject(given) ? this.#resolved.get(given) : undefined;
+    if (known) return known;
+    if (this.#following >= DEEPEST_REFERENCE)
+      throw refused(path, `more than ${DEEPEST_REFERENCE} references or \`allOf\` lead from one to the next`);
+    this.rules.count(path);
+    this.#following += 1;
+    const schema = this.#merged(schemaOf(given, path), path);
+    this.#following -= 1;
+    this.#resolved.set(given as object, schema);
+    return schema;
+  }
+
+  #merged(given: Schema, path: string): Schema {
+    const { $ref: reference, ...rest } = given;
+    let schema = given;
+    if (reference !== undefined) {
+      const [target, place] = this.#targetOf(reference, path);
+      const followed = this.resolved(target, place);
+      schema = Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
+    }
+    if (schema.allOf === undefined) return schema;
+    return allMerged(schema, path, (member, at) => this.resolved(member, at));
+  }
+
+  valuesOf(schema: Schema, path: string): readonly unknown[] | undefined {
+    const { const: constant, enum: choices, type } = schema;
+    if (choices === undefined && constant === undefined)
+      return type === 'boolean' ? [true, false] : type === 'null' ? [null] : undefined;
+    const listed = choices === undefined ? [constant] : listOf(choices, `${path}.enum`);
+    const wanted = constant === undefined ? undefined : JSON.stringify(constant);
+    return listed
+      .filter(value => wanted === undefined || JSON.stringify(value) === wanted)
+      .filter(value => this.#allows(schema, value, path));
   }
 
   #expression(schema: unknown, path: string): string {
     if (schema === true) return 'value';
-    if (this.#depth >= DEEPEST) throw refused(path, `schemas in schemas are at most ${DEEPEST} deep`);
-    this.#depth += 1;
-    const expression = this.#expressionOf(schemaOf(schema, path), path);
-    this.#depth -= 1;
-    return expression;
+    return this.rules.inside(path, () => this.#expressionOf(schemaOf(schema, path), path));
   }
 
-  #expressionOf(given: Schema, path: string): string {
-    const { $ref: reference, anyOf, oneOf, const: constant, enum: choices, type } = given;
-    if (reference !== undefined) return this.#only(given, path, ['$ref'], () => this.#reference(reference, path));
-    if (constant !== undefined) return this.#only(given, path, ['const', 'type'], () => literal(constant));
-    if (choices !== undefined)
-      return this.#only(given, path, ['enum', 'type'], () => either(listOf(choices, `${path}.enum`).map(literal)));
-    for (const [name, options] of Object.entries({ anyOf, oneOf }))
-      if (options !== undefined) return this.#only(given, path, [name], () => this.#either(options, `${path}.${name}`));
-    if (Array.isArray(type))
-      return either(listOf(type, `${path}.type`).map(one => this.#typed(without(given, one), one, path)));
-    return this.#typed(given, type, path);
+  #expressionOf(schema: Schema, path: string): string {
+    const { $ref: reference, allOf, nullable, anyOf, oneOf } = schema;
+    if (reference !== undefined && isAlone(schema, '$ref')) return this.#reference(reference, path);
+    if (Array.isArray(allOf) && allOf.length === 1 && isAlone(schema, 'allOf'))
+      return this.#expression(allOf[0], `${path}.allOf[0]`);
+    if (reference !== undefined || allOf !== undefined) return this.#expression(this.resolved(schema, path), path);
+    demandKnown(schema, path);
+    if (nullable === true) return either([this.#expression({ ...schema, nullable: false }, path), 'null']);
+    if (anyOf !== undefined) return this.#either(schema, 'anyOf', path);
+    if (oneOf !== undefined) return this.#either(schema, 'oneOf', path);
+    return this.#valueOrTyped(schema, path);
   }
 
-  #either(options: unknown, path: string): string {
-    return either(listOf(options, path).map((option, index) => this.#expression(option, `${path}[${index}]`)));
+  #valueOrTyped(schema: Schema, path: string): string {
+    if (schema.enum !== undefined || schema.const !== undefined) {
+      const values = this.valuesOf(schema, path) ?? [];
+      if (values.length > 0) return schema.enum === undefined ? literal(values[0]) : either(values.map(literal));
+      throw refused(`${path}.${schema.enum === undefined ? 'const' : 'enum'}`, 'no value meets the keywords beside it');
+    }
+    const types = typesOf(schema, path);
+    if (types.length === 0) return 'value';
+    const written = [...new Set(types)].map(type => this.#typed(schema, type, path));
+    return Array.isArray(schema.type) || written.length > 1 ? either(written) : written[0]!;
   }
 
-  #typed(schema: Schema, type: unknown, path: string): string {
+  /** What stands beside the options holds for each of them. */
+  #either(schema: Schema, keyword: 'anyOf' | 'oneOf', path: string): string {
+    const { [keyword]: options, ...rest } = schema;
+    if (rest.oneOf !== undefined) throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
+    const isPlain = isAlone(schema, keyword);
+    return either(
+      listOf(options, `${path}.${keyword}`).map((option, index) => {
+        const at = `${path}.${keyword}[${index}]`;
+        return this.#expression(isPlain ? option : mergedSchemas(rest, this.resolved(option, at), at), at);
+      }),
+    );
+  }
+
+  #typed(schema: Schema, type: JsonType, path: string): string {
+    for (const keyword of Object.keys(schema))
+      if (keywordOf(keyword).treatment === 'refused' && concerns(keyword, type))
+        throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
     switch (type) {
       case 'object':
-        return this.#object(schema, path);
+        return objectExpression(schema, path, this);
       case 'array':
-        return this.#array(schema, path);
+        return arrayExpression(schema, path, this);
       case 'string':
-        if (schema.format !== undefined)
-          return this.#only(schema, path, ['type', 'format'], () => format(schema, path));
-        return this.#only(schema, path, ['type', 'minLength', 'maxLength'], () => this.#string(schema, path));
+        return this.strings.expression(stringDemands(schema, path));
       case 'number':
       case 'integer':
+        return numberExpression(withFormat(schema, path), type, path);
       case 'boolean':
       case 'null':
-        return this.#only(schema, path, ['type'], () => type);
-      case undefined:
-        return schema.properties === undefined
-          ? this.#only(schema, path, [], () => 'value')
-          : this.#object(schema, path);
-      default:
-        throw refused(`${path}.type`, `${shown(type)} is no type`);
+        return type;
     }
   }
 
-  #string(schema: Schema, path: string): string {
-    const bounds = boundsOf(schema, ['minLength', 'maxLength'], path);
-    if (bounds.least === 0 && bounds.most === Infinity) return 'string';
-    return `"\\"" ${repeated('char', bounds, this.#newRule)} "\\""`;
-  }
-
-  #object(schema: Schema, path: string): string {
-    const known = ['type', 'properties', 'required', 'additionalProperties'];
-    return this.#only(schema, path, known, () => {
-      const properties = objectAt(schema, 'properties', path);
-      const required = new Set(namesAt(schema, 'required', path));
-      for (const name of required)
-        if (!Object.hasOwn(properties, name)) throw refused(`${path}.required`, `${shown(name)} is no property`);
-      const members = Object.entries(properties).map(([name, value]) => ({
-        text: `${literal(name)} space ":" space ${this.#rule(value, `${path}.properties.${name}`)}`,
-        isRequired: required.has(name),
-      }));
-      const inside = members.length > 0 ? this.#members(members) : this.#additional(schema.additionalProperties, path);
-      return `"{" space ${inside} space "}"`;
-    });
-  }
-
-  /** In order, with commas between those that are there. What follows one that may be left out is written down once. */
-  #members(members: readonly Member[]): string {
-    let [some, isDemanded] = ['', false];
-    for (const { text, isRequired } of members.toReversed()) {
-      const more = isDemanded ? ` ${COMMA} ${some}` : ` (${COMMA} ${some})?`;
-      const here = some === '' ? text : `${text}${more}`;
-      some = isRequired || some === '' ? here : this.#newRule(`${here} | ${some}`);
-      isDemanded ||= isRequired;
-    }
-    return isDemanded ? some : `(${some})?`;
-  }
-
-  /** Only where no properties are named: a grammar cannot tell other keys from those, and leaving others out is always valid. */
-  #additional(schema: unknown, path: string): string {
-    if (schema === false) return '';
-    const value = schema === undefined ? 'value' : this.#rule(schema, `${path}.additionalProperties`);
-    const member = `string space ":" space ${value}`;
-    return `(${member} (${COMMA} ${member})*)?`;
-  }
-
-  #array(schema: Schema, path: string): string {
-    return this.#only(schema, path, ['type', 'items', 'minItems', 'maxItems'], () => {
-      const item = this.#rule(schema.items === undefined ? true : schema.items, `${path}.items`);
-      const { least, most } = boundsOf(schema, ['minItems', 'maxItems'], path);
-      if (most === 0) return '"[" space "]"';
-      const more = repeated(`(${COMMA} ${item})`, { least: Math.max(0, least - 1), most: most - 1 }, this.#newRule);
-      const list = `${item} ${more}`;
-      return `"[" space ${least === 0 ? `${this.#newRule(list)}?` : list} space "]"`;
-    });
+  #allows(schema: Schema, value: unknown, path: string): boolean {
+    const types = schema.type === undefined ? undefined : typesOf(schema, path);
+    const own = typeOf(value);
+    if (types && !types.includes(own) && !(own === 'integer' && types.includes('number'))) return false;
+    if (typeof value === 'number') return numberAllows(withFormat(schema, path), value, path);
+    if (typeof value === 'string') return this.strings.allows(value, stringDemands(schema, path));
+    const unchecked = Object.keys(schema).find(name => keywordOf(name).of !== undefined && concerns(name, own));
+    if (unchecked === undefined) return true;
+    throw refused(`${path}.${unchecked}`, `cannot be held beside a list of values with ${shown(value)}`);
   }
 
   #reference(reference: unknown, path: string): string {
+    const known = typeof reference === 'string' ? this.#references.get(reference) : undefined;
+    if (known !== undefined) return known;
+    const [target, place] = this.#targetOf(reference, path);
+    const name = this.rules.add();
+    this.#references.set(String(reference), name);
+    this.rules.set(name, this.#expression(target, place));
+    return name;
+  }
+
+  #targetOf(reference: unknown, path: string): readonly [target: unknown, path: string] {
     if (typeof reference !== 'string' || !reference.startsWith('#'))
       throw refused(`${path}.$ref`, `only references into the schema itself are followed; got ${shown(reference)}`);
-    const known = this.#references.get(reference);
-    if (known !== undefined) return known;
-    const name = this.#newRule('');
-    this.#references.set(reference, name);
     let [target, place]: [unknown, string] = [this.root, this.path];
     for (const part of partsOf(reference)) {
-      target = isObject(target) && Object.hasOwn(target, part) ? target[part] : undefined;
+      const isThere = (isObject(target) || Array.isArray(target)) && Object.hasOwn(target, part);
+      target = isThere ? (target as Schema)[part] : undefined;
       place = `${place}.${part}`;
     }
     if (target === undefined) throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
-    this.#rules.set(name, this.#expression(target, place));
-    return name;
-  }
-
-  /** Of its own, so that what stands there once does not grow with every place it is used. */
-  #rule(schema: unknown, path: string): string {
-    const name = this.#newRule('');
-    this.#rules.set(name, this.#expression(schema, path));
-    return name;
-  }
-
-  readonly #newRule = (body: string): string => {
-    const name = `r${this.#rules.size}`;
-    this.#rules.set(name, body);
-    return name;
-  };
-
-  #only(schema: Schema, path: string, keywords: readonly string[], rule: () => string): string {
-    for (const keyword of Object.keys(schema))
-      if (!keywords.includes(keyword) && !NOTES.has(keyword))
-        throw refused(`${path}.${keyword}`, 'this keyword cannot be held here');
-    return rule();
+    return [target, place];
   }
 }
 
-function format({ format: name }: Schema, path: string): string {
-  if (KNOWN_FORMATS.includes(name)) return `"\\"" ${String(name)} "\\""`;
-  throw refused(`${path}.format`, `cannot be held; those that can are ${KNOWN_FORMATS.join(', ')}; got ${shown(name)}`);
+/** Beside it stand only annotations, and definitions that are not used here. */
+function isAlone(schema: Schema, keyword: string): boolean {
+  const silent = (name: string): boolean =>
+    isAnnotation(name) || name === '$defs' || name === 'definitions' || (name === 'nullable' && schema[name] !== true);
+  return Object.keys(schema).every(name => name === keyword || silent(name));
 }
 
-interface Member {
-  readonly text: string;
-  readonly isRequired: boolean;
+function demandKnown(schema: Schema, path: string): void {
+  for (const keyword of Object.keys(schema)) {
+    const { treatment, of } = keywordOf(keyword);
+    if (treatment === 'refused' && of === undefined) throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
+  }
+}
+
+const TYPES: readonly JsonType[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+
+/** Those that are named; without, those that some keyword is about. Empty: any value. */
+function typesOf(schema: Schema, path: string): readonly JsonType[] {
+  const { type } = schema;
+  if (type === undefined) {
+    const about = Object.keys(schema).flatMap(name =>
+      isAnnotation(name) ? [] : (keywordOf(name).of ?? []).slice(0, 1),
+    );
+    return about.length === 0 && typeof schema.format === 'string' ? ['string'] : [...new Set(about)];
+  }
+  const named = Array.isArray(type) ? listOf(type, `${path}.type`) : [type];
+  return named.map(one => {
+    const known = TYPES.find(each => each === one);
+    if (known === undefined) throw refused(`${path}.type`, `${shown(one)} is no type`);
+    return known;
+  });
+}
+
+function typeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'object';
+}
+
+const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set(['int64', 'float', 'double', 'decimal']);
+
+/** Of a number. */
+function withFormat(schema: Schema, path: string): Schema {
+  const { format } = schema;
+  if (format === undefined || DESCRIBING_NUMBERS.has(format)) return schema;
+  if (format === 'int32') return mergedSchemas(schema, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }, path);
+  throw refused(`${path}.format`, `cannot be held for a number; got ${shown(format)}`);
 }
 
 /** Steps of a JSON pointer. */
 function partsOf(reference: string): readonly string[] {
   const parts = reference.slice(1).split('/');
-  return parts.filter(part => part !== '').map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parts.filter(part => part !== '').map(part => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Keywords of other types than `type` do not concern it. */
-function without(schema: Schema, type: unknown): Schema {
-  const own: Readonly<Record<string, readonly string[]>> = {
-    object: ['properties', 'required', 'additionalProperties'],
-    array: ['items', 'minItems', 'maxItems'],
-    string: ['minLength', 'maxLength', 'format'],
-  };
-  const foreign = Object.entries(own).flatMap(([name, keywords]) => (name === type ? [] : keywords));
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !foreign.includes(keyword)));
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
