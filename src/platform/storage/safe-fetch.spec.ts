@@ -123,6 +123,18 @@ describe('a download', () => {
     expect(await failure(get('/cut'))).toMatchObject({ code: 'file_url_unreachable' });
   });
 
+  it('without a length that is reset is unreachable, not a short file', async () => {
+    routes.set('/reset', (_, { socket }) => {
+      socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF', () => socket.resetAndDestroy());
+    });
+    expect(await failure(get('/reset'))).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
+  });
+
+  it('without a length that its server ends is whole', async () => {
+    routes.set('/end', (_, { socket }) => socket?.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF'));
+    expect((await get('/end')).toString()).toBe('RIFF');
+  });
+
   it('over https goes to the checked address too, and trusts no server without a certificate', async () => {
     const connected = once(server, 'connection');
     expect(await failure(get(`https://audio.test:${port}/`))).toMatchObject({ code: 'file_url_unreachable' });
@@ -250,7 +262,27 @@ describe('the time limit', () => {
   });
 });
 
+describe('the time limit of a body without a length', () => {
+  it('is an error, not the end of a short file', async () => {
+    routes.set('/drip', (_, { socket }) => {
+      socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF');
+    });
+    const error = await failure(get('/drip', { timeoutMs: 200 }));
+    expect(error).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
+    expect(error.message).toContain('it took longer than 200 ms');
+  });
+});
+
 describe('an abort', () => {
+  it('while a body without a length comes gives its own reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('cancelled by its caller');
+    routes.set('/drip', (_, { socket }) => {
+      socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF', () => controller.abort(reason));
+    });
+    await expect(get('/drip', {}, controller.signal)).rejects.toBe(reason);
+  });
+
   it('closes the connection while the body comes, and gives its own reason', async () => {
     const controller = new AbortController();
     const reason = new Error('cancelled by its caller');

@@ -60,6 +60,7 @@ export class SafeFetch {
     const stop = AbortSignal.any([signal, timeout]);
     try {
       yield* this.#body(await this.#follow(new URL(url), stop));
+      stop.throwIfAborted();
     } catch (error) {
       signal.throwIfAborted();
       if (timeout.aborted) throw unreachable(`it took longer than ${this.rules.timeoutMs} ms`, error);
@@ -91,8 +92,12 @@ export class SafeFetch {
         url.protocol === 'https:'
           ? https.get(url, { ...options, agent: this.#secure })
           : http.get(url, { ...options, agent: this.#plain });
-      request.on('response', resolve);
       request.on('error', reject);
+      request.on('response', answer => {
+        // A body without a length ends with its connection, also one that was reset or cut by us: the reader has to hear of it.
+        request.on('error', error => answer.destroy(error));
+        resolve(answer);
+      });
     });
   }
 

@@ -111,4 +111,41 @@ describe('decodeAudio', () => {
     expect(await decoding).toMatchObject({ code: 'request_cancelled', message: 'gone' });
     expect(openFiles().filter(path => path.includes('switchyard-audio-'))).toEqual([]);
   });
+
+  describe('of a file whose header lies', () => {
+    /** Samples of 8 bits at `rate`, said to be played at four thousand million bytes a second. */
+    const lying = (rate: number, bytes: number): Buffer => {
+      const file = Buffer.concat([streamedWavHeader(rate), Buffer.alloc(bytes, 0x55)]);
+      file.writeUInt32LE(4_000_000_000, 28);
+      file.writeUInt16LE(1, 32);
+      file.writeUInt16LE(8, 34);
+      return file;
+    };
+
+    it('ends before ffmpeg holds more than its share: 14 kB at 1 Hz are refused', async () => {
+      const code = expect.stringMatching(/^(invalid_audio|audio_too_short)$/);
+      expect(await failure(lying(1, 14_000))).toMatchObject({ code, param: 'file' });
+    });
+
+    it('ends at the first sample that a file of its size cannot hold', async () => {
+      // 14,000 bytes at 10 Hz would be 1400 s; 760 s are what 20 bytes a second allow.
+      const error = (await failure(lying(10, 14_000))) as DomainError;
+      expect(error).toMatchObject({ code: 'invalid_audio', message: expect.stringContaining('longer than 762 s') });
+    });
+
+    it('decodes an hour of silence in flac, some 30 bytes a second', async () => {
+      const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono:d=3600'];
+      const path = join(folder, 'silence.flac');
+      execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...silence, '-frame_size', '4096', path]);
+      const file = readFileSync(path);
+      expect(file.length).toBeLessThan(3600 * 60);
+      expect((await decodeAudio(file, never)).durationS).toBe(3600);
+    });
+
+    it('ends at the seconds that the caller has a use for', async () => {
+      expect(await failure(made('l.wav'))).toBeUndefined();
+      const tooLong = decodeAudio(made('l.flac'), never, 0.5);
+      await expect(tooLong).rejects.toMatchObject({ code: 'invalid_audio' });
+    });
+  });
 });

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { decodedStream, MAX_AUDIO_S, tooLong, tooShort } from './decoded-stream.js';
+import { decodedStream, longestOf, MAX_AUDIO_S, tooLong, tooShort } from './decoded-stream.js';
 import { RECOGNISER_RATE, samplesOf } from './pcm.js';
 import { openUpload } from './upload-file.js';
 import { canonicalWavData } from './wav.js';
@@ -13,23 +13,30 @@ export interface DecodedAudio {
 /**
  * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for engines that need all of it at once.
  *
+ * @param mostS what the caller has a use for; the size of the file may allow less
  * @throws DomainError `empty_file`, and as `decodedStream` does.
  */
-export async function decodeAudio(file: Buffer, signal: AbortSignal): Promise<DecodedAudio> {
+export async function decodeAudio(
+  file: Buffer,
+  signal: AbortSignal,
+  mostS: number = MAX_AUDIO_S,
+): Promise<DecodedAudio> {
   if (file.length === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
   const data = canonicalWavData(file);
-  const samples = data ? samplesOf(data) : await decodeWithFfmpeg(file, signal);
+  const samples = data
+    ? samplesOf(data)
+    : await decodeWithFfmpeg(file, signal, Math.min(mostS, longestOf(file.length)));
   if (samples.length === 0) throw tooShort();
   const durationS = samples.length / RECOGNISER_RATE;
-  if (durationS > MAX_AUDIO_S) throw tooLong();
+  if (durationS > mostS) throw tooLong(mostS);
   return { samples, durationS };
 }
 
-async function decodeWithFfmpeg(file: Buffer, signal: AbortSignal): Promise<Int16Array> {
+async function decodeWithFfmpeg(file: Buffer, signal: AbortSignal, longestS: number): Promise<Int16Array> {
   const upload = await openUpload(file);
   try {
     const pieces: Int16Array[] = [];
-    for await (const piece of decodedStream(upload, signal)) pieces.push(piece);
+    for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
     return joined(pieces);
   } finally {
     await upload.close();

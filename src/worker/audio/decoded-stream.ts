@@ -8,35 +8,48 @@ import { RECOGNISER_RATE, samplesOf } from './pcm.js';
 /** Longest audio of one file. 25 MB of the thinnest opus hold about this much. */
 export const MAX_AUDIO_S = 4 * 3600;
 
+/** Silence in flac, the thinnest of all, has 27 bytes a second; a header that makes more of a file than this is lying. */
+const LEAST_BYTES_PER_S = 20;
+/** A short file is mostly headers. */
+const SLACK_S = 60;
+
+/** Seconds that a file of so many bytes may hold, whatever it says of itself. */
+export const longestOf = (bytes: number): number => Math.min(MAX_AUDIO_S, SLACK_S + bytes / LEAST_BYTES_PER_S);
+
 /** Containers that may be opened. A play list would make ffmpeg read other files of this machine. */
 const CONTAINERS =
   'wav,w64,aiff,au,caf,mp3,aac,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,asf,amr,mpeg,mpegts,ac3,avi';
 
 const UPLOAD = '/dev/fd/3';
 
-const DECODE_ARGS = [
+const decodeArgs = (longestS: number): readonly string[] => [
   ...['-threads', '1', '-protocol_whitelist', 'file', '-format_whitelist', CONTAINERS, '-i', UPLOAD],
   ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(RECOGNISER_RATE)],
-  ...['-t', String(MAX_AUDIO_S + 1), '-f', 's16le', 'pipe:1'],
+  ...['-t', String(longestS + 1), '-f', 's16le', 'pipe:1'],
 ];
 
 /**
  * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits in its pipe meanwhile. Leaving early ends
  * ffmpeg.
  *
- * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's reason in one line, or above 4 hours),
+ * @param longestS at the first sample beyond, ffmpeg is ended
+ * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's reason in one line, or above `longestS`),
  *   `engine_failed` (no ffmpeg), or the abort's own error, by then with ffmpeg gone.
  */
-export async function* decodedStream(file: FileHandle, signal: AbortSignal): AsyncGenerator<Int16Array> {
+export async function* decodedStream(
+  file: FileHandle,
+  signal: AbortSignal,
+  longestS: number,
+): AsyncGenerator<Int16Array> {
   const left = new AbortController();
   const stdio = ['ignore', 'pipe', 'pipe', file.fd] as const;
-  const { child, ended } = startFfmpeg(DECODE_ARGS, [...stdio], AbortSignal.any([signal, left.signal]));
+  const { child, ended } = startFfmpeg(decodeArgs(longestS), [...stdio], AbortSignal.any([signal, left.signal]));
   const complaint = boundedText(child.stderr!);
   let samples = 0;
   try {
     for await (const piece of wholeSamples(child.stdout!)) {
       samples += piece.length;
-      if (samples > MAX_AUDIO_S * RECOGNISER_RATE) throw tooLong();
+      if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
       yield piece;
     }
   } finally {
@@ -48,8 +61,13 @@ export async function* decodedStream(file: FileHandle, signal: AbortSignal): Asy
   assertDecoded(await ended, samples, complaint());
 }
 
-export const tooLong = (): DomainError =>
-  rejected('invalid_audio', `The audio is longer than ${MAX_AUDIO_S / 3600} hours.`);
+export const tooLong = (longestS: number): DomainError =>
+  longestS >= MAX_AUDIO_S
+    ? rejected('invalid_audio', `The audio is longer than ${MAX_AUDIO_S / 3600} hours.`)
+    : rejected(
+        'invalid_audio',
+        `The audio is longer than ${Math.floor(longestS)} s, the most that a file of this size can hold.`,
+      );
 
 export const tooShort = (): DomainError => rejected('audio_too_short', 'The audio holds no samples.');
 

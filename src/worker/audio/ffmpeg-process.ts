@@ -9,12 +9,23 @@ const MISSING =
   'ffmpeg is not installed where this worker runs: apt-get install -y --no-install-recommends ffmpeg (needed for all audio but 16 kHz mono WAV in, and WAV and PCM out)';
 
 /**
+ * Data that one ffmpeg may hold: ten times what decoding usually takes. A file's header decides how much it wants, such as 0.8 GB
+ * for a sample rate of 1 Hz; beyond the limit the file cannot be decoded.
+ */
+const DATA_LIMIT_KIB = 524_288;
+/** Limits are set by the shell, which ffmpeg then replaces. Where there is no such limit it runs without. */
+const BOUNDED = ['/bin/sh', '-c', `ulimit -d ${DATA_LIMIT_KIB} 2>/dev/null; exec ffmpeg "$@"`, 'ffmpeg'] as const;
+/** The shell's exit code for a program that there is not. */
+const NOT_FOUND = 127;
+
+/**
  * Starts ffmpeg in the group of this process; killed when `signal` aborts. Never rejects: `ended` tells how it went.
  *
  * One process per item: 48 ms of the usual 64 is its start (ENGINES "ffmpeg"), paid in parallel and off the event loop.
  */
 export function startFfmpeg(args: readonly string[], stdio: StdioOptions, signal: AbortSignal): FfmpegProcess {
-  const child = spawn('ffmpeg', [...QUIET, ...args], { stdio });
+  const [shell, ...command] = BOUNDED;
+  const child = spawn(shell, [...command, ...QUIET, ...args], { stdio });
   const kill = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
@@ -36,6 +47,7 @@ async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
   try {
     // 'close' and not 'exit': stdout may still hold samples when the process is gone.
     const [exitCode] = (await once(child, 'close')) as [number | null];
+    if (exitCode === NOT_FOUND) return { started: false, error: new DomainError('engine_failed', MISSING) };
     return { started: true, exitCode };
   } catch (error) {
     return { started: false, error: startFailure(error as NodeJS.ErrnoException) };
@@ -43,6 +55,5 @@ async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
 }
 
 function startFailure(error: NodeJS.ErrnoException): DomainError {
-  const message = error.code === 'ENOENT' ? MISSING : `ffmpeg could not be started: ${error.message}`;
-  return new DomainError('engine_failed', message, { cause: error });
+  return new DomainError('engine_failed', `ffmpeg could not be started: ${error.message}`, { cause: error });
 }

@@ -6,6 +6,8 @@ import { decodeAudio } from './decode.js';
 const PARAM = 'known_speaker_references';
 const SHORTEST_S = 2;
 const LONGEST_S = 10;
+/** Decoded at most: the exact length of what is a little too long helps its sender. */
+const DECODED_S = 30;
 /** Encoders pad to whole frames: ten seconds of speech are 10.03 s of mp3. */
 const SLACK_S = 0.1;
 
@@ -17,7 +19,7 @@ const SLACK_S = 0.1;
 export async function knownVoices(speakers: readonly KnownSpeaker[], signal: AbortSignal): Promise<KnownVoice[]> {
   const voices: KnownVoice[] = [];
   for (const [index, { name, reference }] of speakers.entries()) {
-    const { samples, durationS } = await decodeAudio(reference, signal).catch((error: unknown) => {
+    const { samples, durationS } = await decodeAudio(reference, signal, DECODED_S).catch((error: unknown) => {
       throw aboutReference(error, index);
     });
     if (durationS < SHORTEST_S - SLACK_S || durationS > LONGEST_S + SLACK_S) {

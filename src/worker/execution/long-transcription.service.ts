@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type TranscribeCall, type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { decodedStream } from '../audio/decoded-stream.js';
+import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decoded-stream.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { type CutRules, cutIntoWindows } from '../audio/window-cutter.js';
 import { type SpeechRecognizer } from '../engines/engine.js';
@@ -36,10 +36,13 @@ export class LongTranscriptionService {
   ): Promise<TranscriptAnswer> {
     if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     if (this.#wantsWhole(call, file)) {
-      return this.files.transcribe({ ...call, audio: await file.bytes() }, signal, sink);
+      return this.files.transcribe({ ...call, audio: await file.bytes() }, signal, { sink, mostS: MAX_AUDIO_S });
     }
     const { lane, engine } = this;
-    const windows = cutIntoWindows(decodedStream(file.handle, signal), this.#rules(call.chunking));
+    const windows = cutIntoWindows(
+      decodedStream(file.handle, signal, longestOf(file.size)),
+      this.#rules(call.chunking),
+    );
     return new LongRun({ lane, engine, call, sink }).run(windows, signal);
   }
 

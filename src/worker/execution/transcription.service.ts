@@ -15,6 +15,24 @@ export interface TranscriptAnswer {
   readonly execution: CallExecution;
 }
 
+export interface WholeFileOptions {
+  readonly sink?: SegmentSink | undefined;
+  /** Seconds that are decoded at most. */
+  readonly mostS?: number;
+}
+
+interface Computation {
+  readonly signal: AbortSignal;
+  readonly mostS: number;
+  readonly stitcher: TranscriptStitcher | undefined;
+}
+
+/**
+ * The gateway sends a file whole when its headers say less than a minute. Headers guess, of variable bit rates above all; what is sixty
+ * times as long was sent so by a lie.
+ */
+const SHORT_FILE_S = 3600;
+
 /** A call whose audio is here. */
 type FileCall = TranscribeCall & { readonly audio: Buffer };
 
@@ -31,26 +49,32 @@ export class TranscriptionService {
    * @param sink told each segment once it is final: while the engine works if it tells, else at the end.
    * @throws DomainError this call's own failure, or the abort's error once the work is let go.
    */
-  async transcribe(call: TranscribeCall, signal: AbortSignal, sink?: SegmentSink): Promise<TranscriptAnswer> {
+  async transcribe(
+    call: TranscribeCall,
+    signal: AbortSignal,
+    { sink, mostS = SHORT_FILE_S }: WholeFileOptions = {},
+  ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
     const stitcher = sink && new TranscriptStitcher({ temperature: call.temperature, words: true, sink });
-    const { value, execution } = await this.#compute({ ...call, audio }, signal, stitcher).catch((error: unknown) => {
-      throw audio === call.audio ? error : aboutUrl(error);
-    });
+    const { value, execution } = await this.#compute({ ...call, audio }, { signal, mostS, stitcher }).catch(
+      (error: unknown) => {
+        throw audio === call.audio ? error : aboutUrl(error);
+      },
+    );
     const { transcript, durationS } = value;
     stitcher?.add({ index: 0, startS: 0, durationS, sharedBeforeS: 0, sharedAfterS: 0 }, transcript);
     const segments = segmentsOf(transcript, call.temperature);
     return { transcript: { ...transcript, durationS, segments }, execution };
   }
 
-  #compute(call: FileCall, signal: AbortSignal, stitcher: TranscriptStitcher | undefined) {
-    const audio = (stop: AbortSignal) => this.#audio(call, stop);
+  #compute(call: FileCall, { signal, mostS, stitcher }: Computation) {
+    const audio = (stop: AbortSignal) => this.#audio(call, stop, mostS);
     return this.lane.submit({ options: call, group: call.group, audio, onSegment: stitcher?.early(0, 0) }, signal);
   }
 
   /** An engine that takes the untouched file, such as a remote one, does its own decoding. */
-  async #audio({ audio: bytes, filename }: FileCall, signal: AbortSignal): Promise<PreparedAudio> {
+  async #audio({ audio: bytes, filename }: FileCall, signal: AbortSignal, mostS: number): Promise<PreparedAudio> {
     if (this.engine.input === 'encoded') return { kind: 'encoded', bytes, filename, durationS: 0 };
-    return { kind: 'pcm', sampleRate: 16_000, ...(await decodeAudio(bytes, signal)) };
+    return { kind: 'pcm', sampleRate: 16_000, ...(await decodeAudio(bytes, signal, mostS)) };
   }
 }

@@ -71,7 +71,7 @@ export class UpstreamExchange {
       const abort = (): void => {
         // A request that waits for a connection says nothing when it is destroyed.
         reject(signal.reason as Error);
-        sent.destroy();
+        sent.destroy(signal.reason as Error);
       };
       signal.addEventListener('abort', abort, { once: true });
       sent.once('close', () => signal.removeEventListener('abort', abort));
@@ -81,7 +81,11 @@ export class UpstreamExchange {
         if (answered?.readableLength) return;
         (answered ?? sent).destroy(new UpstreamSilence(this.options.timeoutMs));
       });
-      sent.on('error', error => reject(isStale(sent, error) ? new StaleConnection(error) : error));
+      sent.on('error', error => {
+        reject(isStale(sent, error) ? new StaleConnection(error) : error);
+        // A body without a length ends with its connection, also with one that was reset: half an answer must not pass for a whole.
+        answered?.destroy(error);
+      });
       for (const part of body?.parts ?? []) sent.write(part);
       sent.end();
     });
