@@ -99,6 +99,20 @@ export class JobRunner {
     return final;
   }
 
+  /** The stores did not return in time: what is durable is named, and why the rest is missing is told. */
+  async endOverdue({ lease }: JobWork): Promise<Ending> {
+    const { job } = lease;
+    const ending = job.status === 'cancelling' ? 'cancelled' : 'failed';
+    const change = { status: ending, ...(await this.publisher.stored(lease)), problems: [STORES_AWAY] } as const;
+    await lease.update(change);
+    lease.ended();
+    this.#logger.error(
+      { batch: job.id, ...job.counts },
+      `batch ${ending}: its result files could not be stored in time`,
+    );
+    return ending;
+  }
+
   /** The input cannot be read as a batch: nothing was sent, and the reasons are told (D-17). */
   async #endWithoutPlan(work: JobWork, problems: readonly JobProblem[]): Promise<Ending> {
     const { lease } = work;
@@ -110,6 +124,13 @@ export class JobRunner {
     return outcome === 'cancelling' ? 'cancelled' : 'failed';
   }
 }
+
+const STORES_AWAY: JobProblem = {
+  code: 'storage_unavailable',
+  message: 'The result files could not be stored within `batch.finalize_timeout_ms`; those that were are named.',
+  param: null,
+  line: null,
+};
 
 const endingOf = (reason: StopReason | undefined): Exclude<Ending, 'handed_over'> =>
   reason === 'expired' || reason === 'cancelled' || reason === 'failed' ? reason : 'completed';

@@ -25,6 +25,8 @@ export interface Diagnosis {
 
 const NODE_MIN = [22, 12] as const;
 const LOW_DISK_BYTES = 2 * 1024 ** 3;
+/** Below this uploads, batches and the database soon fail. */
+const FULL_DISK_BYTES = 256 * 1024 ** 2;
 const DIAL_LIMIT_MS = 2000;
 
 const ok = (what: string, detail: string): Diagnosis => ({ what, state: 'ok', detail });
@@ -99,7 +101,7 @@ async function isSwitchyard(host: string, port: number): Promise<boolean> {
   }
 }
 
-export async function checkFolder(what: string, path: string): Promise<Diagnosis> {
+export async function checkFolder(what: string, path: string, freeOf = freeBytes): Promise<Diagnosis> {
   const folder = resolve(path);
   try {
     await mkdir(folder, { recursive: true });
@@ -109,10 +111,11 @@ export async function checkFolder(what: string, path: string): Promise<Diagnosis
     const fix = `sudo install -d -o "$(id -un)" ${folder}, or name another folder`;
     return { what, state: 'fail', detail: `${folder} may not be written (${code})`, fix };
   }
-  const free = await freeBytes(folder);
+  const free = await freeOf(folder);
   const detail = `${folder}, ${byteText(free)} free`;
   if (free >= LOW_DISK_BYTES) return ok(what, detail);
-  return { what, state: 'warn', detail, fix: 'make room: uploads and models need it' };
+  const state = free < FULL_DISK_BYTES ? 'fail' : 'warn';
+  return { what, state, detail, fix: 'make room: uploads and models need it' };
 }
 
 export async function checkModelFiles(models: readonly ModelSpec[], settings: Settings): Promise<Diagnosis> {

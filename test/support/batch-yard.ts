@@ -125,11 +125,12 @@ export class BatchYard implements AsyncDisposable {
     const bytes = Buffer.isBuffer(input) ? input : Buffer.from(input.map(line => `${line}\n`).join(''));
     const nowMs = Date.now();
     const id = timeOrderedId('file-', nowMs);
-    const blobKey = fileBlobKey(TENANT, id);
+    const { tenant = TENANT } = job;
+    const blobKey = fileBlobKey(tenant, id);
     await this.blobs.write(blobKey, Readable.from([bytes]));
     const file = {
       id,
-      tenant: TENANT,
+      tenant,
       purpose: 'batch' as const,
       filename: 'in.jsonl',
       bytes: bytes.length,
@@ -155,8 +156,8 @@ export class BatchYard implements AsyncDisposable {
     return made.job;
   }
 
-  async job(id: string): Promise<BatchJob> {
-    const job = await this.jobs.find(TENANT, id);
+  async job(id: string, tenant = TENANT): Promise<BatchJob> {
+    const job = await this.jobs.find(tenant, id);
     if (!job) throw new Error(`no job ${id}`);
     return job;
   }

@@ -35,6 +35,11 @@ export class S3Server implements AsyncDisposable {
     await closed;
   }
 
+  /** Takes requests, and never answers again. */
+  hang(): void {
+    this.server.httpServer.removeAllListeners('request');
+  }
+
   /** Back at the same address, with what it had. */
   async launch(): Promise<void> {
     this.server = serverOn(this.folder, Number(new URL(this.options.endpoint!).port));

@@ -92,6 +92,9 @@ export class JobExecution implements SendingJob {
   }
 
   async #settleInFlight(): Promise<void> {
+    // Who only makes room for another tenant waits for its lines: nobody is in a hurry.
+    const { stop } = this.parts;
+    await this.#until(() => this.#inFlight === 0 || stop.reason !== 'preempted');
     const patience = new AbortController();
     const idle = this.#until(() => this.#inFlight === 0 || this.parts.stop.reason === 'lost');
     const grace = sleep(this.parts.graceMs(), undefined, { signal: patience.signal }).catch(() => undefined);

@@ -1,8 +1,10 @@
 /** Why no further line of a job is sent. */
-export type StopReason = 'expired' | 'cancelled' | 'failed' | 'trouble' | 'shutdown' | 'lost';
+export type StopReason = 'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
 
 /** A later reason replaces an earlier one when it is stronger: who lost the lease must not write an ending. */
-const STRENGTH: readonly StopReason[] = ['expired', 'cancelled', 'failed', 'trouble', 'shutdown', 'lost'];
+const STRENGTH: readonly StopReason[] = ['preempted', 'expired', 'cancelled', 'failed', 'trouble', 'shutdown', 'lost'];
+
+const HANDS_OVER: ReadonlySet<StopReason | undefined> = new Set(['preempted', 'trouble', 'shutdown', 'lost']);
 
 /** The stop of one job: told once to those who send, and the reason can only get stronger. */
 export class JobStop {
@@ -15,7 +17,7 @@ export class JobStop {
 
   /** Nothing may be recorded or written as an ending: another processor, or a later attempt, goes on. */
   get handsOver(): boolean {
-    return this.#reason === 'trouble' || this.#reason === 'shutdown' || this.#reason === 'lost';
+    return HANDS_OVER.has(this.#reason);
   }
 
   request(reason: StopReason): void {

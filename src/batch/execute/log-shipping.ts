@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { access, link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -50,7 +51,7 @@ export class LogShipping {
     }
   }
 
-  /** @returns the stop, which ships the rest; it never rejects. */
+  /** @returns the stop, which ships the rest for at most `batch.checkpoint_ms`; it never rejects. */
   start({ lease }: JobWork, log: ResultLog): () => Promise<void> {
     if (!this.#enabled) return () => Promise.resolve();
     const shipment = new Shipment(this.blobs, lease.job.id, log);
@@ -65,7 +66,8 @@ export class LogShipping {
     const timer = setInterval(() => void ship(), this.settings.batch.checkpointMs);
     return () => {
       clearInterval(timer);
-      return ship();
+      // Only a copy: a store that does not return keeps no batch from its end.
+      return Promise.race([ship(), sleep(this.settings.batch.checkpointMs, undefined, { ref: false })]);
     };
   }
 

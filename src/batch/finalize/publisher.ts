@@ -50,6 +50,16 @@ export class Publisher {
     return published;
   }
 
+  /** Result files of this claim that are durable, whatever became of the rest. */
+  async stored(lease: JobLease): Promise<Published> {
+    const ids = this.#ids.get(lease);
+    if (!ids) return {};
+    return {
+      ...((await this.files.isStored(lease, ids.output)) ? { outputFileId: ids.output } : {}),
+      ...((await this.files.isStored(lease, ids.error)) ? { errorFileId: ids.error } : {}),
+    };
+  }
+
   #idsOf(lease: JobLease): Ids {
     const known = this.#ids.get(lease);
     if (known && this.files.isInTime(known.output)) return known;

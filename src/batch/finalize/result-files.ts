@@ -62,6 +62,10 @@ export class ResultFiles {
     }
   }
 
+  async isStored({ job }: Maker, id: string): Promise<boolean> {
+    return (await this.files.find(job.tenant, id)) !== undefined;
+  }
+
   newId(): string {
     return timeOrderedId('file-', Date.now());
   }

@@ -57,6 +57,7 @@ export class IngestService {
       lenient: (job.metadata.validation ?? this.settings.batch.validation) === 'lenient',
       maxLines: this.settings.batch.maxLines,
       maxLineBytes: this.settings.batch.maxLineBytes,
+      maxModels: this.settings.batch.maxModels,
     });
     try {
       await this.traces.step('storage.Retrieve', file.blobKey, () =>

@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { InputCheck, type InputRules } from './input-check.js';
 
-const RULES: InputRules = { endpoint: '/v1/embeddings', lenient: false, maxLines: 5, maxLineBytes: 200 };
+const RULES: InputRules = {
+  endpoint: '/v1/embeddings',
+  lenient: false,
+  maxLines: 5,
+  maxLineBytes: 200,
+  maxModels: 256,
+};
 const line = (id: string, model = 'm'): string =>
   JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/embeddings', body: { model, input: 'x' } });
 
@@ -44,6 +50,14 @@ describe('InputCheck', () => {
       [1, 'line_too_long'],
       [2, 'invalid_json_line'],
     ]);
+  });
+
+  it('names the cause in a file that is UTF-16, with or without byte order mark, and at a NUL byte', () => {
+    const utf16 = Buffer.from(line('a'), 'utf16le');
+    const first = (text: Buffer): string => check(text).problems[0]!.message;
+    for (const bom of [[], [0xff, 0xfe]]) expect(first(Buffer.concat([Buffer.from(bom), utf16]))).toContain('UTF-16');
+    expect(first(utf16.swap16())).toContain('UTF-16');
+    expect(first(Buffer.from(line('a').replace('x', '\0')))).toMatch(/NUL byte \(0x00\) at byte \d+/);
   });
 
   it('refuses a file without lines, with too many lines, or with too many models, also when lenient', () => {

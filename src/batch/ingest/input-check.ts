@@ -7,6 +7,7 @@ import { SeenIds } from './seen-ids.js';
 export interface InputLimits {
   readonly maxLines: number;
   readonly maxLineBytes: number;
+  readonly maxModels: number;
 }
 
 export interface InputRules extends InputLimits {
@@ -14,9 +15,6 @@ export interface InputRules extends InputLimits {
   /** True: bad lines are reported and the others sent; false: one bad line is the end of the batch. */
   readonly lenient: boolean;
 }
-
-/** Each model is a plan file and a lane of its own. */
-const MOST_MODELS = 256;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -78,14 +76,20 @@ export class InputCheck {
     const number = this.#line;
     if (!line.bytes)
       return invalid('line_too_long', `The line has ${line.length} bytes; at most ${maxLineBytes}.`, number);
+    const foreign = encodingProblem(line.bytes);
+    if (foreign !== undefined) return invalid('invalid_json_line', foreign, number);
     const text = textOf(line.bytes);
     if (text === undefined) return invalid('invalid_json_line', 'The line is not valid UTF-8.', number);
     const found = validateLine(text, { line: number, endpoint, seen: id => this.#seen.has(id) });
     if (found.customId !== undefined) this.#seen.add(found.customId);
     if (!found.ok) return found;
-    if (!this.plan.has(found.model) && this.plan.modelCount >= MOST_MODELS)
+    if (!this.plan.has(found.model) && this.plan.modelCount >= this.rules.maxModels)
       return {
-        ...invalid('too_many_models', `A batch names at most ${MOST_MODELS} models.`, number),
+        ...invalid(
+          'too_many_models',
+          `The batch names more than ${this.rules.maxModels} models (\`batch.max_models\`).`,
+          number,
+        ),
         customId: found.customId,
       };
     this.plan.add(found.model, { offset: line.offset, length: line.length, prefixHash: found.prefixHash });
@@ -115,6 +119,18 @@ export class InputCheck {
 
 const isBlank = ({ bytes, length }: FileLine): boolean =>
   length === 0 || (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
+
+const UTF_16 = 'The file seems to be UTF-16; it must be UTF-8.';
+
+/** What an editor or a shell made of the file: UTF-16 is letters with NUL between them, with or without a byte order mark. */
+function encodingProblem(bytes: Uint8Array): string | undefined {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
+  const nul = bytes.indexOf(0);
+  if (nul < 0) return undefined;
+  const everySecond = bytes.subarray(nul, nul + 16).every((byte, at) => (byte === 0) === (at % 2 === 0));
+  return nul < 2 && everySecond ? UTF_16 : `The line has a NUL byte (0x00) at byte ${nul + 1}; JSON may not.`;
+}
 
 function textOf(bytes: Uint8Array): string | undefined {
   try {

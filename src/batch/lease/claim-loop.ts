@@ -47,8 +47,15 @@ export class ClaimLoop {
       this.#alarm = new AbortController();
       while (!this.#stopping && this.desk.size < this.settings.batch.jobs && (await this.#claim()));
       if (this.#stopping) return;
+      if (this.desk.size >= this.settings.batch.jobs) await this.#makeRoom();
       await sleep(this.settings.batch.pollMs, undefined, { signal: this.#alarm.signal }).catch(() => undefined);
     }
+  }
+
+  /** All slots are taken: one tenant may have more of them than another that waits. */
+  async #makeRoom(): Promise<void> {
+    const shares = await this.store.tenantShares(Date.now()).catch(() => []);
+    this.desk.makeRoom(shares);
   }
 
   /** @returns true when there may be more. */

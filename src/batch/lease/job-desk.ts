@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
+import { endsByMs } from '../../core/jobs/finalize-bound.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
+import { type TenantShare, whoMakesRoom } from '../../core/jobs/tenant-share.js';
 import { isOutage } from '../../platform/storage/outage.js';
 import { InputDamaged } from '../execute/input-lines.js';
 import { JobStop } from '../execute/job-stop.js';
@@ -17,6 +19,8 @@ import { JobLease, LeaseLost } from './job-lease.js';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+/** How often a batch that stores its results is looked at. */
+const LOOK_MS = 250;
 
 /** One claimed job from claim to end or hand-over: the lease kept, outages waited out, mistakes turned into a failed job. */
 @Injectable()
@@ -46,6 +50,19 @@ export class JobDesk {
     for (const { work } of this.#open) void work.lease.beat();
   }
 
+  /** A tenant without room waits: the job with the most time left of the one that has most is handed over, to be claimed again. */
+  makeRoom(shares: readonly TenantShare[]): void {
+    if (this.works.some(({ stop }) => stop.reason !== undefined)) return;
+    const tenant = whoMakesRoom(shares, new Set(this.works.map(({ lease }) => lease.job.tenant)));
+    const [patient] = [...this.#open]
+      .filter(({ work }) => work.lease.job.tenant === tenant)
+      .sort((a, b) => b.work.lease.job.expiresAtMs - a.work.lease.job.expiresAtMs);
+    if (!patient) return;
+    this.#logger.log({ batch: patient.work.lease.job.id, tenant }, 'batch gives its slot to another tenant');
+    patient.work.stop.request('preempted');
+    patient.patience.abort();
+  }
+
   /** Every open job hands over: lines in flight may finish within the grace, then leases are released. */
   stop(): void {
     this.#stopping = true;
@@ -72,8 +89,8 @@ export class JobDesk {
     this.#logger.log({ batch: id, epoch: leased.epoch, status: leased.job.status }, 'batch claimed');
     try {
       const ended = (): BatchJob | undefined => (lease.hasEnded ? lease.job : undefined);
-      const ending = await this.traces.job(leased.job, () => this.#attempts(entry, lease), ended);
-      if (ending === 'handed_over') this.metrics.handedOver(lease.isLost ? 'lease_lost' : 'guard_shutdown');
+      const ending = await this.traces.job(leased.job, () => this.#bounded(entry, lease), ended);
+      if (ending === 'handed_over') this.metrics.handedOver(reasonOf(entry.work));
       else this.metrics.ended(lease.job, ending, (performance.now() - startedMs) / 1000);
       return ending;
     } finally {
@@ -89,12 +106,43 @@ export class JobDesk {
     return { lease, folder, stop: new JobStop(), writer: `${lease.epoch}-${process.pid}` };
   }
 
+  /** The walk, or its end when the stores that it needs for that do not return. */
+  async #bounded(entry: { work: JobWork; patience: AbortController }, lease: JobLease): Promise<Ending> {
+    const done = new AbortController();
+    const overdue = this.#overdue(entry, lease, done.signal);
+    const walk = this.#attempts(entry, lease).finally(() => done.abort());
+    const ending = await Promise.race([walk, overdue]);
+    return ending ?? walk;
+  }
+
+  /** @returns undefined when the walk ended by itself */
+  async #overdue(
+    entry: { work: JobWork; patience: AbortController },
+    lease: JobLease,
+    done: AbortSignal,
+  ): Promise<Ending | undefined> {
+    while (!done.aborted) {
+      await sleep(LOOK_MS, undefined, { signal: done }).catch(() => undefined);
+      const byMs = endsByMs(lease.job, this.settings.batch);
+      if (done.aborted || lease.isLost || this.#stopping || Date.now() < byMs) continue;
+      const ending = await this.runner.endOverdue(entry.work).catch((error: unknown) => {
+        this.#logger.error({ batch: lease.job.id, err: error as Error }, 'the overdue end was not written');
+      });
+      if (!ending) continue;
+      // What is still under way may go on: rows of a batch that has ended are not written.
+      entry.work.stop.request('lost');
+      entry.patience.abort();
+      return ending;
+    }
+    return undefined;
+  }
+
   async #attempts(entry: { work: JobWork; patience: AbortController }, lease: JobLease): Promise<Ending> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
       try {
         return await this.runner.run(entry.work);
       } catch (error) {
-        if (error instanceof LeaseLost || lease.isLost || this.#stopping) return 'handed_over';
+        if (error instanceof LeaseLost || lease.isLost || lease.hasEnded || this.#stopping) return 'handed_over';
         this.traces.trouble(error);
         if (entry.work.problems && !isOutage(error)) return this.#failBare(entry.work);
         const { problems } = entry.work;
@@ -102,7 +150,7 @@ export class JobDesk {
         await this.#judge(error as Error, entry.work, pauseMs).catch(() => undefined);
       }
       await sleep(pauseMs, undefined, { signal: entry.patience.signal }).catch(() => undefined);
-      if (lease.isLost || this.#stopping) return 'handed_over';
+      if (lease.isLost || this.#stopping || entry.work.stop.reason === 'preempted') return 'handed_over';
     }
   }
 
@@ -144,4 +192,9 @@ export class JobDesk {
     work.stop.request('lost');
     patience.abort();
   }
+}
+
+function reasonOf({ lease, stop }: JobWork): 'lease_lost' | 'preempted' | 'guard_shutdown' {
+  if (lease.isLost) return 'lease_lost';
+  return stop.reason === 'preempted' ? 'preempted' : 'guard_shutdown';
 }

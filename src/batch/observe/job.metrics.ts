@@ -35,7 +35,7 @@ export class JobMetrics {
     if (ending === 'cancelled') this.cancellations.inc({ phase: phaseOf(job) });
   }
 
-  handedOver(reason: 'guard_shutdown' | 'lease_lost'): void {
+  handedOver(reason: 'guard_shutdown' | 'lease_lost' | 'preempted'): void {
     this.processed.inc({ result: 're_enqueued', reason });
   }
 }
@@ -46,7 +46,8 @@ const sizeBucket = (lines: number): string =>
 
 function reasonOf({ reachedAtMs, problems }: BatchJob, ending: string): string {
   if (ending === 'expired') return reachedAtMs.in_progress === undefined ? 'expired_dequeue' : 'expired_execution';
-  if (ending === 'failed') return problems[0]?.code === 'internal_error' ? 'system_error' : 'invalid_input';
+  if (ending === 'failed')
+    return /^(internal_error|storage_unavailable)$/.test(problems[0]?.code ?? '') ? 'system_error' : 'invalid_input';
   return 'none';
 }
 

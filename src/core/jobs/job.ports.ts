@@ -1,5 +1,6 @@
 import { type BatchJob, type JobProblem, type RequestCounts, type TokenUsage } from './batch-job.js';
 import { type BatchStatus } from './batch-status.js';
+import { type TenantShare } from './tenant-share.js';
 
 /** A job that one processor holds. Every write names the epoch: a zombie's is refused (D-13). */
 export interface LeasedJob {
@@ -50,7 +51,10 @@ export interface JobStore {
   /** Which of these ids are batches that have not ended: what was kept for going on with the others is garbage. */
   unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
-  /** One atomic claim: the unfinished job with the least slack that nobody holds, or whose holder's lease ran out. */
+  /**
+   * One atomic claim of an unfinished job that nobody holds, or whose holder's lease ran out: of the tenant with the fewest held
+   * jobs, and of these the one with the least slack.
+   */
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
   /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
   heartbeat(id: string, epoch: number, nowMs: number, leaseMs: number): Promise<BatchJob | undefined>;
@@ -58,6 +62,8 @@ export interface JobStore {
   update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome>;
   /** Another processor may continue at once. */
   release(id: string, epoch: number): Promise<void>;
+  /** Of every tenant with unfinished jobs. */
+  tenantShares(nowMs: number): Promise<readonly TenantShare[]>;
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
   backlog(nowMs: number): Promise<{ byStatus: Readonly<Record<BatchStatus, number>>; oldestWaitingMs?: number }>;
 }

@@ -8,6 +8,7 @@ import { BatchesService } from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
 import { WebhookAddress } from './batches/webhook-address.js';
 import { COUNTED_BLOBS } from './counted-blobs.js';
+import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesController } from './files/files.controller.js';
 import { FilesService } from './files/files.service.js';
@@ -24,6 +25,7 @@ import { UploadsService } from './uploads/uploads.service.js';
   providers: [
     { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },
     ...COUNTED_BLOBS,
+    ...DISK_METRICS,
     BatchTraces,
     BatchesService,
     EmbeddedProcessor,

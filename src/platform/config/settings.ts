@@ -201,6 +201,13 @@ export const SETTINGS_TABLE = {
     DAY_MS,
     'Longest pause between two attempts, unless Retry-After asks for more.',
   ),
+  'batch.finalize_timeout_ms': ms(
+    DAY_MS,
+    1000,
+    30 * DAY_MS,
+    'A batch whose result files cannot be stored for this long fails with what is stored.',
+  ),
+  'batch.max_models': count(256, 1, 10_000, 'Most models that the lines of one batch name.'),
   'batch.grace_ms': ms(
     10_000,
     0,

@@ -1,6 +1,12 @@
 import { type Kysely, type Transaction } from 'kysely';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { BATCH_STATUSES, type BatchStatus, isTerminal, UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
+import {
+  BATCH_STATUSES,
+  type BatchStatus,
+  isCancellable,
+  isTerminal,
+  UNFINISHED_STATUSES,
+} from '../../core/jobs/batch-status.js';
 import {
   type JobChange,
   type JobStore,
@@ -9,13 +15,14 @@ import {
   type PageRequest,
   type UpdateOutcome,
 } from '../../core/jobs/job.ports.js';
+import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import { jobOfRow, rowOfJob } from './batch-row.js';
 import { idOrder, pageOf } from './id-page.js';
 import { writeJobChange } from './job-change.js';
 import { type OpenDatabase } from './open-database.js';
 import { type Database } from './schema.js';
 
-const CANCELLABLE: readonly BatchStatus[] = ['validating', 'in_progress'];
+const CANCELLABLE: readonly BatchStatus[] = BATCH_STATUSES.filter(isCancellable);
 
 /** The job table on SQLite or Postgres (D-13). */
 export class KyselyJobStore implements JobStore {
@@ -119,6 +126,14 @@ export class KyselyJobStore implements JobStore {
           .select('id')
           .where('status', 'in', UNFINISHED_STATUSES)
           .where('lease_until_ms', '<=', nowMs)
+          .orderBy(job =>
+            job
+              .selectFrom('batches as held')
+              .select(held => held.fn.countAll().as('count'))
+              .whereRef('held.tenant', '=', 'batches.tenant')
+              .where('held.status', 'in', UNFINISHED_STATUSES)
+              .where('held.lease_until_ms', '>', nowMs),
+          )
           .orderBy('expires_at_ms')
           .orderBy('id')
           .limit(1)
@@ -157,6 +172,24 @@ export class KyselyJobStore implements JobStore {
       .where('id', '=', id)
       .where('epoch', '=', epoch)
       .execute();
+  }
+
+  async tenantShares(nowMs: number): Promise<readonly TenantShare[]> {
+    const rows = await this.#db
+      .selectFrom('batches')
+      .select(({ fn, eb }) => [
+        'tenant',
+        fn.countAll<number>().as('jobs'),
+        fn
+          .sum<number>(eb.case().when('lease_until_ms', '>', nowMs).then(eb.lit(1)).else(eb.lit(0)).end())
+          .as('running'),
+      ])
+      .where('status', 'in', UNFINISHED_STATUSES)
+      .groupBy('tenant')
+      .execute();
+    return rows.map(({ tenant, jobs, running }) => ({
+      ...{ tenant, running: Number(running), waiting: Number(jobs) - Number(running) },
+    }));
   }
 
   async backlog(nowMs: number): Promise<{ byStatus: Record<BatchStatus, number>; oldestWaitingMs?: number }> {

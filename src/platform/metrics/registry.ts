@@ -156,6 +156,7 @@ export const METRICS = {
     'status',
     'action',
   ),
+  data_folder_free_bytes: gauge('Free bytes for Switchyard on the file system of data.dir.'),
   batch_jobs: gauge('Batches in the table, by status.', 'status'),
   batch_queue_age_seconds: gauge('Age of the oldest batch that no processor holds; 0: none waits.'),
   batch_deadline_risk_jobs: gauge('Batches in work that will miss their deadline at their present rate.'),

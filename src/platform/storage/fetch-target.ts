@@ -32,7 +32,10 @@ export async function fetchTarget(url: URL, { exceptions, resolve }: TargetRules
   if (protocol !== 'http:' && protocol !== 'https:') throw refused('it leads to something that is not http or https');
   if (url.username !== '' || url.password !== '') throw refused('it leads to a URL with credentials');
   const port = url.port || (protocol === 'http:' ? '80' : '443');
-  if (!exceptions.isPortOpen(hostname, port)) throw refused(`port ${port} is not allowed; 80 and 443 are`);
+  if (!exceptions.isPortOpen(hostname, port))
+    throw refused(
+      `port ${port} is not allowed; 80 and 443 are, and those that the list of allowed hosts names as host:port`,
+    );
   const known = await addressesOf(hostname, resolve);
   const trusted = exceptions.isHostTrusted(hostname, port);
   const addresses = known.filter(

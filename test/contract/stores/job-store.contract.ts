@@ -101,6 +101,23 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(claimed).toContain(late.id);
   });
 
+  it('claims round robin over tenants: the one with the fewest held jobs first, of these the least time left', async () => {
+    const made = async (tenant: string, leftMs: number) =>
+      (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job.id;
+    const [first, second, third] = [await made(TENANT, 1000), await made(TENANT, 2000), await made(TENANT, 3000)];
+    const [other, last] = [await made('tenant-b', 50_000), await made('tenant-b', 60_000)];
+    const claimed: string[] = [];
+    for (let leased; (leased = await stores.jobs.claim('p', NOW_MS, LEASE_MS));) claimed.push(leased.job.id);
+    expect(claimed).toEqual([first, other, second, last, third]);
+    expect(await stores.others.tenantShares(NOW_MS + LEASE_MS)).toHaveLength(2);
+    await stores.jobs.release(second, 1);
+    const shares = [...(await stores.others.tenantShares(NOW_MS))].sort((a, b) => a.tenant.localeCompare(b.tenant));
+    expect(shares).toEqual([
+      { tenant: TENANT, running: 2, waiting: 1 },
+      { tenant: 'tenant-b', running: 2, waiting: 0 },
+    ]);
+  });
+
   it('hands a job on when its lease runs out, and refuses every write of the zombie', async () => {
     const { id, epoch } = await inProgress();
     expect(await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS)).toBeUndefined();

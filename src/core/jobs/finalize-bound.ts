@@ -1,0 +1,16 @@
+import { type BatchJob } from './batch-job.js';
+
+export interface FinalizeLimits {
+  /** From the last line, the cancel or the deadline until the result files are stored. */
+  readonly finalizeTimeoutMs: number;
+  /** After a cancel that came while they were stored. */
+  readonly graceMs: number;
+}
+
+/** When a batch ends with what is durable, although its stores do not return. */
+export function endsByMs({ status, reachedAtMs, expiresAtMs }: BatchJob, limits: FinalizeLimits): number {
+  const { finalizing, cancelling } = reachedAtMs;
+  if (status === 'finalizing') return (finalizing ?? 0) + limits.finalizeTimeoutMs;
+  if (status !== 'cancelling') return expiresAtMs + limits.finalizeTimeoutMs;
+  return (cancelling ?? 0) + (finalizing === undefined ? limits.finalizeTimeoutMs : limits.graceMs);
+}

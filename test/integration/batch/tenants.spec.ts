@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { echoAnswer, TargetServer } from '../../support/target-server.js';
+import { pause } from '../../support/waiting.js';
+
+const lines = (count: number, name: string): string[] =>
+  Array.from({ length: count }, (_, index) => chatLine(`${name}-${index}`));
+
+describe('a tenant that fills all slots for batches', () => {
+  it('gives one to another that has none: its 50 lines end while the others still run, and no line is sent twice', async () => {
+    let isOver = false;
+    await using target = await TargetServer.start(async call => {
+      if (call.body.includes('many-')) await pause(isOver ? 0 : 50);
+      return echoAnswer(call);
+    });
+    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url, 'batch.jobs': 2 } });
+    const many = [];
+    for (const name of ['many-a', 'many-b', 'many-c']) many.push(await yard.submit(lines(1000, name)));
+    yard.start();
+    await yard.until(many[1]!.id, 'both slots taken', ({ counts }) => counts.completed > 0);
+    const few = await yard.submit(lines(50, 'few'), { tenant: 'other' });
+    while ((await yard.job(few.id, 'other')).status !== 'completed') await pause(20);
+    for (const { id } of many) expect((await yard.job(id)).status).not.toBe('completed');
+    isOver = true;
+    for (const { id } of many) expect((await yard.untilEnd(id)).counts.completed).toBe(1000);
+    expect(target.calls).toHaveLength(3050);
+  });
+});
