@@ -151,6 +151,7 @@ export class KeptDesk {
   #digested(request: FastifyRequest, { fingerprint }: Pick<KeptRequest, 'fingerprint'>): FormDigest {
     const form = new FormDigest(fingerprint, request.headers);
     const bounded = this.#bounded(request);
+    form.on('error', () => undefined);
     bounded.once('error', error => form.destroy(error));
     return bounded.pipe(form);
   }
@@ -183,9 +184,13 @@ export class KeptDesk {
         else done(null, chunk);
       },
     });
-    raw.once('close', () => {
+    // Whoever reads it may begin later than the caller leaves: then the error waits for the reader, and is nobody else's.
+    bounded.on('error', () => undefined);
+    const closed = (): void => {
       if (!raw.complete) bounded.destroy(new DomainError('request_cancelled', 'The caller left.'));
-    });
+    };
+    if (raw.destroyed) closed();
+    else raw.once('close', closed);
     return raw.pipe(bounded);
   }
 }
