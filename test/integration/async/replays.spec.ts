@@ -13,7 +13,7 @@ import { bearer, KeysFolder } from '../auth/keys-folder.js';
 let folder: KeysFolder;
 let data: string;
 const stt = new FixtureWorker({ model: 'stt' });
-const tts = new FixtureWorker({ model: 'tts' });
+const tts = new FixtureWorker({ model: 'tts', kind: 'tts' });
 let one: GatewayRig;
 let other: GatewayRig;
 const keys = { acme: '', other: '' };
