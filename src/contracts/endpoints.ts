@@ -30,6 +30,12 @@ export const ENDPOINTS = [
     area: 'requests',
   },
   {
+    method: 'GET',
+    path: '/events',
+    summary: 'Live feed: Socket.IO with `transports: ["websocket"]`',
+    area: 'realtime',
+  },
+  {
     method: 'POST',
     path: '/v1/realtime/client_secrets',
     summary: 'Short-lived token for a browser',
@@ -91,11 +97,18 @@ export const ENDPOINTS = [
   { method: 'POST', path: '/admin/v1/sessions/{id}/end', summary: 'End a live session', area: 'admin' },
   {
     method: 'GET',
+    path: '/admin/v1/dependencies',
+    summary: 'Redis, database and blob store as last probed, and why one is down',
+    area: 'admin',
+  },
+  {
+    method: 'GET',
     path: '/console/realtime',
     summary: 'Page: microphone to text, live queue and workers',
     area: 'console',
   },
   { method: 'GET', path: '/console/realtime/{file}', summary: 'Scripts and styles of the page', area: 'console' },
+  { method: 'GET', path: '/', summary: 'Where API and documentation are', area: 'health' },
   { method: 'GET', path: '/health', summary: 'Summary for people: models, workers, draining', area: 'health' },
   { method: 'GET', path: '/health/live', summary: '200 while the process serves', area: 'health' },
   { method: 'GET', path: '/health/ready', summary: '200 while requests can be served, else 503', area: 'health' },

@@ -106,11 +106,21 @@ export const ERROR_REGISTRY = {
     retry: 'later',
     help: 'The request has no answer yet; `GET /v1/requests/{id}` says where it is.',
   },
+  expectation_failed: invalid(417, 'The header `Expect` names something else than `100-continue`.'),
+  transfer_coding_unsupported: {
+    status: 501,
+    type: 'invalid_request_error',
+    retry: 'never',
+    help: 'The header `Transfer-Encoding` names another coding than `chunked`.',
+  },
   file_too_large: invalid(
     413,
     'Audio, or what `file_url` names, above `server.upload_limit_bytes`; a file above the limit of its purpose or of a part.',
   ),
-  unsupported_media_type: invalid(415, 'The Content-Type is not what the route takes.'),
+  unsupported_media_type: invalid(
+    415,
+    'The Content-Type is not what the route takes, or the body has a Content-Encoding.',
+  ),
   range_not_satisfiable: invalid(416, 'The file has no bytes in that range; see `Content-Range`.'),
   idempotency_key_reused: invalid(
     422,
@@ -189,6 +199,13 @@ export interface DomainErrorDetails {
   readonly cause?: unknown;
 }
 
+/** Messages quote what the caller sent; an answer must not grow with it. In characters. */
+const LONGEST_MESSAGE = 2000;
+const LONGEST_PARAM = 200;
+
+const shortened = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+
 /** The only error type that crosses module borders. */
 export class DomainError extends Error {
   readonly param: string | undefined;
@@ -199,9 +216,9 @@ export class DomainError extends Error {
     message: string,
     details: DomainErrorDetails = {},
   ) {
-    super(message, { cause: details.cause });
+    super(shortened(message, LONGEST_MESSAGE), { cause: details.cause });
     this.name = 'DomainError';
-    this.param = details.param;
+    this.param = details.param === undefined ? undefined : shortened(details.param, LONGEST_PARAM);
     this.retryAfterMs = details.retryAfterMs;
   }
 

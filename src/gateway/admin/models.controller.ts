@@ -1,5 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { DescribesErrors } from '../api/docs/errors.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { AdminModelDto, adminModelDto, AdminModelListDto } from './model.dto.js';
 import { ModelSwitch } from './model-switch.js';
@@ -28,6 +29,7 @@ export class AdminModelsController {
     description: 'Answers at once; GET shows when it is loaded.',
   })
   @ApiOkResponse({ type: AdminModelDto })
+  @DescribesErrors('model_not_found')
   load(@Param('id') id: string): AdminModelDto {
     return adminModelDto(this.models.load(id), Date.now());
   }
@@ -41,6 +43,7 @@ export class AdminModelsController {
       'Answers at once; running requests finish. Waiting and new ones get 503 `model_unloaded`, or start it again with `autostart: on_request`.',
   })
   @ApiOkResponse({ type: AdminModelDto })
+  @DescribesErrors('model_not_found')
   async unload(@Param('id') id: string): Promise<AdminModelDto> {
     return adminModelDto(await this.models.unload(id), Date.now());
   }

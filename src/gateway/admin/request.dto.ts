@@ -83,7 +83,7 @@ export class RequestDto extends KeptFieldsDto {
   @ApiPropertyOptional({ description: 'The worker that has it, or had it last.' }) worker?: string;
   @ApiProperty({ description: 'Workers it was given to.' }) attempts!: number;
   @ApiProperty({ type: RequestPhasesDto }) phases!: RequestPhasesDto;
-  @ApiPropertyOptional({ description: 'Error code, once it failed or was cancelled.' }) code?: ErrorCode;
+  @ApiPropertyOptional({ type: String, description: 'Error code, once it failed or was cancelled.' }) code?: ErrorCode;
   @ApiProperty({ description: 'Why it waits, or how it ended, in a sentence.' }) explanation!: string;
 }
 

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { isLive } from '../scheduler/request-view.js';
+import { DescribesErrors } from '../api/docs/errors.decorator.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
 import { oneNamed } from './one-named.js';
@@ -35,6 +36,7 @@ export class AdminRequestsController {
   @Get(':id')
   @ApiOperation({ summary: 'One request, and why it waits' })
   @ApiOkResponse({ type: RequestDto })
+  @DescribesErrors('request_not_found')
   async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<RequestDto> {
     const view = oneNamed(await this.scheduler.named(id), tenant);
     if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
@@ -45,6 +47,7 @@ export class AdminRequestsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Cancel many requests', description: 'Those that match every field given.' })
   @ApiOkResponse({ type: CancelledRequestsDto })
+  @DescribesErrors('invalid_value', 'missing_required_parameter', 'invalid_json')
   async cancelMany(@Body() body: CancelRequestsDto): Promise<CancelledRequestsDto> {
     const filter = requestFilter(body);
     if (!body.all && Object.values(filter).every(value => value === undefined)) {

@@ -21,6 +21,7 @@ import { ModelCatalog } from './model-catalog.js';
 import { ModelsController } from './models.controller.js';
 import { OpenAiExceptionFilter } from './openai-exception.filter.js';
 import { RequestsController } from './requests.controller.js';
+import { RootController } from './root.controller.js';
 import { SpeechController } from './speech.controller.js';
 import { speechMetricProviders } from './speech.metrics.js';
 import { SpeechService } from './speech.service.js';
@@ -43,6 +44,7 @@ import { UploadReader } from './upload-reader.js';
     RequestsController,
     ModelsController,
     HealthController,
+    RootController,
   ],
   providers: [
     EmbeddingsService,

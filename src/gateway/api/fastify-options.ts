@@ -33,7 +33,7 @@ export function fastifyOptions({ server }: Settings) {
       requestTimeout: 0,
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: 512 },
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       sendError(toDomainError(error, { method: request.method, url: request.url }), request, reply),

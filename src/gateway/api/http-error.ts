@@ -2,6 +2,9 @@ import { HttpException } from '@nestjs/common';
 import { allowedMethods } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
+/** Characters of a path that an error quotes. */
+const LONGEST_PATH = 200;
+
 export interface RequestLine {
   readonly method: string;
   readonly url: string;
@@ -37,11 +40,12 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
 /** No route takes it: the path is unknown, or takes other methods. */
 export function unroutable({ method, url }: RequestLine): DomainError {
   const path = url.split('?', 1)[0] ?? url;
+  const shown = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
   const allowed = allowedMethods(path);
   // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.
   if (allowed.length === 0 || allowed.includes(method))
-    return new DomainError('unknown_url', `Unknown request URL: ${method} ${path}.`);
-  return new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${method}.`);
+    return new DomainError('unknown_url', `Unknown request URL: ${method} ${shown}.`);
+  return new DomainError('method_not_allowed', `${shown} takes ${allowed.join(', ')}, not ${method}.`);
 }
 
 function statusOf(thrown: unknown): number | undefined {

@@ -1,14 +1,17 @@
-import { type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
+import { type IncomingHttpHeaders, type Server } from 'node:http';
 import { type FastifyInstance } from 'fastify';
-import { DomainError } from '../../core/shared/domain-error.js';
 import { unroutable } from './http-error.js';
 import { OpenConnections } from '../../platform/http/open-connections.js';
 import { type BodyRate, BodyWatch } from './body-watch.js';
 import { endSlowRequest } from './broken-http.js';
 import { type IntakeGate } from './intake-gate.js';
 import { hasUnreadBody } from './lingering-body.js';
+import { demandPlainMessage } from './request-headers.js';
 import { REQUEST_ID_HEADER, refuseUnusableRequestId } from './request-id.js';
 import { EXPOSED_HEADERS } from './request-timings.js';
+
+/** Nothing of these can be cancelled or repeated under an id: an unusable one is replaced. */
+const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 export interface HttpHookOptions {
   readonly gate: IntakeGate;
@@ -25,14 +28,16 @@ export function registerHttpHooks(fastify: FastifyInstance, { gate, bodyRate }: 
     void reply.headers({ [REQUEST_ID_HEADER]: request.id, 'access-control-expose-headers': EXPOSED_HEADERS });
     forgetTypeOfNothing(request.headers);
     try {
-      refuseMissingHost(request.raw);
-      refuseUnusableRequestId(request.headers);
+      demandPlainMessage(raw);
+      if (!READING.includes(request.method)) refuseUnusableRequestId(request.headers);
       gate.pass(request.url.split('?', 1)[0] ?? '');
       done();
     } catch (error) {
       done(error as Error);
     }
   });
+  // Node would answer 417 without a body.
+  fastify.server.on('checkExpectation', (message, response) => fastify.server.emit('request', message, response));
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
     done(null, payload);
@@ -52,12 +57,6 @@ export function registerUnroutedHook(fastify: FastifyInstance): void {
     if (request.is404) done(unroutable(request));
     else done();
   });
-}
-
-/** @throws DomainError `invalid_value`: HTTP/1.1 demands the header (RFC 9112, 3.2) */
-function refuseMissingHost({ httpVersion, headers }: IncomingMessage): void {
-  if (httpVersion !== '1.1' || headers.host !== undefined) return;
-  throw new DomainError('invalid_value', 'HTTP/1.1 requests need the header `Host`.', { param: 'Host' });
 }
 
 /** OpenAI's Python SDK says `application/json` of a POST without a body, such as a cancel; the parser would refuse it. */

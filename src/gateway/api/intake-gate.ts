@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /** What still answers while the server drains: probes, scrapes, and a look at or the cancel of what is running. */
-const OPEN_WHILE_DRAINING = /^\/(health|metrics|v1\/(requests|audio\/\w+)\/[^/]+(\/(cancel|content))?$|admin)/;
+const OPEN_WHILE_DRAINING = /^\/(health|metrics|v1\/(requests|audio\/\w+)\/[^/]+(\/(cancel|content))?\/?$|admin)/;
 
 /**
  * Shuts at the first sign of shutdown, before the drain begins (DESIGN "Shutdown"). Nest's and Fastify's own switches

@@ -69,7 +69,7 @@ export class UpgradeRouter implements OnApplicationBootstrap, OnApplicationShutd
     const path = url.split('?', 1)[0] ?? '';
     const route = this.#routes.find(({ matches }) => matches(path));
     if (route) return route;
-    throw new DomainError('unknown_url', `No WebSocket is served at ${path}.`);
+    throw new DomainError('unknown_url', `No WebSocket is served at ${path.slice(0, 200)}.`);
   }
 }
 

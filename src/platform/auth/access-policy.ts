@@ -5,6 +5,9 @@ export type Access = 'public' | 'any' | KeyScope;
 
 /** Everything that answers without a key. A route that is not named here asks for one. */
 export const PUBLIC_ROUTES: readonly string[] = [
+  // They say where things are, and nothing else.
+  '/',
+  '/events',
   '/health',
   '/health/live',
   '/health/ready',

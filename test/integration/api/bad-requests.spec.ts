@@ -44,7 +44,7 @@ describe('JSON that is none', () => {
 });
 
 describe('a route that is none', () => {
-  it.each(['/', '/v1', '/v1/audio', '/v1/nothing', '/v1/audio/transcriptions/a/b', `/v1/models/${'x'.repeat(600)}`])(
+  it.each(['/v1', '/v1/audio', '/v1/nothing', '/v1/audio/transcriptions/a/b', `/v1/models/${'x'.repeat(600)}`])(
     '%s is unknown_url',
     async path => {
       expect(await errorOf(await fetch(rig.url + path))).toMatchObject({ status: 404, code: 'unknown_url' });
@@ -69,6 +69,105 @@ describe('a route that is none', () => {
     expect([status, body]).toEqual([404, expect.stringContaining('"code":"unknown_url"')]);
     expect(head).toContain('x-request-id: req_');
     raw.socket.destroy();
+  });
+});
+
+describe('what an error quotes', () => {
+  it.each([`/v1/${'x'.repeat(15_000)}`, `/${'%41'.repeat(5000)}`])('is short however long the path is', async path => {
+    const error = await errorOf(await fetch(rig.url + path));
+    expect([error.status, error.message.length < 300]).toEqual([404, true]);
+  });
+
+  it('is short however long a field is', async () => {
+    const error = await errorOf(
+      await rig.post('/v1/audio/speech', { model: 'x'.repeat(100_000), input: 'a', voice: 'b' }),
+    );
+    expect([error.status, error.message.length <= 2000]).toEqual([404, true]);
+  });
+});
+
+describe('a header that says how the message travels', () => {
+  const get = ['GET /v1/models HTTP/1.1', 'Host: localhost'];
+  const post = ['POST /v1/audio/speech HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+
+  it.each([
+    [
+      'an unknown Expect',
+      417,
+      'expectation_failed',
+      'Expect',
+      [...post, 'Expect: 200-maybe', 'Content-Length: 2', '', '{}'],
+    ],
+    [
+      'a compressed body',
+      415,
+      'unsupported_media_type',
+      'Content-Encoding',
+      [...post, 'Content-Encoding: gzip', 'Content-Length: 2', '', '{}'],
+    ],
+    [
+      'another coding before chunked',
+      501,
+      'transfer_coding_unsupported',
+      'Transfer-Encoding',
+      [...post, 'Transfer-Encoding: gzip, chunked', '', '2', '{}', '0', '', ''],
+    ],
+    ['a second Host', 400, 'invalid_value', 'Host', [...get, 'host: evil.example', '', '']],
+  ])('%s gets %i %s in the envelope', async (_name, status, code, param, lines) => {
+    const raw = await RawHttp.open(rig.port);
+    raw.send(...lines);
+    const answer = await raw.answer();
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([status, { error: { code, param } }]);
+    expect(answer.head).toContain('x-request-id: ');
+    raw.socket.destroy();
+  });
+
+  it('another coding without chunked gets 400, and the connection ends', async () => {
+    const raw = await RawHttp.open(rig.port);
+    raw.send(...post, 'Transfer-Encoding: gzip', '', '{}');
+    const answer = await raw.answer(true);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { error: { type: 'invalid_request_error' } }]);
+  });
+
+  it('Expect: 100-continue and Content-Encoding: identity are served', async () => {
+    const raw = await RawHttp.open(rig.port);
+    raw.send(...post, 'Expect: 100-continue', 'Content-Encoding: identity', 'Content-Length: 2', '', '{}');
+    expect((await raw.head()).status).toBe(100);
+    raw.socket.destroy();
+  });
+});
+
+describe('X-Request-Id that cannot be used', () => {
+  const headers = { 'x-request-id': 'a trace with spaces' };
+
+  it('is replaced where nothing can be cancelled by it', async () => {
+    const answer = await fetch(`${rig.url}/v1/models`, { headers });
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, expect.stringMatching(/^req_/)]);
+  });
+
+  it('may come twice at a time there', async () => {
+    const twice = [1, 2].map(() => fetch(`${rig.url}/v1/models`, { headers: { 'x-request-id': 'trace-1' } }));
+    expect((await Promise.all(twice)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('is refused where it names work', async () => {
+    const error = await errorOf(await rig.post('/v1/audio/speech', {}, { headers }));
+    expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'X-Request-Id' });
+  });
+});
+
+describe('addresses that people and clients type', () => {
+  it('may end with a slash', async () => {
+    for (const path of ['/v1/models/', '/v1/models/stt/', '/health/', '/v1/batches/'])
+      expect([path, (await fetch(rig.url + path)).status]).toEqual([path, 200]);
+    expect((await rig.post('/v1/audio/speech/', {})).status).toBe(400);
+  });
+
+  it('GET / points to the documentation: JSON for programs, a redirect for browsers', async () => {
+    const answer = await fetch(rig.url);
+    expect(await answer.json()).toMatchObject({ name: 'switchyard', docs: '/docs', openapi: '/docs-json', api: '/v1' });
+    const page = await fetch(rig.url, { headers: { accept: 'text/html,*/*' }, redirect: 'manual' });
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
   });
 });
 

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject } from '@nestjs/swagger';
-import { ENDPOINTS } from '../../../src/contracts/endpoints.js';
+import { ENDPOINTS, isWork } from '../../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../../src/core/shared/domain-error.js';
 import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
+import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-policy.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { sttModel, ttsModel } from './models.js';
 
@@ -77,6 +78,63 @@ describe('/docs', () => {
       content: { 'application/json': { examples: { wav: {}, mp3: {}, events: {} } } },
     });
   });
+
+  it('names every status that a route of its kind can answer', () => {
+    const missing = operations().flatMap(({ name, path, responses }) => {
+      const guarded = !PUBLIC_ROUTES.includes(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+      const wanted = [
+        ...['400', '429', '500', ...(guarded ? ['401', '403', '503'] : [])],
+        ...(name.startsWith('POST') ? ['413', '415', '417', '501'] : []),
+        ...(path.includes('{') ? ['404'] : []),
+      ];
+      return wanted.filter(status => !(status in responses)).map(status => `${name} ${status}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('names 422 on the 6 routes that work can be repeated on, and 206 and 304 of a file', () => {
+    const repeated = operations().filter(({ path, name }) => name.startsWith('POST') && isWork(path));
+    expect(repeated.map(({ responses }) => '422' in responses)).toEqual(Array(6).fill(true));
+    const { responses } = operations().find(({ name }) => name === 'GET /v1/files/{id}/content')!;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '206', '304', '404', '416']));
+  });
+
+  it('gives every property a type, and every event stream a description and an example', () => {
+    const untyped = Object.entries(document.components?.schemas ?? {}).flatMap(([name, schema]) =>
+      Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {})
+        .filter(([, property]) => JSON.stringify(property) === '{"type":"object"}')
+        .map(([property]) => `${name}.${property}`),
+    );
+    expect(untyped).toEqual([]);
+    expect(document.components?.schemas?.RequestDto).toMatchObject({ properties: { code: { type: 'string' } } });
+    const streams = operations().flatMap(({ name, responses }) => {
+      const stream = responses['200']?.content?.['text/event-stream'];
+      return stream ? [[name, stream.schema.description, stream.example]] : [];
+    });
+    expect(streams.length).toBe(5);
+    for (const [, description, example] of streams) {
+      expect(description).toContain('`data: ');
+      expect(example).toContain('data: {');
+    }
+  });
+
+  interface Operation {
+    readonly name: string;
+    readonly path: string;
+    readonly responses: Record<
+      string,
+      { content?: Record<string, { schema: { description?: string }; example?: string }> }
+    >;
+  }
+
+  const operations = (): Operation[] =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      (Object.entries(methods) as unknown as [string, Pick<Operation, 'responses'>][]).map(
+        ([method, { responses }]) => ({
+          ...{ name: `${method.toUpperCase()} ${path}`, path, responses },
+        }),
+      ),
+    );
 
   it('gives errors from the registry, each with an example in the envelope', () => {
     const { responses } = document.paths['/v1/audio/transcriptions']?.post ?? {};

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { io } from 'socket.io-client';
+import { LIVE_PATH } from '../../../src/contracts/events/live-event.js';
 import { type Scope } from '../../../src/platform/auth/principal.js';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
@@ -77,6 +79,13 @@ describe('who may listen', () => {
     expect(acme.request('r1')).toMatchObject({ cancel_reason: 'client', code: 'request_cancelled' });
     expect([other.deltas, other.snapshots]).toEqual([[], []]);
     expect((await answer).status).toBe(499);
+  });
+
+  it.each(['/events', '/'])('learns at %s why a client that begins with polling is not connected', async namespace => {
+    const socket = io(rig.url + namespace, { path: LIVE_PATH, reconnection: false, forceNew: true });
+    const error = await new Promise<Error>(resolve => socket.once('connect_error', resolve));
+    socket.disconnect();
+    expect(error.message).toContain('`transports: ["websocket"]`');
   });
 
   it('is put out when its key is withdrawn', async () => {

@@ -9,15 +9,16 @@ export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator
   return applyDecorators(
     ...[...statuses].map(status => {
       const group = [...new Set(codes)].filter(code => ERROR_REGISTRY[code].status === status);
-      return ApiResponse({
-        status,
-        type: ErrorEnvelope,
-        description: group.map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`).join('\n\n'),
-        examples: Object.fromEntries(group.map(code => [code, { summary: code, value: exampleOf(code) }])),
-      });
+      return ApiResponse({ status, type: ErrorEnvelope, ...describedErrors(group) });
     }),
   );
 }
+
+/** Description and examples of one status. */
+export const describedErrors = (codes: readonly ErrorCode[]) => ({
+  description: codes.map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`).join('\n\n'),
+  examples: Object.fromEntries(codes.map(code => [code, { summary: code, value: exampleOf(code) }])),
+});
 
 function exampleOf(code: ErrorCode): ErrorEnvelope {
   const { help, type } = ERROR_REGISTRY[code];
@@ -27,6 +28,7 @@ function exampleOf(code: ErrorCode): ErrorEnvelope {
 /** What every route that queues work can answer. */
 export const QUEUE_ERRORS = [
   'duplicate_request_id',
+  'idempotency_key_reused',
   'queue_full',
   'request_cancelled',
   'engine_failed',

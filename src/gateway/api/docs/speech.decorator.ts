@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { speechDelta, speechDone } from '../../../contracts/formats/speech-events.js';
 import { SPEECH_CONTENT_TYPES } from '../../../contracts/formats/speech-format.js';
 import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from './errors.decorator.js';
@@ -21,6 +22,14 @@ const EXAMPLES = {
   },
 };
 
+const EVENTS = {
+  type: 'string',
+  description:
+    'With `stream_format: sse`: `data: {…}` per event, `speech.audio.delta` with audio in base64, then one `speech.audio.done`. A ' +
+    'failure after the first event is the error envelope as the last one.',
+};
+const EVENTS_EXAMPLE = speechDelta(Buffer.alloc(6)) + speechDone(1.5);
+
 /** OpenAPI of the speech route. */
 export function DescribesSpeech(): MethodDecorator {
   const binary = { schema: { type: 'string', format: 'binary' } };
@@ -35,7 +44,7 @@ export function DescribesSpeech(): MethodDecorator {
     DescribesRequestHeaders(),
     ApiOkResponse({
       description: 'The audio, or events with it in base64.',
-      content: { ...audio, 'text/event-stream': { schema: { type: 'string' } } },
+      content: { ...audio, 'text/event-stream': { schema: EVENTS, example: EVENTS_EXAMPLE } },
     }),
     DescribesErrors('invalid_json', 'voice_not_found', ...FIELD_ERRORS, ...QUEUE_ERRORS),
   );

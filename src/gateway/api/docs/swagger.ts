@@ -1,6 +1,7 @@
 import { type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { emptyOptionalFormFields } from './form-examples.js';
+import { withSharedErrors } from './shared-errors.js';
 
 /** In the order in which somebody new wants them. */
 const SECTIONS = {
@@ -25,7 +26,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .addBearerAuth({ type: 'http', description: 'An API key, where the server asks for one.' })
     .addSecurityRequirements('bearer');
   for (const [name, description] of Object.entries(SECTIONS)) builder.addTag(name, description);
-  return emptyOptionalFormFields(SwaggerModule.createDocument(app, builder.build()));
+  return withSharedErrors(emptyOptionalFormFields(SwaggerModule.createDocument(app, builder.build())));
 }
 
 /** Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up does not wait for it. */

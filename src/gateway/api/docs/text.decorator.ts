@@ -9,6 +9,13 @@ import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from './errors.decorator.
 import { DescribesRequestHeaders } from './request-headers.decorator.js';
 import { summaryOf } from './summary.js';
 
+const EVENTS = {
+  type: 'string',
+  description:
+    'With `stream: true`: `data: {…}` per chunk, then `data: [DONE]`. A failure after the first chunk is the error envelope as the ' +
+    'last event, without `[DONE]`.',
+};
+
 type TextPath = '/v1/chat/completions' | '/v1/completions' | '/v1/embeddings';
 
 interface TextDescription {
@@ -16,7 +23,12 @@ interface TextDescription {
   readonly body: Type;
   readonly description: string;
   readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
-  readonly content: Readonly<Record<string, { readonly schema: { type: string }; readonly example?: unknown }>>;
+  readonly content: Readonly<
+    Record<
+      string,
+      { readonly schema: { readonly type: string; readonly description?: string }; readonly example?: unknown }
+    >
+  >;
 }
 
 const PASSED_ON = 'Fields that the gateway does not know are handed on to the engine as they came.';
@@ -75,7 +87,7 @@ function answersOf(form: 'chat' | 'completion'): TextDescription['content'] {
   const whole = generationBody(head, [{ text: 'It sorts.', finishReason: 'stop' }], usage);
   return {
     'application/json': { schema: { type: 'object' }, example: { ...whole, service_tier: 'default' } },
-    'text/event-stream': { schema: { type: 'string' }, example: sseData(chunk) + SSE_DONE },
+    'text/event-stream': { schema: EVENTS, example: sseData(chunk) + SSE_DONE },
   };
 }
 

@@ -1,5 +1,7 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import { type Transcript } from '../../../contracts/formats/transcript.js';
+import { formatTranscriptStream } from '../../../contracts/formats/transcript-events.js';
 import { TranscriptDto } from '../../../contracts/openai/transcript.dto.js';
 import { type ErrorCode } from '../../../core/shared/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from './errors.decorator.js';
@@ -23,6 +25,15 @@ const UPLOAD_ERRORS = [
   'storage_full',
 ] as const satisfies readonly ErrorCode[];
 
+const EVENTS = {
+  type: 'string',
+  description:
+    'With `stream=true`: `data: {…}` per event, `transcript.text.delta`, `transcript.text.segment` (with speakers), then one ' +
+    '`transcript.text.done`, then `data: [DONE]`. A failure after the first event is the error envelope as the last one.',
+};
+const FOX = { text: 'the quick brown fox', durationS: 2.5, segments: [], language: 'en' } as unknown as Transcript;
+const EVENTS_EXAMPLE = formatTranscriptStream(FOX);
+
 const SUBTITLES = '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps over the lazy dog\n\n';
 
 /** OpenAPI of a route that takes audio and answers with text. */
@@ -38,7 +49,7 @@ export function DescribesUpload({ path, form, errors = [] }: UploadDescription):
       content: {
         'application/json': { schema: { $ref: getSchemaPath(TranscriptDto) } },
         'text/plain': { schema: { type: 'string' }, example: SUBTITLES },
-        'text/event-stream': { schema: { type: 'string' } },
+        'text/event-stream': { schema: EVENTS, example: EVENTS_EXAMPLE },
       },
     }),
     DescribesErrors(...FIELD_ERRORS, ...UPLOAD_ERRORS, ...errors, ...QUEUE_ERRORS),

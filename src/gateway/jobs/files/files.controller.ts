@@ -1,5 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, UseInterceptors } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   FileCreateDto,
@@ -16,6 +25,8 @@ import { parseDto } from '../../api/dto-validation.js';
 import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
 import { FilesService } from './files.service.js';
+
+const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
 @ApiTags('files')
 @UseInterceptors(OutageInterceptor)
@@ -67,7 +78,9 @@ export class FilesController {
     description: '`bytes=0-99`, `bytes=100-`, `bytes=-100`; see `If-Range`.',
   })
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'The `ETag`, the SHA-256 of the bytes: 304.' })
-  @ApiOkResponse({ content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } })
+  @ApiOkResponse({ content: BYTES })
+  @ApiResponse({ status: 206, description: 'The range; `Content-Range` names it.', content: BYTES })
+  @ApiResponse({ status: 304, description: 'Nothing: the bytes are those of `If-None-Match`.' })
   @DescribesErrors('storage_unavailable', 'file_not_found', 'range_not_satisfiable')
   content(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Param('id') id: string): Promise<void> {
     return this.files.sendContent(tenantOf(request), id, { request, reply });

@@ -51,6 +51,8 @@ export class UploadsController {
     'storage_unavailable',
     'upload_not_found',
     'upload_not_pending',
+    'missing_required_parameter',
+    'too_many_files',
     'file_too_large',
     'invalid_multipart',
     'storage_full',

@@ -10,10 +10,12 @@ import { LiveFeed } from './live-feed.js';
 import { LiveReplicas } from './live-replicas.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
+import { PollingController } from './polling.controller.js';
 
 /** The live feed of queue, workers, requests and batches over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
 @Module({
   imports: [UpgradeModule, WorkerPoolModule, RedisModule],
+  controllers: [PollingController],
   providers: [LiveBatchBook, LiveBatches, LiveSource, LiveRooms, LiveFeed, LiveReplicas, LiveClients, LiveFeedGateway],
 })
 export class LiveFeedModule {}

@@ -1,0 +1,32 @@
+import { type IncomingMessage } from 'node:http';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+/**
+ * Headers that say how a message travels. What we do not implement is refused: to ignore it would be to read another message
+ * than was sent (RFC 9110, RFC 9112).
+ * @throws DomainError `invalid_value`, `expectation_failed`, `transfer_coding_unsupported`, `unsupported_media_type`
+ */
+export function demandPlainMessage(message: IncomingMessage): void {
+  demandOneHost(message);
+  const { expect, 'transfer-encoding': transfer, 'content-encoding': encoding } = message.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw refusal('expectation_failed', 'Expect', expect, '100-continue');
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked')
+    throw refusal('transfer_coding_unsupported', 'Transfer-Encoding', transfer, 'chunked');
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw refusal('unsupported_media_type', 'Content-Encoding', encoding, 'identity');
+}
+
+/** @throws DomainError `invalid_value`: HTTP/1.1 demands exactly one (RFC 9112, 3.2); Node keeps the first of several */
+export function demandOneHost({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
+  const param = 'Host';
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new DomainError('invalid_value', 'HTTP/1.1 requests need the header `Host`.', { param });
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name));
+  if (hosts.length > 1) throw new DomainError('invalid_value', 'The header `Host` must be given once.', { param });
+}
+
+type Code = 'expectation_failed' | 'transfer_coding_unsupported' | 'unsupported_media_type';
+
+const refusal = (code: Code, param: string, value: string, allowed: string): DomainError =>
+  new DomainError(code, `The header \`${param}\` must be ${allowed} or absent; got ${value.slice(0, 80)}.`, { param });
