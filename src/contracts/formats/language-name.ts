@@ -9,3 +9,19 @@ export function languageName(tag: string): string {
   if (!/^[A-Za-z]{2,3}$/.test(base)) return tag.toLowerCase();
   return names.of(base)?.toLowerCase() ?? tag.toLowerCase();
 }
+
+let tags: ReadonlyMap<string, string> | undefined;
+
+/** The tag of a language by its English name (`English` → `en`); undefined for what is no name of one. */
+export function languageTag(name: string): string | undefined {
+  tags ??= tagsByName();
+  return tags.get(name.toLowerCase());
+}
+
+function tagsByName(): ReadonlyMap<string, string> {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const codes = letters.flatMap(first => letters.map(second => first + second));
+  // Withdrawn codes such as `iw` have the name of the code that took their place.
+  const current = codes.filter(code => Intl.getCanonicalLocales(code)[0] === code);
+  return new Map(current.flatMap(code => (names.of(code) === undefined ? [] : [[languageName(code), code] as const])));
+}

@@ -126,7 +126,14 @@ describe('diarized_json', () => {
       segments[0],
       { type: 'transcript.text.delta', delta: ' people swam', segment_id: 'seg_002' },
       segments[1],
-      { type: 'transcript.text.done', text: transcript.text, usage: { type: 'duration', seconds: 9 } },
+      {
+        type: 'transcript.text.done',
+        text: transcript.text,
+        usage: {
+          ...{ type: 'tokens', input_tokens: 85, output_tokens: 9, total_tokens: 94 },
+          input_token_details: { audio_tokens: 85, text_tokens: 0 },
+        },
+      },
     ]);
   });
 
@@ -171,7 +178,8 @@ describe('the event stream', () => {
   it('of silence has no delta, and still exactly one done and [DONE]', () => {
     const silence = { ...transcript, text: '', segments: [], words: [] };
     expect(transcriptBody(silence, { ...options, stream: true }).body).toBe(
-      'data: {"type":"transcript.text.done","text":"","usage":{"type":"duration","seconds":9}}\n\ndata: [DONE]\n\n',
+      'data: {"type":"transcript.text.done","text":"","usage":{"type":"tokens","input_tokens":85,"output_tokens":0,' +
+        '"total_tokens":85,"input_token_details":{"audio_tokens":85,"text_tokens":0}}}\n\ndata: [DONE]\n\n',
     );
   });
 });

@@ -2,7 +2,7 @@ import { type DiarizedSegment, diarizedSegment } from './diarized-json.js';
 import { SSE_DONE, sseData } from './server-sent-event.js';
 import { type LogprobBody, logprobBody, tokensOfPieces } from './token-logprobs.js';
 import { type TokenLogprob, type Transcript, type TranscriptSegment } from './transcript.js';
-import { type DurationUsage, durationUsage } from './usage.js';
+import { type TranscriptTokenUsage, transcriptTokenUsage } from './usage.js';
 
 export interface TextDelta {
   readonly type: 'transcript.text.delta';
@@ -17,7 +17,7 @@ export interface TextDone {
   readonly type: 'transcript.text.done';
   readonly text: string;
   readonly logprobs?: readonly LogprobBody[];
-  readonly usage: DurationUsage;
+  readonly usage: TranscriptTokenUsage;
 }
 
 export type TranscriptEvent = TextDelta | DiarizedSegment | TextDone;
@@ -78,7 +78,7 @@ export const textDone = ({ text, logprobs, durationS }: Transcript): TextDone =>
   type: 'transcript.text.done',
   text,
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
-  usage: durationUsage(durationS),
+  usage: transcriptTokenUsage({ durationS, text }),
 });
 
 /** The whole SSE body, `[DONE]` included. */

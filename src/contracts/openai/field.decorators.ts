@@ -14,6 +14,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { languageTag } from '../formats/language-name.js';
 import { Shaped, shaped } from './field-shapes.js';
 
 /**
@@ -53,8 +54,15 @@ export const OneOf = (values: readonly string[], options: ValidationOptions = {}
 export const LengthUpTo = (max: number): PropertyDecorator =>
   MaxLength(max, { message: `must be text of at most ${max} characters` });
 
-export const LanguageTag = (): PropertyDecorator =>
-  Matches(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'must be a BCP-47 tag such as en or pt-BR' });
+export const LanguageTag = (options: ValidationOptions = {}): PropertyDecorator =>
+  Matches(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { ...options, message: 'must be a BCP-47 tag such as en or pt-BR' });
+
+/** `auto` is absent; an English name of a language is its tag. */
+export const LanguageFromForm = (): PropertyDecorator =>
+  Shaped(value => {
+    if (typeof value !== 'string') return value;
+    return value.toLowerCase() === 'auto' ? undefined : (languageTag(value) ?? value);
+  });
 
 /** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
 export const NumberFromForm = (): PropertyDecorator =>

@@ -28,7 +28,10 @@ export class SpeechDto {
   @LengthUpTo(SPEECH_INPUT_LIMIT)
   input!: string;
 
-  @ApiProperty({ example: 'alloy', description: 'A voice of the model, by name or as `{"id": name}`.' })
+  @ApiProperty({
+    example: 'alloy',
+    description: 'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
+  })
   @Shaped(idOf)
   @IsString({ message: VOICE })
   @IsNotEmpty({ message: VOICE })
@@ -36,7 +39,7 @@ export class SpeechDto {
 
   @ApiPropertyOptional({
     type: String,
-    description: 'Refused with `unsupported_parameter` by models that cannot follow them.',
+    description: 'Ignored by models that cannot follow them.',
   })
   @IsOptional()
   @IsString({ message: 'must be text' })

@@ -2,13 +2,22 @@ import { ApiExtraModels, ApiPropertyOptional, getSchemaPath } from '@nestjs/swag
 import { IsArray, IsBoolean, IsOptional, IsString } from 'class-validator';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
 import { type TimestampGranularity } from '../formats/verbose-json.js';
-import { BooleanFromForm, CommaListFromForm, LanguageTag, ListFromForm, OneOf, TextList } from './field.decorators.js';
+import {
+  BooleanFromForm,
+  CommaListFromForm,
+  LanguageFromForm,
+  LanguageTag,
+  ListFromForm,
+  OneOf,
+  TextList,
+} from './field.decorators.js';
 import { ServerVadDto } from './server-vad.dto.js';
 import { TranslationDto } from './translation.dto.js';
 
 const GRANULARITIES = ['word', 'segment'] as const;
 const INCLUDABLE = ['logprobs'] as const;
 const MAX_SPEAKERS = 4;
+const MAX_LANGUAGES = 100;
 const MAX_HOT_WORDS = 100;
 
 /** Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as newer clients send them. */
@@ -18,11 +27,29 @@ export class TranscriptionDto extends TranslationDto {
   @OneOf(TRANSCRIPT_FORMATS)
   override response_format: TranscriptFormat = 'json';
 
-  @ApiPropertyOptional({ description: 'BCP-47, such as `en`; refused when the model does not recognise it.' })
+  @ApiPropertyOptional({
+    description:
+      'BCP-47, such as `en`, or a name, such as `english`; refused when the model does not recognise it. `auto` is as absent.',
+  })
+  @LanguageFromForm()
   @IsOptional()
   @IsString({ message: 'must be a BCP-47 tag such as en or pt-BR' })
   @LanguageTag()
   language?: string;
+
+  @ApiPropertyOptional({
+    name: 'languages[]',
+    isArray: true,
+    type: String,
+    maxItems: MAX_LANGUAGES,
+    description:
+      'Languages that may be spoken, when `language` is absent. The only one that the model recognises is its language; among several it ' +
+      'finds out by itself. Refused when it recognises none.',
+  })
+  @ListFromForm()
+  @TextList(MAX_LANGUAGES, 35)
+  @LanguageTag({ each: true })
+  languages: string[] = [];
 
   @ApiPropertyOptional({
     name: 'timestamp_granularities[]',
@@ -40,7 +67,7 @@ export class TranscriptionDto extends TranslationDto {
     type: Boolean,
     default: false,
     description:
-      'Server-sent events, only with `response_format` json, text or diarized_json. A delta per segment; ' +
+      'Server-sent events with `response_format` json, text or diarized_json; ignored with the others. A delta per segment; ' +
       'with diarized_json each is followed by its `transcript.text.segment`.',
   })
   @BooleanFromForm()
@@ -51,7 +78,7 @@ export class TranscriptionDto extends TranslationDto {
     name: 'include[]',
     enum: INCLUDABLE,
     isArray: true,
-    description: 'Log probability per token, only with `response_format=json`, of models that have them.',
+    description: 'Log probability per token, with `response_format=json`, of models that have them; ignored elsewhere.',
   })
   @ListFromForm()
   @IsOptional()
@@ -94,8 +121,7 @@ export class TranscriptionDto extends TranslationDto {
     type: String,
     maxItems: MAX_HOT_WORDS,
     description:
-      'Ours: words and phrases to expect, repeated or separated by commas. Refused with `unsupported_parameter` by models ' +
-      'that cannot use them.',
+      'Ours: words and phrases to expect, repeated or separated by commas. Ignored by models that cannot use them.',
   })
   @CommaListFromForm()
   @TextList(MAX_HOT_WORDS, 100)

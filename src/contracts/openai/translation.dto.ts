@@ -31,7 +31,7 @@ export class TranslationDto {
 
   @ApiPropertyOptional({
     type: String,
-    description: 'Text that precedes the audio. Refused with `unsupported_parameter` by models that cannot use it.',
+    description: 'Text that precedes the audio. Ignored by models that cannot use it.',
   })
   @IsOptional()
   @IsString({ message: 'must be text' })
@@ -46,7 +46,7 @@ export class TranslationDto {
     minimum: 0,
     maximum: 1,
     default: 0,
-    description: 'Above 0 it is refused with `unsupported_parameter` by models that have no sampling.',
+    description: 'Above 0 it is ignored by models that have no sampling.',
   })
   @NumberFromForm()
   @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0 to 1' })

@@ -1,8 +1,9 @@
+import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { countInputs } from '../../contracts/openai/text-input.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from './dto-validation.js';
-import { demandAbilities, demandTask } from './model-abilities.js';
+import { demandAbilities, demandsOf, demandTask } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
 export interface EmbeddingOrder {
@@ -17,7 +18,6 @@ export function embeddingOrder(body: Readonly<Record<string, unknown>>, catalog:
   const dto = parseDto(EmbeddingDto, body);
   const model = catalog.getOfKind(dto.model, 'embedding');
   demandTask(model, 'embeddings', catalog);
-  const dimensions = { param: 'dimensions', capability: 'dimensions', wanted: dto.dimensions !== undefined };
-  demandAbilities(model, [dimensions], catalog);
+  demandAbilities(model, demandsOf(FIELD_RULES.embeddings, { dimensions: dto.dimensions !== undefined }), catalog);
   return { model, dto, inputs: countInputs(dto.input) };
 }

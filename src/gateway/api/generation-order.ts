@@ -1,5 +1,6 @@
 import { ChatCompletionDto } from '../../contracts/openai/chat-completion.dto.js';
 import { CompletionDto } from '../../contracts/openai/completion.dto.js';
+import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
 import { type TextGenerationFields } from '../../contracts/openai/text-fields.js';
 import { countInputs } from '../../contracts/openai/text-input.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -7,7 +8,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 import { parseDto } from './dto-validation.js';
 import { beginningOfChat, beginningOfPrompt } from './prompt-beginning.js';
-import { demandAbilities, demandTask } from './model-abilities.js';
+import { demandAbilities, demandsOf, demandTask } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
 export interface GenerationOrder {
@@ -32,14 +33,8 @@ export function chatOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
   demandTask(model, 'chat', catalog);
   demandMessages(messages as readonly unknown[]);
   demandStreamOptions(dto);
-  demandAbilities(
-    model,
-    [
-      { param: 'tools', capability: 'tools', wanted: Array.isArray(tools) && tools.length > 0 },
-      { param: 'logprobs', capability: 'logprobs', wanted: dto.logprobs },
-    ],
-    catalog,
-  );
+  const wanted = { tools: Array.isArray(tools) && tools.length > 0, logprobs: dto.logprobs };
+  demandAbilities(model, demandsOf(FIELD_RULES.chat, wanted), catalog);
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
     throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
@@ -53,8 +48,7 @@ export function completionOrder(body: Body, catalog: ModelCatalog): GenerationOr
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'completions', catalog);
   demandStreamOptions(dto);
-  const logprobs = { param: 'logprobs', capability: 'logprobs', wanted: dto.logprobs !== undefined };
-  demandAbilities(model, [logprobs], catalog);
+  demandAbilities(model, demandsOf(FIELD_RULES.completions, { logprobs: dto.logprobs !== undefined }), catalog);
   const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n: choicesOf(dto) } as const;
   return { model, dto, task, beginning: beginningOfPrompt(dto.prompt) };
 }

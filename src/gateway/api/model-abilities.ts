@@ -1,5 +1,7 @@
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type FieldNature, type FieldRule } from '../../contracts/openai/field-rules.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type Settings } from '../../platform/config/settings.js';
 import { type ModelCatalog } from './model-catalog.js';
 
 /** A field that only some models can honour, as it was given. */
@@ -10,15 +12,34 @@ export interface AbilityDemand {
   readonly capability: string;
   /** False when the value is the default, which every model honours by doing nothing. */
   readonly wanted: boolean;
+  /** Default: meaning. */
+  readonly nature?: FieldNature;
 }
 
+/** `compat.strict`: advice that cannot be used is refused, too. */
+export type Strictness = Settings['compat'];
+
+/** The fields of one route that were given, by its rules. @param wanted false where the value is the default */
+export const demandsOf = (
+  rules: Readonly<Record<string, FieldRule>>,
+  wanted: Readonly<Record<string, boolean>>,
+): readonly AbilityDemand[] =>
+  Object.entries(rules).map(([param, rule]) => ({ ...rule, param, wanted: wanted[param] ?? false }));
+
 /**
- * Every accepted field acts, or is rejected (LESSONS "Workers").
- * @throws DomainError `unsupported_parameter` for the first demand `model` cannot meet; names the models that can.
+ * Every accepted field acts, is reported as ignored, or is rejected (LESSONS "Workers", D-34).
+ * @returns the fields that `model` cannot use and that only advise.
+ * @throws DomainError `unsupported_parameter` for the first other demand that `model` cannot meet; names the models that can.
  */
-export function demandAbilities(model: ModelSpec, demands: readonly AbilityDemand[], catalog: ModelCatalog): void {
-  const unmet = demands.find(({ wanted, capability }) => wanted && !model.capabilities.includes(capability));
-  if (unmet === undefined) return;
+export function demandAbilities(
+  model: ModelSpec,
+  demands: readonly AbilityDemand[],
+  catalog: ModelCatalog,
+  { strict }: Strictness = { strict: false },
+): readonly string[] {
+  const missing = demands.filter(({ wanted, capability }) => wanted && !model.capabilities.includes(capability));
+  const unmet = missing.find(({ nature }) => strict || nature !== 'advice');
+  if (unmet === undefined) return missing.map(({ param }) => param);
   const able = catalog.namesAble(model.kind, unmet.capability);
   const message = `The model \`${model.id}\` cannot honour \`${unmet.shown ?? unmet.param}\`; models that can: ${able}.`;
   throw new DomainError('unsupported_parameter', message, { param: unmet.param });
@@ -38,10 +59,10 @@ export function demandTask(model: ModelSpec, capability: string, catalog: ModelC
 }
 
 /** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
-export function demandLanguage(model: ModelSpec, language: string): void {
+export function demandLanguage(model: ModelSpec, language: string, param = 'language'): void {
   if (language === '' || knowsLanguage(model, language)) return;
-  const message = `\`language\` must be one that \`${model.id}\` recognises (${model.languages.join(', ')}); got "${language}".`;
-  throw new DomainError('invalid_value', message, { param: 'language' });
+  const message = `\`${param}\` must be one that \`${model.id}\` recognises (${model.languages.join(', ')}); got "${language}".`;
+  throw new DomainError('invalid_value', message, { param });
 }
 
 /** Regions are not compared; a model without a list takes any. */

@@ -1,4 +1,5 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { IGNORED_HEADER } from '../../contracts/openai/ignored-fields.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 
 export interface RequestTimings {
@@ -26,6 +27,7 @@ export const EXPOSED_HEADERS = [
   ),
   'server-timing',
   'x-switchyard-model',
+  IGNORED_HEADER,
   'x-switchyard-queue-ms',
   'x-switchyard-batch-wait-ms',
   'x-switchyard-grpc-ms',

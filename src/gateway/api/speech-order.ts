@@ -1,9 +1,10 @@
+import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from './dto-validation.js';
 import { fieldsOf } from './json-body.js';
-import { demandAbilities } from './model-abilities.js';
+import { demandAbilities, demandsOf, type Strictness } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
 export interface SpeechOrder {
@@ -11,30 +12,28 @@ export interface SpeechOrder {
   readonly dto: SpeechDto;
   /** Engine voice id. */
   readonly voice: string;
+  /** Fields that only advise and that this model cannot use. */
+  readonly ignored: readonly string[];
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function speechOrder(body: unknown, catalog: ModelCatalog): SpeechOrder {
+export function speechOrder(body: unknown, catalog: ModelCatalog, compat?: Strictness): SpeechOrder {
   const dto = parseDto(SpeechDto, fieldsOf(body));
   const model = catalog.getOfKind(dto.model, 'tts');
-  demandAbilities(
-    model,
-    [
-      { param: 'instructions', capability: 'instructions', wanted: dto.instructions !== '' },
-      { param: 'speed', capability: 'speed', wanted: dto.speed !== 1 },
-    ],
-    catalog,
-  );
-  return { model, dto, voice: engineVoice(model, dto.voice) };
+  const wanted = { instructions: dto.instructions !== '', speed: dto.speed !== 1 };
+  const ignored = demandAbilities(model, demandsOf(FIELD_RULES.speech, wanted), catalog, compat);
+  return { model, dto, voice: engineVoice(model, dto.voice), ignored };
 }
 
 /**
- * Client names first, engine ids as they are. A model without a list of voices leaves the choice to its engine.
+ * Client names first, in any case of letters, engine ids as they are. A model without a list of voices leaves the choice to its engine.
  * @throws DomainError `voice_not_found`, listing the voices.
  */
 function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
   if (Object.hasOwn(voices, wanted)) return voices[wanted] ?? wanted;
   const names = Object.keys(voices);
+  const alike = names.find(name => name.toLowerCase() === wanted.toLowerCase());
+  if (alike !== undefined) return voices[alike] ?? alike;
   if (names.length === 0 || Object.values(voices).includes(wanted)) return wanted;
   const message = `The model \`${id}\` has no voice \`${wanted}\`; its voices: ${names.join(', ')}.`;
   throw new DomainError('voice_not_found', message, { param: 'voice' });

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech-format.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
+import { ignoredHeader } from '../../contracts/openai/field-rules.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
@@ -29,7 +30,7 @@ export class SpeechService {
 
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const order = speechOrder(bodyObject(request), this.catalog);
+    const order = speechOrder(bodyObject(request), this.catalog, this.settings.compat);
     const stream = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const submitted = this.submit(order, stream, request);
     this.sessions.opened(submitted, order.model.id, stream.started);
@@ -57,13 +58,15 @@ export class SpeechService {
 
   /** Only what is known at the first byte can be in the headers: the time in the queue, not the end. */
   private answer(
-    { model, dto }: SpeechOrder,
+    { model, dto, ignored }: SpeechOrder,
     stream: SpeechStream,
     submitted: SubmittedRequest,
     reply: FastifyReply,
   ): void {
     const phases = this.scheduler.find(submitted)?.phases ?? {};
-    void reply.headers(timingHeaders({ phases })).header('x-switchyard-model', model.id);
+    void reply
+      .headers(timingHeaders({ phases }))
+      .headers({ 'x-switchyard-model': model.id, ...ignoredHeader(ignored) });
     if (dto.stream_format === 'sse') {
       const frames = Readable.from(speechEventFrames(stream.audio, submitted), { objectMode: false });
       void reply.header('cache-control', 'no-cache').type(SSE_CONTENT_TYPE).send(frames);

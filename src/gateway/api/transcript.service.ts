@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { transcriptBody } from '../../contracts/formats/transcript-body.js';
+import { ignoredHeader } from '../../contracts/openai/field-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -46,7 +47,7 @@ export class TranscriptService {
   async serve(route: keyof typeof ORDERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const upload = await this.uploads.read(request, fields => this.checkEarly(fields));
     try {
-      const order = ORDERS[route](upload.fields, this.catalog);
+      const order = ORDERS[route](upload.fields, this.catalog, this.settings.compat);
       this.writtenForm.demand(order.itn);
       const call = { order, upload, request, reply };
       const write = order.answer.stream ? this.writtenForm.ahead(order.itn) : undefined;
@@ -67,7 +68,7 @@ export class TranscriptService {
     const { contentType, body } = transcriptBody(this.written(settled, order), order.answer);
     void reply
       .headers(timingHeaders(settled))
-      .header('x-switchyard-model', order.model.id)
+      .headers({ 'x-switchyard-model': order.model.id, ...ignoredHeader(order.ignored) })
       .type(contentType)
       .send(body);
   }
@@ -86,7 +87,7 @@ export class TranscriptService {
     if (first && first.settlement.status !== 'completed') throw first.settlement.error;
     void reply
       .headers(timingHeaders(first ?? { phases: this.scheduler.find(submitted)?.phases ?? {} }))
-      .headers({ 'x-switchyard-model': order.model.id, 'cache-control': 'no-cache' })
+      .headers({ 'x-switchyard-model': order.model.id, 'cache-control': 'no-cache', ...ignoredHeader(order.ignored) })
       .type(SSE_CONTENT_TYPE)
       .send(stream.body);
     // The upload is needed until then: a worker that dies is replaced by one that begins anew.

@@ -157,7 +157,10 @@ describe('config/models.yaml', () => {
   it("serves OpenAI's model and voice names with what is installed", () => {
     const [stt, tts] = loadConfig({ environment: {} }).models;
     expect(stt?.aliases).toContain('whisper-1');
-    expect(tts?.aliases).toEqual(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts']);
+    expect(stt?.aliases).toEqual(
+      expect.arrayContaining(['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper']),
+    );
+    expect(tts?.aliases).toEqual(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'gpt-4o-mini-tts-2025-12-15']);
     for (const voice of [
       'alloy',
       'ash',

@@ -10,6 +10,8 @@ let rig: GatewayRig;
 beforeAll(async () => {
   const multilingual = { languages: ['en', 'de'], aliases: [] };
   rig = await GatewayRig.start({
+    // What only advises is refused, too; advice.spec.ts shows what else becomes of it.
+    settings: { 'compat.strict': true },
     models: [
       sttModel(),
       sttModel({ id: 'stt-de', ...multilingual }),
@@ -42,6 +44,7 @@ describe('a field of a transcription that cannot be honoured is refused, naming 
     ['granularities without verbose_json', { 'timestamp_granularities[]': 'word' }, 400, 'invalid_value', 'timestamp_granularities'], // prettier-ignore
     ['word times of a model without them', { model: 'stt-any', timestamp_granularities: 'word', response_format: 'verbose_json' }, 400, 'unsupported_parameter', 'timestamp_granularities'], // prettier-ignore
     ['a language the model does not know', { language: 'fr' }, 400, 'invalid_value', 'language'],
+    ['languages the model does not know', { 'languages[]': ['de', 'fr'] }, 400, 'invalid_value', 'languages'],
     ['a language that is none', { language: '!!' }, 400, 'invalid_value', 'language'],
     ['log probabilities of a model without them', { 'include[]': 'logprobs' }, 400, 'unsupported_parameter', 'include'],
     ['log probabilities in another format', { 'include[]': 'logprobs', response_format: 'text' }, 400, 'invalid_value', 'include'], // prettier-ignore

@@ -64,7 +64,9 @@ describe('a transcription', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect((await response.text()).split('\n\n')).toEqual([
       'data: {"type":"transcript.text.delta","delta":"32044 bytes of speech.wav"}',
-      'data: {"type":"transcript.text.done","text":"32044 bytes of speech.wav","usage":{"type":"duration","seconds":1}}',
+      'data: {"type":"transcript.text.done","text":"32044 bytes of speech.wav",' +
+        '"usage":{"type":"tokens","input_tokens":10,"output_tokens":7,"total_tokens":17,' +
+        '"input_token_details":{"audio_tokens":10,"text_tokens":0}}}',
       'data: [DONE]',
       '',
     ]);

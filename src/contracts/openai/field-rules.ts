@@ -1,0 +1,39 @@
+import { IGNORED_HEADER } from './ignored-fields.js';
+
+/**
+ * `advice` may make an answer better; a model that cannot use it answers without, and the answer says so in
+ * `x-switchyard-ignored`. `meaning` decides what the answer is; a model that cannot honour it refuses (D-34).
+ */
+export type FieldNature = 'advice' | 'meaning';
+
+export interface FieldRule {
+  readonly nature: FieldNature;
+  /** What a model has to be able to do. */
+  readonly capability: string;
+}
+
+const advice = (capability: string): FieldRule => ({ nature: 'advice', capability });
+const meaning = (capability: string): FieldRule => ({ nature: 'meaning', capability });
+
+const SPOKEN = { prompt: advice('prompt'), temperature: advice('temperature') } as const;
+
+/** Fields that only some models can honour, by route. */
+export const FIELD_RULES = {
+  transcriptions: {
+    ...SPOKEN,
+    hot_words: advice('hot_words'),
+    keywords: advice('hot_words'),
+    include: advice('logprobs'),
+    response_format: meaning('diarize'),
+    timestamp_granularities: meaning('word_timestamps'),
+  },
+  translations: SPOKEN,
+  speech: { instructions: advice('instructions'), speed: meaning('speed') },
+  chat: { tools: meaning('tools'), logprobs: meaning('logprobs') },
+  completions: { logprobs: meaning('logprobs') },
+  embeddings: { dimensions: meaning('dimensions') },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, FieldRule>>>>;
+
+/** The header that reports ignored fields; none when there are none. */
+export const ignoredHeader = (names: readonly string[]): Readonly<Record<string, string>> =>
+  names.length === 0 ? {} : { [IGNORED_HEADER]: [...new Set(names)].join(', ') };
