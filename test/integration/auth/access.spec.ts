@@ -24,6 +24,8 @@ beforeAll(async () => {
     'logging.level': 'silent',
     'data.dir': join(tmpdir(), 'switchyard-access-spec'),
     'auth.keys_file': folder.file,
+    // Every route is tried with wrong keys, which are more than the default allows.
+    'auth.failures_per_minute': 0,
     'server.cors_origins': 'https://app.example.com',
   });
   const adapter = gatewayAdapter(settings);
