@@ -70,7 +70,7 @@ module.exports = {
       to: {
         path: '^src/gateway/',
         pathNot:
-          '^src/gateway/(realtime|limits|worker-pool|scheduler|text|api/(api\\.module|model-catalog|model-abilities|speech-(order|sessions|stream)))',
+          '^src/gateway/(realtime|limits|worker-pool|scheduler|text|api/(api\\.module|docs/|model-catalog|model-abilities|request-headers|speech-(order|sessions|stream)))',
       },
     },
     {

@@ -126,7 +126,7 @@ async function moveInto(draft: string, target: string): Promise<void> {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(retriable);
     const failure = await rename(draft, target).then(() => undefined, retriable);
     if (failure === undefined) return;
-    if (attempt === MOST_MOVES) throw failure;
+    if (attempt === MOST_MOVES) throw failure as Error;
   }
 }
 

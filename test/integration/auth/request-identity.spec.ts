@@ -51,7 +51,7 @@ class Caller {
   async state(id: string): Promise<unknown> {
     const { status, body } = await this.get(`/v1/requests/${id}`);
     if (status === 200) expect(body).toMatchObject({ request_id: id, tenant: this.tenant });
-    return status === 200 ? body['state'] : status;
+    return status === 200 ? body.state : status;
   }
 
   async cancel(id: string, path = `/v1/requests/${id}/cancel`): Promise<boolean> {

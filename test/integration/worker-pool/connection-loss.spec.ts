@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { credentials, Metadata } from '@grpc/grpc-js';
 import { constants } from 'node:http2';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
-import { type TranscribeFileRequest, speechToTextDefinition } from '../../../src/contracts/grpc/stt.codec.js';
+import { speechToTextDefinition } from '../../../src/contracts/grpc/stt.codec.js';
 import { WorkerChannel } from '../../../src/gateway/worker-pool/worker-channel.js';
 
 /** A server that speaks HTTP/2 and no gRPC: it ends calls as the test says. */
@@ -56,7 +56,7 @@ describe('how a call ended', () => {
     const security = { credentials: credentials.createInsecure(), interceptors: [], usesTls: false };
     const address = await server.start();
     channel = new WorkerChannel({ address, limits, security }, pinged => void losses.push(pinged));
-    const message = speechToTextDefinition.transcribeFile.requestDeserialize(Buffer.alloc(0)) as TranscribeFileRequest;
+    const message = speechToTextDefinition.transcribeFile.requestDeserialize(Buffer.alloc(0));
     const failure = channel
       .unary(callback => channel.stt.transcribeFile(message, new Metadata(), callback))
       .catch((error: unknown) => decodeFailure(error));
