@@ -8,8 +8,6 @@ import { fileBlobKey, mayBeNamed } from '../../platform/storage/file-blob-key.js
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { BlobWrites } from './blob-writes.js';
 
-const DEFAULT_LIFE_S = 30 * 86_400;
-
 export interface NewResultFile {
   readonly filename: string;
   /** Asked for once per attempt. */
@@ -75,6 +73,11 @@ export class ResultFiles {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
+  #expiry(afterS: number | undefined, createdAtMs: number): Pick<StoredFile, 'expiresAtMs'> {
+    const lifeMs = afterS === undefined ? this.settings.files.batchExpiryMs : afterS * 1000;
+    return lifeMs === 0 ? {} : { expiresAtMs: createdAtMs + lifeMs };
+  }
+
   /** @throws LeaseLost, or when a store fails or took too long; doing it again is safe */
   async save({ job, epoch }: Maker, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
@@ -91,7 +94,7 @@ export class ResultFiles {
       filename,
       bytes: size,
       createdAtMs,
-      expiresAtMs: createdAtMs + (job.outputExpiresAfterS ?? DEFAULT_LIFE_S) * 1000,
+      ...this.#expiry(job.outputExpiresAfterS, createdAtMs),
       blobKey,
       sha256: digest.digest('hex'),
     };

@@ -13,7 +13,7 @@ import { JobStop } from '../execute/job-stop.js';
 import { JobFolder } from '../job-folder.js';
 import { type Ending, JobRunner } from '../job-runner.js';
 import { type JobWork } from '../job-work.js';
-import { JobMetrics } from '../observe/job.metrics.js';
+import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 
@@ -194,7 +194,7 @@ export class JobDesk {
   }
 }
 
-function reasonOf({ lease, stop }: JobWork): 'lease_lost' | 'preempted' | 'guard_shutdown' {
-  if (lease.isLost) return 'lease_lost';
+function reasonOf({ lease, stop }: JobWork): HandOverReason {
+  if (lease.isLost) return lease.isLostToOutage ? 'db_transient' : 'lease_lost';
   return stop.reason === 'preempted' ? 'preempted' : 'guard_shutdown';
 }

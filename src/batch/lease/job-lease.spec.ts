@@ -59,7 +59,7 @@ describe('JobLease', () => {
     await jest.advanceTimersByTimeAsync(LEASE_MS);
     expect(held.isLost).toBe(false);
     await jest.advanceTimersByTimeAsync(LEASE_MS + LEASE_MS / 3);
-    expect(held.isLost).toBe(true);
+    expect([held.isLost, held.isLostToOutage]).toEqual([true, true]);
     expect(heard.at(-1)).toBe('lost');
   });
 
@@ -68,6 +68,7 @@ describe('JobLease', () => {
     const held = lease();
     await jest.advanceTimersByTimeAsync(LEASE_MS / 3);
     expect(heard).toEqual(['lost']);
+    expect(held.isLostToOutage).toBe(false);
     await expect(held.update({})).rejects.toThrow(LeaseLost);
     await held.release();
     expect(heard).toEqual(['lost']);

@@ -26,6 +26,8 @@ export class JobLease {
   /** Monotonic: a clock that is set does not prolong a lease, and a process that slept knows that it did. */
   #heldUntil: number;
   #lost = false;
+  /** The last heartbeat got no answer. */
+  #unanswered = false;
   #ended = false;
 
   constructor(
@@ -53,6 +55,11 @@ export class JobLease {
   get isLost(): boolean {
     if (!this.#lost && !this.#ended && performance.now() > this.#heldUntil) this.#lose();
     return this.#lost;
+  }
+
+  /** It ran out because the database did not answer, and not because another processor took the job. */
+  get isLostToOutage(): boolean {
+    return this.#lost && this.#unanswered;
   }
 
   /** @throws LeaseLost */
@@ -101,6 +108,7 @@ export class JobLease {
     const sentAt = performance.now();
     try {
       const job = await this.store.heartbeat(this.#job.id, this.epoch, Date.now(), this.leaseMs);
+      this.#unanswered = false;
       if (this.#ended) return;
       if (!job) return this.#lose();
       this.#heldUntil = sentAt + this.leaseMs;
@@ -108,6 +116,7 @@ export class JobLease {
       this.#job = job;
       if (cancelled) this.events.onCancel();
     } catch (error) {
+      this.#unanswered = true;
       this.events.onTrouble(error as Error);
     }
   }

@@ -4,6 +4,9 @@ import { type Counter, type Histogram } from 'prom-client';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
+/** Why a processor gave a batch back. `db_transient`: the database did not answer until the lease had run out. */
+export type HandOverReason = 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
+
 export type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
 
 /** Counts what happens to batches. */
@@ -35,7 +38,7 @@ export class JobMetrics {
     if (ending === 'cancelled') this.cancellations.inc({ phase: phaseOf(job) });
   }
 
-  handedOver(reason: 'guard_shutdown' | 'lease_lost' | 'preempted'): void {
+  handedOver(reason: HandOverReason): void {
     this.processed.inc({ result: 're_enqueued', reason });
   }
 }

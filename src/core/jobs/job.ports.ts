@@ -95,6 +95,8 @@ export interface FileStore {
   create(file: StoredFile): Promise<void>;
   find(tenant: string, id: string): Promise<StoredFile | undefined>;
   list(tenant: string, page: PageRequest & { readonly purpose?: FilePurpose }): Promise<Page<StoredFile> | undefined>;
+  /** Bytes of all files of a tenant. */
+  bytesOf(tenant: string): Promise<number>;
   /** Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a dangling row. */
   remove(tenant: string, id: string): Promise<boolean>;
   /** Removes rows past their expiry that no unfinished batch uses. */

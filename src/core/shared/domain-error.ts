@@ -117,6 +117,7 @@ export const ERROR_REGISTRY = {
     413,
     'Audio, or what `file_url` names, above `server.upload_limit_bytes`; a file above the limit of its purpose or of a part.',
   ),
+  storage_quota_exceeded: invalid(413, 'The files of the tenant would take more than `files.tenant_quota_bytes`.'),
   unsupported_media_type: invalid(
     415,
     'The Content-Type is not what the route takes, or the body has a Content-Encoding.',

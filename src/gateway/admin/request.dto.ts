@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Equals, IsOptional, IsString } from 'class-validator';
 import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { KeptFieldsDto } from '../async/kept-request.dto.js';
@@ -17,6 +18,11 @@ class RequestChoiceDto {
   @IsOptional()
   @IsString({ message: 'must be the id of a model' })
   model?: string;
+
+  @ApiPropertyOptional({ description: 'Whose requests.', example: 'acme' })
+  @IsOptional()
+  @IsString({ message: 'must be the name of a tenant' })
+  tenant?: string;
 
   @ApiPropertyOptional({ enum: PRIORITIES })
   @IsOptional()
@@ -70,7 +76,7 @@ export class RequestPhasesDto {
 
 export class RequestDto extends KeptFieldsDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
-  @ApiProperty() model!: string;
+  @ApiPropertyOptional({ description: 'Absent: only the gateway that has it knows.' }) model?: string | undefined;
   @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;
   @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
   @ApiProperty({ enum: STATES }) state!: RequestViewState;
@@ -85,6 +91,24 @@ export class RequestDto extends KeptFieldsDto {
   @ApiProperty({ type: RequestPhasesDto }) phases!: RequestPhasesDto;
   @ApiPropertyOptional({ type: String, description: 'Error code, once it failed or was cancelled.' }) code?: ErrorCode;
   @ApiProperty({ description: 'Why it waits, or how it ended, in a sentence.' }) explanation!: string;
+}
+
+export class RequestsAheadDto {
+  @ApiProperty() tenant!: string;
+  @ApiProperty({ description: 'Its requests that are dispatched before this one.' }) requests!: number;
+}
+
+export class FoundRequestDto extends RequestDto {
+  @ApiPropertyOptional({ type: [RequestsAheadDto], description: 'Who is ahead of it in the queue of its model.' })
+  ahead?: RequestsAheadDto[];
+}
+
+/** @param queued the queued requests of its model */
+export function requestsAhead(view: RequestView, queued: readonly RequestView[]): RequestsAheadDto[] {
+  const counts = new Map<string, number>();
+  for (const { tenant = DEFAULT_TENANT, position = Infinity } of queued)
+    if (position < (view.position ?? 0)) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  return [...counts].map(([tenant, requests]) => ({ tenant, requests })).sort((a, b) => b.requests - a.requests);
 }
 
 export class RequestListDto {
@@ -116,8 +140,13 @@ export function requestDto(view: RequestView): RequestDto {
 }
 
 /** Only the fields of a filter: paging and confirmation are not part of it. */
-export const requestFilter = ({ model, priority, state }: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
-  ...{ model, priority, state },
+export const requestFilter = ({
+  model,
+  tenant,
+  priority,
+  state,
+}: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
+  ...{ model, tenant, priority, state },
 });
 
 /** Milliseconds to the microsecond: more digits are noise of the clock. */

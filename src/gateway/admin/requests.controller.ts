@@ -10,12 +10,13 @@ import { oneNamed } from './one-named.js';
 import {
   CancelledRequestsDto,
   CancelRequestsDto,
+  FoundRequestDto,
   ListRequestsDto,
   NamedRequestDto,
-  RequestDto,
   requestDto,
   requestFilter,
   RequestListDto,
+  requestsAhead,
 } from './request.dto.js';
 
 /** Every request: where it is, why it waits, and out with it. */
@@ -35,12 +36,14 @@ export class AdminRequestsController {
 
   @Get(':id')
   @ApiOperation({ summary: 'One request, and why it waits' })
-  @ApiOkResponse({ type: RequestDto })
+  @ApiOkResponse({ type: FoundRequestDto })
   @DescribesErrors('request_not_found')
-  async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<RequestDto> {
+  async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<FoundRequestDto> {
     const view = oneNamed(await this.scheduler.named(id), tenant);
     if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
-    return requestDto(view);
+    if (view.state !== 'queued') return requestDto(view);
+    const queued = await this.scheduler.listAll({ model: view.model, state: 'queued' });
+    return { ...requestDto(view), ahead: requestsAhead(view, queued) };
   }
 
   @Post('cancel')
@@ -51,7 +54,7 @@ export class AdminRequestsController {
   async cancelMany(@Body() body: CancelRequestsDto): Promise<CancelledRequestsDto> {
     const filter = requestFilter(body);
     if (!body.all && Object.values(filter).every(value => value === undefined)) {
-      throw new DomainError('missing_required_parameter', 'Give model, state or priority, or say "all": true.');
+      throw new DomainError('missing_required_parameter', 'Give model, tenant, state or priority, or say "all": true.');
     }
     return { cancelled: await this.scheduler.cancelMany(filter, 'operator') };
   }

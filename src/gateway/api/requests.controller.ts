@@ -54,7 +54,7 @@ function elsewhere({ requestId, tenant, status, headers, attempts, answer }: Kep
   const state = answer ? (status as RequestDto['state']) : 'running';
   return {
     ...{ request_id: requestId, tenant, state, aged: false, phases: {} },
-    model: told['x-switchyard-model'] ?? '',
+    model: told['x-switchyard-model'],
     priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
     waited_ms: Number(told['x-switchyard-queue-ms'] ?? 0),
     attempts: Number(told['x-switchyard-attempts'] ?? attempts),

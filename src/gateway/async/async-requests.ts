@@ -135,7 +135,11 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
     const error = new DomainError('gateway_lost', `${MOST_ATTEMPTS} gateways ended while they had this request.`);
     const body = Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]);
-    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      // This gateway counts as an attempt in the store, and only writes down what happened.
+      'x-switchyard-attempts': String(MOST_ATTEMPTS),
+    };
     await this.#watched(this.#end(request, 'failed', { status: error.definition.status, headers, body }));
   }
 

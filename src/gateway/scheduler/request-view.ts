@@ -1,5 +1,5 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
-import { type RequestKey, requestKey } from '../../core/request/request-key.js';
+import { DEFAULT_TENANT, type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type SettlementStatus } from '../../core/request/settlement.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
@@ -42,13 +42,15 @@ export const isLive = ({ state }: RequestView): boolean => state === 'queued' ||
 /** An absent field means any. */
 export interface RequestFilter {
   readonly model?: string;
+  readonly tenant?: string;
   readonly priority?: PriorityLabel;
   readonly state?: RequestViewState;
 }
 
-export function matchesFilter(view: RequestView, { model, priority, state }: RequestFilter): boolean {
+export function matchesFilter(view: RequestView, { model, tenant, priority, state }: RequestFilter): boolean {
   return (
     (model === undefined || view.model === model) &&
+    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
     (priority === undefined || view.priority === priority) &&
     (state === undefined || view.state === state)
   );

@@ -145,6 +145,18 @@ export const SETTINGS_TABLE = {
     'Largest file in one request; for the purpose batch batch.max_file_bytes counts.',
   ),
   'files.max_upload_bytes': bytes(8 * GIB, 1, 1024 * GIB, 'Largest file that comes in parts (/v1/uploads).'),
+  'files.batch_expiry_ms': ms(
+    30 * DAY_MS,
+    0,
+    3650 * DAY_MS,
+    'How long files with the purpose batch and result files are kept when nobody names an expiry; 0 = unlimited.',
+  ),
+  'files.tenant_quota_bytes': bytes(
+    0,
+    0,
+    1024 * 1024 * GIB,
+    'Bytes that the files of one tenant may take; 0 = unlimited.',
+  ),
   'files.gc_interval_ms': ms(
     60_000,
     10,

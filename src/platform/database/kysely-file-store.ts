@@ -81,6 +81,15 @@ export class KyselyFileStore implements FileStore {
     return pageOf(rows, page.limit, fileOf);
   }
 
+  async bytesOf(tenant: string): Promise<number> {
+    const { total } = await this.#db
+      .selectFrom('files')
+      .select(eb => eb.fn.sum<number | string | null>('bytes').as('total'))
+      .where('tenant', '=', tenant)
+      .executeTakeFirstOrThrow();
+    return Number(total ?? 0);
+  }
+
   async remove(tenant: string, id: string): Promise<boolean> {
     const { numDeletedRows } = await this.#db
       .deleteFrom('files')

@@ -40,6 +40,12 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     expect(await stores.files.find('tenant-b', file.id)).toBeUndefined();
   });
 
+  it('adds up the bytes of a tenant, above 2^31 too', async () => {
+    expect(await stores.files.bytesOf(TENANT)).toBe(0);
+    for (const bytes of [3_000_000_000, 7]) await stores.files.create(storedFile({ bytes }));
+    expect([await stores.files.bytesOf(TENANT), await stores.files.bytesOf('tenant-b')]).toEqual([3_000_000_007, 0]);
+  });
+
   it('lists by purpose, newest first or oldest first, with cursors', async () => {
     const made = [storedFile(), storedFile({ purpose: 'batch_output' }), storedFile()];
     for (const file of made) await stores.files.create(file);

@@ -151,7 +151,11 @@ describe('Prefer: respond-async', () => {
     await abandoned(id, attempts);
     await ended(other, id);
     const view = await look(other, id);
-    expect(view).toMatchObject({ status, ...(status === 'failed' && { error: { code: 'gateway_lost' } }) });
+    expect(view).toMatchObject({
+      status,
+      ...(status === 'failed' && { error: { code: 'gateway_lost' }, attempts: 3 }),
+    });
+    expect(view).not.toMatchObject({ model: '' });
     expect(worker.received.filter(received => received === id)).toHaveLength(status === 'failed' ? 0 : 1);
   });
 

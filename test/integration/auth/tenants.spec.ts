@@ -20,13 +20,20 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const waiting = async (id: string) => {
+const waiting = async (id: string, key = keys.acme) => {
   const form = new FormData();
   form.set('model', 'stt');
   form.set('file', new Blob(['audio']), 'a.wav');
-  const answer = rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(keys.acme), 'x-request-id': id } });
+  const answer = rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), 'x-request-id': id } });
   await until(async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200);
   return answer;
+};
+
+/** Resolves when it is queued. */
+const start = async (id: string, key: string) => {
+  const answer = waiting(id, key);
+  await until(async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200);
+  return { answer };
 };
 
 const at = async (path: string, key: string, method: 'GET' | 'POST' = 'GET') => {
@@ -84,5 +91,26 @@ describe('the keys file, while the server runs', () => {
   it('is taken in again when it changes', async () => {
     const added = folder.add('later', 'inference');
     await until(async () => (await at('/v1/models', added)).status === 200);
+  });
+});
+
+describe('an admin', () => {
+  it('lists and cancels by tenant, and sees whose requests are ahead', async () => {
+    const others = [await start('ahead-1', keys.other), await start('ahead-2', keys.other)];
+    const own = await start('behind', keys.acme);
+    expect((await at('/admin/v1/requests/behind', keys.admin)).body.ahead).toEqual([{ tenant: 'other', requests: 2 }]);
+    expect((await at('/admin/v1/requests?tenant=acme', keys.admin)).body).toMatchObject({
+      ...{ total: 1, data: [{ request_id: 'behind' }] },
+    });
+    const cancelled = await fetch(`${rig.url}/admin/v1/requests/cancel`, {
+      method: 'POST',
+      headers: { ...bearer(keys.admin), 'content-type': 'application/json' },
+      body: JSON.stringify({ tenant: 'other' }),
+    });
+    expect(await cancelled.json()).toEqual({ cancelled: ['ahead-1', 'ahead-2'] });
+    for (const { answer } of others) expect((await answer).status).toBe(499);
+    expect((await at('/admin/v1/requests/behind', keys.admin)).body.ahead).toEqual([]);
+    await at('/v1/requests/behind/cancel', keys.acme, 'POST');
+    expect((await own.answer).status).toBe(499);
   });
 });

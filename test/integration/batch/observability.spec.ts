@@ -10,6 +10,7 @@ interface OtlpSpan {
   readonly parentSpanId?: string;
   readonly traceId: string;
   readonly spanId: string;
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string; intValue?: number } }[];
 }
 
@@ -101,6 +102,26 @@ describe('a processor', () => {
     });
     const children = spans.filter(({ parentSpanId }) => parentSpanId === root.spanId);
     expect(children.map(({ name }) => name)).toEqual(['storage.Retrieve', 'storage.Store']);
+  });
+
+  it('traces a batch that is handed over: re-enqueue, detached and linked to process-batch', async () => {
+    await using target = await TargetServer.start(() => new Promise(() => undefined));
+    await using collector = await TargetServer.start();
+    await using yard = await BatchYard.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 0 },
+      environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    });
+    const job = await yard.submit([chatLine('a')]);
+    const processor = yard.start();
+    await yard.until(job.id, 'a line in flight', () => target.calls.length === 1);
+    processor.child.kill('SIGTERM');
+    await once(processor.child, 'exit');
+    const spans = collector.calls.flatMap(({ body }) => spansIn(body));
+    const root = spans.find(({ name }) => name === 'process-batch')!;
+    const handedOver = spans.find(({ name }) => name === 're-enqueue')!;
+    expect(handedOver.traceId).not.toBe(root.traceId);
+    expect(handedOver.links).toEqual([expect.objectContaining({ traceId: root.traceId, spanId: root.spanId })]);
+    expect(attributesOf(handedOver)).toMatchObject({ 'batch.id': job.id });
   });
 });
 

@@ -33,10 +33,14 @@ export class FileWriter {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`; then nothing is left. */
+  /**
+   * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`, `storage_quota_exceeded`; then nothing
+   *   is left.
+   */
   async write(tenant: string, source: AsyncIterable<Uint8Array>, limits: FileLimits): Promise<WrittenBytes> {
     const id = timeOrderedId('file-', Date.now());
-    const written = { id, blobKey: fileBlobKey(tenant, id), measured: new MeasuredBytes(limits) };
+    const measured = new MeasuredBytes({ ...limits, ...(await this.#quota(tenant)) });
+    const written = { id, blobKey: fileBlobKey(tenant, id), measured };
     const writing = this.blobs.write(written.blobKey, written.measured.of(source));
     await orStorageFull(writing, 'There is no room to store the file.');
     if (written.measured.size > 0) return written;
@@ -51,7 +55,7 @@ export class FileWriter {
   ): Promise<StoredFile> {
     this.assertInTime(id);
     const createdAtMs = Date.now();
-    const expiresAtMs = expiryMs(purpose, createdAtMs, expiresAfterS);
+    const expiresAtMs = expiryMs({ purpose, afterS: expiresAfterS }, createdAtMs, this.settings.files.batchExpiryMs);
     const file: StoredFile = {
       ...{ id, tenant, purpose, filename, createdAtMs, blobKey },
       bytes: measured.size,
@@ -66,6 +70,12 @@ export class FileWriter {
   assertInTime(id: string): void {
     if (mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now())) return;
     throw new DomainError('storage_unavailable', 'Storing the bytes took too long.', { retryAfterMs: 1000 });
+  }
+
+  /** Files that are stored count; several uploads at once may exceed the quota together. */
+  async #quota(tenant: string): Promise<Pick<FileLimits, 'quotaLeftBytes'>> {
+    const quota = this.settings.files.tenantQuotaBytes;
+    return quota === 0 ? {} : { quotaLeftBytes: Math.max(0, quota - (await this.files.bytesOf(tenant))) };
   }
 
   /** Never rejects: what stays is garbage, which is collected. */

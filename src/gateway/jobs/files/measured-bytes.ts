@@ -6,6 +6,8 @@ export interface FileLimits {
   readonly maxBytes: number;
   /** Infinity: lines do not matter. */
   readonly maxLines: number;
+  /** What the tenant may still store; absent: there is no quota. */
+  readonly quotaLeftBytes?: number;
 }
 
 const NEWLINE = 0x0a;
@@ -28,7 +30,7 @@ export class MeasuredBytes {
     return this.#lineBreaks + (this.#last === NEWLINE ? 0 : 1);
   }
 
-  /** @throws DomainError `file_too_large` or `too_many_lines` at the first byte over. */
+  /** @throws DomainError `file_too_large`, `too_many_lines`, `storage_quota_exceeded` at the first byte over. */
   async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
       this.#add(chunk);
@@ -38,8 +40,14 @@ export class MeasuredBytes {
   }
 
   /** For limits that were not known while the bytes came. @throws as `of` */
-  assertWithin({ maxBytes, maxLines }: FileLimits): void {
+  assertWithin({ maxBytes, maxLines, quotaLeftBytes = Infinity }: FileLimits): void {
     if (this.#size > maxBytes) throw fileTooLarge(maxBytes);
+    if (this.#size > quotaLeftBytes)
+      throw new DomainError(
+        'storage_quota_exceeded',
+        `The files of this tenant may take ${quotaLeftBytes} more bytes; delete some, or have files.tenant_quota_bytes raised.`,
+        { param: 'file' },
+      );
     if (this.lines <= maxLines) return;
     throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, { param: 'file' });
   }
