@@ -25,7 +25,7 @@ describe('validateLine', () => {
     ['no object', '[1]', 'invalid_json_line', null],
     ['a number', '7', 'invalid_json_line', null],
     ['blank', '  ', 'empty_line', null],
-    ['nested 300 levels', JSON.stringify(GOOD).replace('[{', `${'['.repeat(300)}[{`), 'invalid_json_line', null],
+    ['nested 1100 levels', JSON.stringify(GOOD).replace('[{', `${'['.repeat(1100)}[{`), 'invalid_json_line', null],
     ['of 200,000 objects', JSON.stringify(GOOD).replace('[{', `[${'{},'.repeat(200_000)}{`), 'invalid_json_line', null],
   ])('names the line that is %s', (_, text, code, param) => {
     expect(validateLine(text, context)).toMatchObject({ ok: false, problem: { code, param, line: 7 } });

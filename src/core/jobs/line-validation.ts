@@ -6,8 +6,8 @@ export const LONGEST_CUSTOM_ID = 512;
 /** How many problems a job reports (COMPAT "Batches", D-17). */
 export const MOST_PROBLEMS = 100;
 
-/** A body, in an object with its name and address. */
-const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, levels: BODY_BOUNDS.levels + 1, nodes: BODY_BOUNDS.nodes + 100 };
+/** A body, in an object with its name and address. Targets other than the gateway may take deeper ones than it does. */
+const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, levels: 1000, nodes: BODY_BOUNDS.nodes + 100 };
 
 /** A line that can be sent. */
 export interface ValidLine {
