@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +72,9 @@ export class TwoGateways implements AsyncDisposable {
 
   /** Uploads in the blob store. */
   audioFiles(): Promise<string[]> {
-    return readdir(join(this.folder, 'data', 'blobs', 'plane', 'audio'));
+    const folder = join(this.folder, 'data', 'blobs', 'plane', 'audio');
+    // An emptied folder goes with its last file.
+    return existsSync(folder) ? readdir(folder) : Promise.resolve([]);
   }
 
   async ready(gateway: GatewayProcess, status: number): Promise<void> {
