@@ -112,7 +112,7 @@ export class WorkerLink {
     return stopCall(call, { requestId: key, reason }, options);
   }
 
-  /** Rejects with a `ProbeError` that names the method at fault. */
+  /** Rejects with an error that names the method at fault. */
   probe(timeoutMs: number): Promise<WorkerHealthReport> {
     return probeWorker(this.#channel, this.options.kind, timeoutMs);
   }

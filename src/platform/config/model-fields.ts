@@ -129,7 +129,7 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     ...listOf(MODEL_CAPABILITIES.join(', '), item => (MODEL_CAPABILITIES as readonly unknown[]).includes(item)),
     required: true,
     choices: MODEL_CAPABILITIES,
-    help: 'What the model can do. What is not listed is refused with 400 before a worker is asked.',
+    help: 'What the model can do. Fields that need another capability are refused, or ignored and reported where they only advise.',
   },
   languages: {
     ...listOf('BCP-47 tags such as en', item => typeof item === 'string' && /^[a-z]{2,3}(-\w+)*$/.test(item)),

@@ -3,7 +3,7 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '../engine-options.js';
 
 export interface PocketSphinxOptions {
-  /** Files decoded at the same time, one decoder thread of about 100 MB each; also the largest group. Started when first needed. */
+  /** Files decoded at the same time, one decoder thread of about 100 MB each; also the largest group. */
   readonly threads: number;
   /** Live streams at the same time, about 100 MB each, started when first used. */
   readonly streams: number;
