@@ -92,13 +92,17 @@ describe('the built gateway with its batch processor', () => {
     const keys = await KeysFolder.create();
     try {
       const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
+      const ops = keys.add('ops', 'admin');
       await using product = await Product.start(
         MODELS,
         { ...EMBEDDED, 'auth.keys_file': keys.file },
         { until: 'ready' },
       );
       const trip = new SdkRoundTrip(product.url, acme);
-      await product.until('a batch processor', async () => (await processorOf(product)).state === 'ready');
+      await product.until('a batch processor', async () => {
+        const answer = await fetch(`${product.url}/health`, { headers: { authorization: `Bearer ${ops}` } });
+        return ((await answer.json()) as Health).batch_processor.state === 'ready';
+      });
       await trip.run();
       const stranger = new SdkRoundTrip(product.url, other).client;
       expect((await stranger.batches.list()).data).toEqual([]);
