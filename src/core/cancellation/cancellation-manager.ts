@@ -1,6 +1,6 @@
 import { ChurnMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
-import { callersId, type RequestKey } from '../request/request-key.js';
+import { callersId, type RequestKey, requestKey } from '../request/request-key.js';
 import { type RequestPriority } from '../request/request-priority.js';
 
 export type CancelStage = 'queued' | 'in_flight';
@@ -13,6 +13,7 @@ export interface CancelInfo {
 /** Which requests a bulk cancel means; an absent field means any. */
 export interface CancelFilter extends Partial<CancelInfo> {
   readonly stage?: CancelStage;
+  readonly tenant?: string;
 }
 
 export type CancelOutcome =
@@ -72,7 +73,10 @@ export class CancellationManager {
 
   /** Keys of those that match, oldest first. */
   keys(filter: CancelFilter = {}): RequestKey[] {
-    return [...this.#tracked].filter(([, tracked]) => matches(tracked, filter)).map(([key]) => key);
+    const { tenant } = filter;
+    const isOwn = (key: RequestKey): boolean =>
+      tenant === undefined || key === requestKey({ tenant, id: callersId(key) });
+    return [...this.#tracked].filter(([key, tracked]) => isOwn(key) && matches(tracked, filter)).map(([key]) => key);
   }
 }
 

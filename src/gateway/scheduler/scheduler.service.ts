@@ -104,10 +104,11 @@ export class SchedulerService {
 }
 
 /** Undefined when the filter asks for a state in which nothing can be cancelled. */
-function trackedBy({ model, priority, state }: RequestFilter): CancelFilter | undefined {
+function trackedBy({ model, tenant, priority, state }: RequestFilter): CancelFilter | undefined {
   if (state !== undefined && state !== 'queued' && state !== 'running') return undefined;
   return {
     ...(model !== undefined && { model }),
+    ...(tenant !== undefined && { tenant }),
     ...(priority && { priority: priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH }),
     ...(state && { stage: state === 'queued' ? 'queued' : 'in_flight' }),
   };
