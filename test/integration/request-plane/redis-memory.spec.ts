@@ -65,7 +65,14 @@ const body = JSON.stringify({ model: 'embed', input: Array<string>(INPUTS).fill(
   };
   const jobs = async (): Promise<string[]> => client.keys('other:requests-embed:*.*');
   const blobs = async (): Promise<string[]> => {
-    const entries = await readdir(join(folder, 'data', 'blobs', 'plane'), { recursive: true, withFileTypes: true });
+    const plane = join(folder, 'data', 'blobs', 'plane');
+    // The store removes folders that became empty, so this one may be missing.
+    const entries = await readdir(plane, { recursive: true, withFileTypes: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [];
+        throw error;
+      },
+    );
     return entries.filter(entry => entry.isFile()).map(({ name }) => name);
   };
   const events = 'other:requests-embed:events';
