@@ -54,7 +54,7 @@ export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ..
     ...(isLost(failure) ? { lostAt: standing.answers } : {}),
   };
   const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
-  const clock = { nowMs, deadlineMs, random: Math.random() };
+  const clock = { nowMs, deadlineMs, random: Math.random };
   const decision = retryAfter({ cause, askedMs }, count, limits, clock);
   return decision.retry ? { kind: 'again', tried: count, afterMs: decision.afterMs } : { kind: 'settle' };
 }

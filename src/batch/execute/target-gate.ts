@@ -1,5 +1,6 @@
-import { Absence, type ProbePauses } from '../../core/jobs/absence.js';
+import { Absence } from '../../core/jobs/absence.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
+import { type Backoff } from '../../core/shared/backoff.js';
 
 /**
  * The slots of one model at one target: as many as it stands (AIMD), none while it asked to wait (`Retry-After`), and a single
@@ -13,7 +14,7 @@ export class TargetGate {
   #busyUntilMs = 0;
   #answers = 0;
 
-  constructor(most: number, pauses: ProbePauses) {
+  constructor(most: number, pauses: Backoff) {
     this.limit = new ConcurrencyLimit(most);
     this.#absence = new Absence(pauses);
   }

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/store.metrics.js';
 
 const ATTEMPTS = 4;
-const FIRST_PAUSE_MS = 500;
+const PAUSES = { firstMs: 500, longestMs: 2000 };
 
 /** Writing blobs with short back-off for short trouble. Long trouble is the job's to wait out; its local copy stays. */
 @Injectable()
@@ -28,7 +29,7 @@ export class BlobWrites {
         this.metrics.stored('store', attempt < ATTEMPTS ? 'retry' : 'exhausted');
         if (attempt >= ATTEMPTS) throw error;
       }
-      await sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+      await sleep(backoffMs(attempt, PAUSES));
     }
   }
 }

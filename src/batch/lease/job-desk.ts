@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { endsByMs } from '../../core/jobs/finalize-bound.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
@@ -17,8 +18,7 @@ import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const PAUSES = { firstMs: 1000, longestMs: 60_000 };
 /** How often a batch that stores its results is looked at. */
 const LOOK_MS = 250;
 
@@ -138,7 +138,8 @@ export class JobDesk {
   }
 
   async #attempts(entry: { work: JobWork; patience: AbortController }, lease: JobLease): Promise<Ending> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    for (let failures = 1; ; failures++) {
+      const pauseMs = backoffMs(failures, PAUSES);
       try {
         return await this.runner.run(entry.work);
       } catch (error) {

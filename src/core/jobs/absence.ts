@@ -1,15 +1,11 @@
-/** Pauses between two looks at something that is away; they double. */
-export interface ProbePauses {
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
+import { type Backoff, backoffMs, NO_JITTER } from '../shared/backoff.js';
 
 const FIRST_PAUSE_MS = 250;
 /** Whatever back-off is configured: what returns is found within 5 s. */
 const LONGEST_PAUSE_MS = 5000;
 
 /** As configured for retries, and never longer than 250 ms at first and 5 s in the end. */
-export const probePauses = (retries: { readonly initialMs: number; readonly maxMs: number }): ProbePauses => ({
+export const probePauses = (retries: { readonly initialMs: number; readonly maxMs: number }): Backoff => ({
   firstMs: Math.min(FIRST_PAUSE_MS, retries.initialMs),
   longestMs: Math.min(LONGEST_PAUSE_MS, retries.maxMs),
 });
@@ -19,7 +15,7 @@ export class Absence {
   #failures = 0;
   #untilMs = 0;
 
-  constructor(private readonly pauses: ProbePauses) {}
+  constructor(private readonly pauses: Backoff) {}
 
   /** Nothing was heard of it since it failed. */
   get isAway(): boolean {
@@ -34,10 +30,8 @@ export class Absence {
   /** It failed. Of many that were asked at once only the first counts. @param askedMs what it asked to wait */
   failed(nowMs: number, askedMs = 0): void {
     if (nowMs >= this.#untilMs || !this.isAway) {
-      const { firstMs, longestMs } = this.pauses;
-      const pauseMs = Math.min(longestMs, firstMs * 2 ** Math.min(this.#failures, 30));
       this.#failures += 1;
-      this.#untilMs = nowMs + pauseMs;
+      this.#untilMs = nowMs + backoffMs(this.#failures, this.pauses, NO_JITTER);
     }
     this.#untilMs = Math.max(this.#untilMs, nowMs + askedMs);
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { NO_JITTER } from '../shared/backoff.js';
 import { type AttemptFailure, causeOf, type FailureCause, retryAfter } from './retry-policy.js';
 
 const LIMITS = { attempts: 4, busyAttempts: 50, initialMs: 1000, maxMs: 60_000 };
-const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: 1 };
+const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: NO_JITTER };
 const status = (code: number, more = {}): AttemptFailure => ({ kind: 'status', status: code, ...more });
 const decide = (cause: FailureCause, failed = 1, busy = 0, { askedMs = 0, clock = CLOCK, limits = LIMITS } = {}) =>
   retryAfter({ cause, askedMs }, { failed, busy }, limits, clock);
@@ -33,7 +34,7 @@ describe('retryAfter', () => {
     const waits = [1, 2, 3].map(failed => decide('line', failed));
     expect(waits).toEqual([1000, 2000, 4000].map(afterMs => ({ retry: true, afterMs })));
     expect(decide('busy', 0, 20)).toEqual({ retry: true, afterMs: 60_000 });
-    expect(decide('line', 1, 0, { clock: { ...CLOCK, random: 0 } })).toEqual({ retry: true, afterMs: 500 });
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, random: () => 1 } })).toEqual({ retry: true, afterMs: 500 });
   });
 
   it('never comes before the target asked for', () => {

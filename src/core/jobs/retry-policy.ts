@@ -1,3 +1,5 @@
+import { backoffMs } from '../shared/backoff.js';
+
 /** How one attempt at a line ended without a 2xx answer. */
 export type AttemptFailure =
   | {
@@ -64,19 +66,19 @@ export function causeOf(failure: AttemptFailure): FailureCause {
 /**
  * When a line is tried again: at once when its target is away, since its gate says when; else after exponential back-off with full
  * jitter, never before the target asked for, never when the deadline comes first (issue: "no blind retry of time-outs").
- * @param count attempts so far, this one included. @param random 0..1
+ * @param count attempts so far, this one included.
  */
 export function retryAfter(
   { cause, askedMs = 0 }: { readonly cause: FailureCause; readonly askedMs?: number },
   count: AttemptCount,
   limits: RetryLimits,
-  clock: { readonly nowMs: number; readonly deadlineMs: number; readonly random: number },
+  clock: { readonly nowMs: number; readonly deadlineMs: number; readonly random: () => number },
 ): RetryDecision {
   if (cause === 'final' || count.failed >= limits.attempts) return STOP;
   if (cause === 'away') return { retry: true, afterMs: 0 };
   if (limits.busyAttempts > 0 && count.busy >= limits.busyAttempts) return STOP;
   const tries = count.failed + count.busy;
-  const ceilingMs = Math.min(limits.maxMs, limits.initialMs * 2 ** Math.min(tries - 1, 30));
-  const afterMs = Math.max(askedMs, ceilingMs * (0.5 + clock.random / 2));
+  const backoff = { firstMs: limits.initialMs, longestMs: limits.maxMs };
+  const afterMs = Math.max(askedMs, backoffMs(tries, backoff, clock.random));
   return clock.nowMs + afterMs < clock.deadlineMs ? { retry: true, afterMs } : STOP;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
@@ -11,8 +12,7 @@ import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requ
 import { headOf, KeptAnswers } from './kept-answers.js';
 import { KeptLeases } from './kept-leases.js';
 
-const LOOK_MS = 100;
-const LONGEST_LOOK_MS = 1000;
+const LOOKS = { firstMs: 100, longestMs: 1000 };
 /** Of the connection, or set anew by it. */
 const OWN_HEADERS = ['connection', 'date', 'transfer-encoding', 'x-request-id', 'openai-processing-ms', 'keep-alive'];
 
@@ -111,7 +111,8 @@ export class Replays implements OnApplicationShutdown {
   ): Promise<KeptRequest | undefined> {
     const endMs = performance.now() + this.settings.requests.joinMs;
     let now: KeptRequest | undefined = request;
-    for (let pauseMs = LOOK_MS; !left(); pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
+    for (let looks = 1; !left(); looks++) {
+      const pauseMs = backoffMs(looks, LOOKS);
       if (now?.blob !== request.blob) return undefined;
       if (!isOpen(now)) return now;
       if (now.leaseUntilMs <= this.leases.nowMs()) return undefined;

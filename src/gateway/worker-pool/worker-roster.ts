@@ -86,7 +86,7 @@ function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): 
     host: LOOPBACK,
     startTimeoutMs,
     stopGraceMs: launch.stopGraceMs,
-    backoff: new RestartBackoff({ minMs: restartMinMs, maxMs: restartMaxMs }),
+    backoff: new RestartBackoff({ firstMs: restartMinMs, longestMs: restartMaxMs }),
     log,
     nowMs: () => options.nowMs(),
     onRestart: () => options.onRestart({ id, model: model.id }),

@@ -8,6 +8,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/outage.js';
 
@@ -15,8 +16,7 @@ import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/outage.js';
 const RETRY_AFTER_MS = 5000;
 /** How long writers together wait for another process's lock on SQLite. */
 const LOCKED_MS = 5000;
-const FIRST_PAUSE_MS = 2;
-const LONGEST_PAUSE_MS = 50;
+const PAUSES = { firstMs: 2, longestMs: 50 };
 
 /**
  * The one place where a database that is away, locked, frozen or full becomes a `DomainError` that says so: every store, and so every
@@ -94,7 +94,7 @@ class Guard {
   #lockedSinceMs: number | undefined;
 
   async run<T>(act: () => Promise<T>): Promise<T> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let failures = 1; ; failures++) {
       try {
         const result = await act();
         this.#lockedSinceMs = undefined;
@@ -103,7 +103,7 @@ class Guard {
         if (!this.#mayRetry(error)) throw worded(error);
       }
       // Off the event loop: whatever else the process does goes on.
-      await pause(pauseMs);
+      await pause(backoffMs(failures, PAUSES));
     }
   }
 

@@ -1,10 +1,10 @@
+import { backoffMs } from '../../core/shared/backoff.js';
 import { type RetryTiming } from '../http/retry-timing.js';
 import { HubError } from './hub-error.js';
 
 /** Attempts in a row that bring nothing; a download that moves on is never given up. */
 const FRUITLESS_ATTEMPTS = 5;
-const FIRST_WAIT_MS = 1000;
-const LONGEST_OWN_WAIT_MS = 30_000;
+const OWN_WAITS = { firstMs: 1000, longestMs: 30_000 };
 /** A server that asks for more wants the person to come back, not the program. */
 const LONGEST_ASKED_WAIT_MS = 300_000;
 
@@ -37,6 +37,5 @@ export async function withPullRetries<T>({ attempt, progressed, waiting, signal,
 
 function waitMs(fruitless: number, askedMs: number | undefined, timing: RetryTiming): number {
   if (askedMs !== undefined) return askedMs;
-  const ownMs = Math.min(LONGEST_OWN_WAIT_MS, FIRST_WAIT_MS * 2 ** (fruitless - 1));
-  return Math.round(ownMs * (0.5 + timing.random() / 2));
+  return Math.round(backoffMs(fruitless, OWN_WAITS, () => timing.random()));
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOffMs, type BackOff } from './back-off.js';
+import { type Backoff, backoffMs } from '../../core/shared/backoff.js';
 import { JobLost } from './request-queue.js';
 
 export interface Persistence {
@@ -9,7 +9,7 @@ export interface Persistence {
   readonly failed?: (error: Error, attempt: number) => void;
 }
 
-const PAUSES: BackOff = { firstMs: 100, mostMs: 5000 };
+const PAUSES: Backoff = { firstMs: 100, longestMs: 5000 };
 
 /** Tries until it works. @throws JobLost at once; the signal's reason */
 export async function persistently<T>(
@@ -23,7 +23,7 @@ export async function persistently<T>(
     } catch (error) {
       if (error instanceof JobLost) throw error;
       failed?.(error as Error, attempt);
-      await sleep(backOffMs(attempt, PAUSES), undefined, { signal }).catch(() => undefined);
+      await sleep(backoffMs(attempt, PAUSES), undefined, { signal }).catch(() => undefined);
     }
   }
 }

@@ -3,10 +3,10 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { PlaneKeys } from '../../contracts/plane/plane-keys.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { type PlaneAccess } from '../../platform/redis/plane-access.js';
 import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { backOffMs } from './back-off.js';
 
 /** What a connection is for; also its name in `CLIENT LIST`. */
 type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
@@ -79,6 +79,6 @@ export const connectionOptions = (name: string, purpose: Purpose): RedisOptions 
   ...(PATIENT.includes(purpose)
     ? { maxRetriesPerRequest: null }
     : { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }),
-  retryStrategy: attempt => backOffMs(attempt, { firstMs: 50, mostMs: 2000 }),
+  retryStrategy: attempt => backoffMs(attempt, { firstMs: 50, longestMs: 2000 }),
   reconnectOnError: ({ message }) => message.startsWith('READONLY'),
 });

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { firstValueFrom } from 'rxjs';
 import { type Logger } from 'pino';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { backOffMs } from './back-off.js';
 import { type CollectedGroup, GroupCollector } from './group-collector.js';
 import { InHand } from './in-hand.js';
 import { JobIntake } from './job-intake.js';
@@ -14,7 +14,7 @@ import { type PulledJob } from './pulled-job.js';
 import { RequestQueue } from './request-queue.js';
 import { isHurried } from './taken-job.js';
 
-const PAUSES = { firstMs: 100, mostMs: 2000 };
+const PAUSES = { firstMs: 100, longestMs: 2000 };
 
 /**
  * The loop of a pull worker: room, a group, on to the device, again. Whatever happens in a round is logged, and after a pause the next
@@ -91,7 +91,7 @@ export class PullLoop {
   }
 
   async #recover(trouble: Error, failures: number): Promise<void> {
-    const pauseMs = backOffMs(failures, PAUSES);
+    const pauseMs = backoffMs(failures, PAUSES);
     const fields = { event: 'pull_trouble', err: trouble, failures, pauseMs: Math.round(pauseMs) };
     this.log.warn(fields, `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${trouble.message}`);
     await sleep(pauseMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);

@@ -53,7 +53,7 @@ export class PullRig implements AsyncDisposable {
         if (this.cutting && event.type === 'received') this.hub.cut();
       },
       stallMs: 10_000,
-      timing: { sleep: ms => Promise.resolve(void this.waits.push(ms)), random: () => 1 },
+      timing: { sleep: ms => Promise.resolve(void this.waits.push(ms)), random: () => 0 },
       ...settings,
     });
   }

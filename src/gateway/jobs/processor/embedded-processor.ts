@@ -91,7 +91,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
       env: this.launch.environment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
       stopGraceMs: server.shutdownGraceMs,
-      backoff: new RestartBackoff({ minMs: workers.restartMinMs, maxMs: workers.restartMaxMs }),
+      backoff: new RestartBackoff({ firstMs: workers.restartMinMs, longestMs: workers.restartMaxMs }),
       log: new ProcessLog(new Logger('BatchProcessor'), 'batch', 'processor'),
       nowMs: () => performance.now(),
       onRestart: () => undefined,

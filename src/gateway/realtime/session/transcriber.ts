@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { LeftoverFinal } from './leftover-final.js';
@@ -34,8 +35,7 @@ type Order = Utterance | { readonly kind: 'reopen' | 'end' };
 
 /** Streams that may die without a completed segment in between: then the audio itself is what kills. */
 const MAX_ATTEMPTS = 3;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1000;
+const PAUSES = { firstMs: 50, longestMs: 1000 };
 
 /**
  * The recognition of one session, over as many streams as it takes. Audio and commits go up in order, at the worker's pace; a
@@ -260,7 +260,8 @@ export class Transcriber {
   /** @returns why not, when the time is up or waiting is pointless. */
   async #reconnect(worthWaiting: (error: DomainError) => boolean): Promise<DomainError | undefined> {
     const endMs = performance.now() + this.options.recoveryMs;
-    for (let pauseMs = FIRST_PAUSE_MS; !this.#ended; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let failures = 1; !this.#ended; failures++) {
+      const pauseMs = backoffMs(failures, PAUSES);
       try {
         this.#connect();
         return undefined;

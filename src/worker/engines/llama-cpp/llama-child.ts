@@ -21,7 +21,7 @@ export interface LlamaChildOptions<Info> {
 
 /** A process that ran for so long is sound: the next pause is the shortest again. */
 const SOUND_AFTER_MS = 30_000;
-const RESTART = { minMs: 100, maxMs: 10_000 };
+const RESTART = { firstMs: 100, longestMs: 10_000 };
 
 /**
  * The native process of an engine, one after another. One that died is replaced by whoever needs it next; all who need it at

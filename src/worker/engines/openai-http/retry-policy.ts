@@ -1,10 +1,10 @@
+import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { UpstreamFailure } from './upstream-failure.js';
 
-/** OpenAI's own clients: 0.5 s, doubled up to 8 s (COMPAT "Errors"). */
-const FIRST_WAIT_MS = 500;
-const LONGEST_OWN_WAIT_MS = 8000;
+/** As OpenAI's clients. */
+const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
 
 export interface RetryPolicy {
   /** Attempts after the first one. */
@@ -44,9 +44,7 @@ function waitMs(
   askedMs: number | undefined,
   { policy, timing }: Pick<RetriedWork<never>, 'policy' | 'timing'>,
 ): number {
-  const ownMs = Math.min(LONGEST_OWN_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
-  // Half of it is chance, so that callers refused together do not come back together.
-  return Math.min(policy.maxRetryWaitMs, askedMs ?? ownMs * (0.5 + timing.random() / 2));
+  return Math.min(policy.maxRetryWaitMs, askedMs ?? backoffMs(tries, OWN_WAITS, () => timing.random()));
 }
 
 function afterTries(error: DomainError, tries: number): DomainError {
