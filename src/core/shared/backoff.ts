@@ -12,7 +12,11 @@ export const NO_JITTER = (): number => 0;
  * that failed together do not retry together. The one back-off of the product.
  * @param random 0 to 1
  */
-export function backoffMs(failures: number, { firstMs, longestMs }: Backoff, random: () => number = Math.random): number {
+export function backoffMs(
+  failures: number,
+  { firstMs, longestMs }: Backoff,
+  random: () => number = Math.random,
+): number {
   const fullMs = Math.min(longestMs, firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
   return fullMs * (1 - random() / 2);
 }
