@@ -27,8 +27,18 @@ describe('requestKey', () => {
     expect(requestKey({ tenant: 'b', id: 'x~acme' })).not.toBe(requestKey({ tenant: 'acme', id: 'x' }));
   });
 
-  it('is the bare id for the default tenant, and gives the id back', () => {
+  it('is the bare id for the default tenant', () => {
     expect(requestKey({ tenant: DEFAULT_TENANT, id: 'req_1' })).toBe('req_1');
-    fc.assert(fc.property(tenants, ids, (tenant, id) => callersId(requestKey({ tenant, id })) === id));
+  });
+});
+
+describe('callersId', () => {
+  const tildes = fc.string({ unit: fc.constantFrom('~', 'a', 'b'), maxLength: 8 });
+
+  it('gives every id back whole, also one that holds tildes', () => {
+    const refs = fc.record({ tenant: fc.option(tenants, { nil: undefined }), id: fc.oneof(anyIds, tildes) });
+    fc.assert(fc.property(refs, ref => callersId(requestKey(ref)) === ref.id));
+    expect(callersId(requestKey({ tenant: undefined, id: 'a~~b' }))).toBe('a~~b');
+    expect(callersId(requestKey({ tenant: 'b', id: 'a~' }))).toBe('a~');
   });
 });

@@ -25,8 +25,9 @@ export function requestKey({ tenant = DEFAULT_TENANT, id }: RequestRef): Request
   return (tenant === DEFAULT_TENANT ? escaped : `${escaped}~${tenant}`) as RequestKey;
 }
 
+/** A tenant at the end of a key. The separator closes a run of `~` of odd length, since those of the id are doubled. */
+const TENANT = /(?<!~)((?:~~)*)~[^~]+$/;
+
 /** The id as its caller knows it, from a key or from the `request_id` of a call. */
-export const callersId = (key: string): string => {
-  const end = key.indexOf('~');
-  return end < 0 ? key : key.slice(0, end);
-};
+export const callersId = (key: string): string =>
+  key.includes('~') ? key.replace(TENANT, '$1').replaceAll('~~', '~') : key;
