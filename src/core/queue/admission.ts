@@ -1,6 +1,7 @@
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../shared/domain-error.js';
+import { spreadHint } from '../shared/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
 
 /** Bounds of D-08. All at least 1. */
@@ -43,8 +44,6 @@ interface Scope extends Pick<Refusal, 'scope'> {
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** Hints of one moment are spread over this, or over as long again as the hint itself if that is longer. */
-const MIN_SPREAD_MS = 4_000;
 /** Nothing has left yet, so nothing is known: a worker is probably still loading its model. */
 const UNKNOWN_RETRY_MS = 5_000;
 
@@ -97,7 +96,7 @@ export class Admission {
   /** Milliseconds, 1000 to 60000, spread. Without a model: the drain of all models together. */
   retryAfterMs(model: string | undefined, backlog: number, nowMs: number): number {
     const hintMs = Math.min(this.#drainMs(model, backlog, nowMs), MAX_RETRY_MS / 2);
-    return hintMs + Math.floor(this.#random() * Math.max(hintMs, MIN_SPREAD_MS));
+    return spreadHint(hintMs, this.#random);
   }
 
   #drainMs(model: string | undefined, backlog: number, nowMs: number): number {

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 
 /** What still answers while the server drains: probes, scrapes, and a look at or the cancel of what is running. */
 const OPEN_WHILE_DRAINING = /^\/(health|metrics|v1\/(requests|audio\/\w+)\/[^/]+(\/(cancel|content))?\/?$|admin)/;
@@ -23,8 +23,6 @@ export class IntakeGate implements OnModuleDestroy {
   /** @throws DomainError `shutting_down` */
   pass(path: string): void {
     if (!this.shut || OPEN_WHILE_DRAINING.test(path)) return;
-    throw new DomainError('shutting_down', 'The server is shutting down; try another replica, or later.', {
-      retryAfterMs: 1000,
-    });
+    throw shuttingDown();
   }
 }

@@ -6,6 +6,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { tenantOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool-writer.js';
 import { LONGEST_FORM } from '../api/form-fields.js';
 import { keepTicket } from '../limits/limit-hooks.js';
@@ -195,8 +196,7 @@ export class KeptDesk {
   }
 }
 
-const lostLease = (): DomainError =>
-  new DomainError('storage_unavailable', 'The request could not be stored in time.', { retryAfterMs: 1000 });
+const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');
 
 const otherMode = ({ param }: KeptWish, { mode, requestId }: KeptRequest): DomainError =>
   new DomainError(

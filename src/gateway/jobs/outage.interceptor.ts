@@ -1,10 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { catchError, type Observable } from 'rxjs';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { isOutage } from '../../platform/storage/outage.js';
-
-/** Databases and buckets that restart are back within seconds. */
-const RETRY_AFTER_MS = 5000;
 
 /** A database or blob store that is away is no defect: 503 with `Retry-After`, which SDKs follow by themselves. */
 @Injectable()
@@ -13,7 +11,7 @@ export class OutageInterceptor implements NestInterceptor {
     return next.handle().pipe(
       catchError((cause: unknown) => {
         if (cause instanceof DomainError || !isOutage(cause)) throw cause;
-        throw new DomainError('storage_unavailable', UNAVAILABLE, { retryAfterMs: RETRY_AFTER_MS, cause });
+        throw storageUnavailable(UNAVAILABLE, cause);
       }),
     );
   }

@@ -3,6 +3,7 @@ import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { ModelCatalog } from '../api/model-catalog.js';
 import { ShutdownGrace } from '../scheduler/shutdown-grace.js';
 import { SessionJournals } from './journal/session-journals.js';
@@ -26,7 +27,7 @@ export class RealtimeSessions implements OnModuleDestroy {
 
   /** @throws DomainError `shutting_down`, `queue_full` when there are too many sessions. */
   demandRoom(): void {
-    if (this.#closing) throw new DomainError('shutting_down', 'The server is shutting down.', { retryAfterMs: 1000 });
+    if (this.#closing) throw shuttingDown();
     const { maxSessions } = this.settings.realtime;
     if (this.#sessions.size < maxSessions || this.#endDetached(() => true)) return;
     throw new DomainError('queue_full', `There are ${maxSessions} live sessions already.`, { retryAfterMs: 1000 });

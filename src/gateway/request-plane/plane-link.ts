@@ -6,6 +6,7 @@ import { PlaneKeys } from '../../contracts/plane/plane-keys.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
+import { queueUnavailable } from '../../platform/http/passing-errors.js';
 import { planeAccess, type PlaneAccess } from '../../platform/redis/plane-access.js';
 import { RedisLink } from '../../platform/redis/redis-link.js';
 
@@ -13,8 +14,6 @@ import { RedisLink } from '../../platform/redis/redis-link.js';
 const COMMAND_MS = 5000;
 /** Who only looks waits no longer than this, and sees what is known without Redis. */
 const LOOK_MS = 500;
-/** Its probe of the next second may find it back. */
-const RETRY_MS = 2000;
 
 /** Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of waiting. */
 @Injectable()
@@ -96,5 +95,5 @@ const isTimeout = (error: unknown): boolean => error instanceof Error && error.m
 function unavailable(cause: unknown): DomainError {
   const state = isFull(cause) ? 'is full' : 'cannot be reached';
   const message = `The queue in Redis ${state}; nothing was queued.`;
-  return new DomainError('queue_unavailable', message, { retryAfterMs: RETRY_MS, cause });
+  return queueUnavailable(message, cause);
 }

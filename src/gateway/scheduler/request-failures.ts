@@ -8,6 +8,7 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { type TrackedRequest } from './tracked-request.js';
@@ -24,9 +25,6 @@ export interface LineState {
 
 /** A request whose worker was lost. */
 type LostRequest = Pick<TrackedRequest, 'request' | 'outputStarted' | 'lifecycle'>;
-
-/** A replica behind a load balancer answers at once, a lone server is back after a restart of a few seconds. */
-const SHUTDOWN_RETRY_MS = 5000;
 
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
@@ -83,7 +81,7 @@ export class RequestFailures {
         return failed('inference_timeout', `The worker sent nothing for ${generationIdleMs} ms in mid-answer.`);
       }
       case 'shutdown':
-        return { status: 'failed', error: this.shuttingDown() };
+        return { status: 'failed', error: shuttingDown() };
       case 'unload':
         return { status: 'failed', error: unloaded(request.model) };
     }
@@ -91,17 +89,13 @@ export class RequestFailures {
 
   /** As `stopped`, for one that was not accepted yet. */
   stoppedEarly(reason: CancelReason): DomainError {
-    if (reason === 'shutdown') return this.shuttingDown();
+    if (reason === 'shutdown') return shuttingDown();
     return new DomainError('request_cancelled', 'The request was cancelled before it was queued.');
   }
 
   /** Undefined: the model is loaded, or a request for it starts it. */
   unloaded(model: string): DomainError | undefined {
     return this.pool.isHeld(model) ? unloaded(model) : undefined;
-  }
-
-  shuttingDown(): DomainError {
-    return new DomainError('shutting_down', 'The server is shutting down.', { retryAfterMs: SHUTDOWN_RETRY_MS });
   }
 
   /** A defect, not a condition: the log has `cause`. */

@@ -8,6 +8,7 @@ import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestBook } from './request-book.js';
 import { RequestFailures } from './request-failures.js';
@@ -64,7 +65,7 @@ export class RequestIntake {
 
   /** Undefined: the request is queued now, or on its way into the shared queue. */
   #refusal(tracked: TrackedRequest): DomainError | undefined {
-    if (!this.#accepting) return this.failures.shuttingDown();
+    if (!this.#accepting) return shuttingDown();
     if (this.lines.isTaken(tracked.key)) {
       return new DomainError('duplicate_request_id', `A request with the id ${tracked.id} is still running.`);
     }

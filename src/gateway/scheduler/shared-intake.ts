@@ -4,6 +4,7 @@ import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { RequestPlane } from '../request-plane/request-plane.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -24,7 +25,7 @@ interface Entering {
 @Injectable()
 export class SharedIntake implements OnModuleInit, OnModuleDestroy {
   readonly #entering = new Map<RequestKey, Entering>();
-  #closed: DomainError | undefined;
+  #closed = false;
   #subscription: Subscription | undefined;
 
   constructor(
@@ -45,8 +46,8 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
   /** What has not been accepted by now is not going to be. */
   onModuleDestroy(): void {
     this.#subscription?.unsubscribe();
-    this.#closed = new DomainError('shutting_down', 'The server is shutting down.', { retryAfterMs: 5000 });
-    for (const { stop } of this.#entering.values()) stop.abort(this.#closed);
+    this.#closed = true;
+    for (const { stop } of this.#entering.values()) stop.abort(shuttingDown());
   }
 
   /** Text generation and, while a worker can be sent it, a transcript that is told in pieces stay with this gateway. */
@@ -65,7 +66,7 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
     if (!isPulled(payload)) throw new Error(`${payload.kind} does not go through the shared queue`);
     const entering = { tracked, stop: new AbortController() };
     this.#entering.set(tracked.key, entering);
-    if (this.#closed) entering.stop.abort(this.#closed);
+    if (this.#closed) entering.stop.abort(shuttingDown());
     this.pool.demand(tracked.request.model);
     void this.#enter(entering, payload)
       .catch((error: unknown) => this.book.refuse(tracked, wordsFor(error)))

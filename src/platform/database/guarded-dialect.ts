@@ -10,10 +10,9 @@ import {
 } from 'kysely';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { storageUnavailable } from '../http/passing-errors.js';
 import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/outage.js';
 
-/** Databases that restart are back within seconds. */
-const RETRY_AFTER_MS = 5000;
 /** How long writers together wait for another process's lock on SQLite. */
 const LOCKED_MS = 5000;
 const PAUSES = { firstMs: 2, longestMs: 50 };
@@ -132,8 +131,5 @@ function worded(cause: unknown): unknown {
   if (cause instanceof DomainError) return cause;
   if (isFullDatabase(cause)) return new DomainError('storage_full', 'The disk of the database is full.', { cause });
   if (!isOutage(cause)) return cause;
-  return new DomainError('storage_unavailable', 'The database does not answer now.', {
-    retryAfterMs: RETRY_AFTER_MS,
-    cause,
-  });
+  return storageUnavailable('The database does not answer now.', cause);
 }

@@ -1,8 +1,8 @@
 import { DomainError } from '../../core/shared/domain-error.js';
+import { storageUnavailable } from '../http/passing-errors.js';
 import { isOutage } from './outage.js';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-const RETRY_AFTER_MS = 5000;
 
 const isFull = (cause: unknown): boolean => FULL.has((cause as NodeJS.ErrnoException).code ?? '');
 
@@ -22,7 +22,6 @@ export async function orStorageProblem<T>(operation: Promise<T>, message: string
     return await orStorageFull(operation, message);
   } catch (cause) {
     if (cause instanceof DomainError || !isOutage(cause)) throw cause;
-    const retry = { retryAfterMs: RETRY_AFTER_MS, cause };
-    throw new DomainError('storage_unavailable', 'The database or the blob store does not answer now.', retry);
+    throw storageUnavailable('The database or the blob store does not answer now.', cause);
   }
 }

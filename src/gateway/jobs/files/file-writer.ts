@@ -4,6 +4,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
+import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/file-blob-key.js';
 import { orStorageFull } from '../../../platform/storage/storage-full.js';
 import { API_BLOBS } from '../counted-blobs.js';
@@ -69,7 +70,7 @@ export class FileWriter {
   /** Before a row names the bytes. @throws DomainError: they may be collected as garbage at any moment */
   assertInTime(id: string): void {
     if (mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now())) return;
-    throw new DomainError('storage_unavailable', 'Storing the bytes took too long.', { retryAfterMs: 1000 });
+    throw storageUnavailable('Storing the bytes took too long.');
   }
 
   /** Files that are stored count; several uploads at once may exceed the quota together. */
