@@ -45,8 +45,7 @@ describe('SQLite, write-locked by an outsider', () => {
   it('ends writes with storage_unavailable and a Retry-After; later ones do not wait anew, and it recovers', async () => {
     outsider.exec('BEGIN IMMEDIATE');
     const ends = await Promise.allSettled([files.create(file('f1') as never), files.create(file('f2') as never)]);
-    for (const end of ends)
-      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     outsider.exec('COMMIT');
     await files.create(file('f3') as never);
     expect(await files.find('acme', 'f3')).toBeDefined();

@@ -30,7 +30,9 @@ describe('drain', () => {
     expect(yard.scheduler.accepting).toBe(false);
     expect(() => yard.submit('late')).toThrow(expect.objectContaining({ code: 'shutting_down' }));
     await drained;
-    expect(() => yard.submit('later')).toThrow(expect.objectContaining({ code: 'shutting_down', retryAfterMs: expect.any(Number) }));
+    expect(() => yard.submit('later')).toThrow(
+      expect.objectContaining({ code: 'shutting_down', retryAfterMs: expect.any(Number) }),
+    );
   });
 
   it('is one and the same, however often it is asked for', async () => {
