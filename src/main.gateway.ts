@@ -6,13 +6,15 @@ import { ConfigError, problemText } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
+import { listenHost } from './platform/http/listen-host.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { engineObjections } from './worker/engines/engine-objections.js';
 
 async function bootstrap(): Promise<void> {
   const { settings, models, warnings, sources } = loadConfig({ askEngine: engineObjections });
-  const { host, port } = settings.server;
+  const { port } = settings.server;
+  const host = listenHost(settings.server.host);
   // Asked before any worker is started for nothing.
   const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
   if (taken !== undefined) return fail(taken);

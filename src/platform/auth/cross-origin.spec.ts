@@ -14,7 +14,19 @@ describe('CrossOrigins', () => {
     expect(new CrossOrigins('*').allows('https://a.example')).toBe(true);
   });
 
-  it.each(['app.example.com', 'https://app.example.com/path', 'https://*.example.com'])('refuses %s', text => {
+  it('allows the pages of apps that are named with their own scheme, exactly', () => {
+    const origins = new CrossOrigins('tauri://localhost, app://-/, capacitor://localhost, chrome-extension://abcdef');
+    const named = ['tauri://localhost', 'app://-', 'capacitor://localhost', 'chrome-extension://abcdef'];
+    expect(named.filter(each => !origins.allows(each))).toEqual([]);
+    const others = ['app://other', 'tauri://localhost:1', 'http://localhost', 'chrome-extension://abc', 'null', ''];
+    expect(others.filter(each => origins.allows(each))).toEqual([]);
+  });
+
+  // What has no host is `null` to a browser, as every sandboxed page is.
+  it.each([
+    ...['app.example.com', 'https://app.example.com/path', 'https://*.example.com'],
+    ...['app://*', 'app://a/b', 'app://a@b', 'file://', 'data:text/html', 'null', 'javascript:1'],
+  ])('refuses %s', text => {
     expect(() => new CrossOrigins(text)).toThrow(`\`${text}\` is no origin`);
   });
 });

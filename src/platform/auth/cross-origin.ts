@@ -52,6 +52,13 @@ export function corsProblems(value: string, origin: string): ConfigProblem[] {
 
 function exactOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && !text.includes('*') && url.origin === text.replace(/\/$/, '')) return url.origin;
-  throw new Error(`\`${text}\` is no origin such as https://app.example.com`);
+  const origin = url && serialized(url);
+  if (origin !== undefined && !text.includes('*') && origin === text.replace(/\/$/, '')) return origin;
+  throw new Error(`\`${text}\` is no origin such as https://app.example.com or tauri://localhost`);
+}
+
+/** As a browser or a web view sends it. URL knows the origins of the web's own schemes only: those of others are `null` to it. */
+function serialized({ origin, protocol, host }: URL): string | undefined {
+  if (origin !== 'null') return origin;
+  return host === '' ? undefined : `${protocol}//${host}`;
 }

@@ -42,6 +42,12 @@ describe('a gateway that reaches beyond its machine', () => {
     );
   });
 
+  it('serves localhost at one address, whatever else that name resolves to', async () => {
+    await using gateway = await start({ 'server.host': 'localhost' });
+    expect((await gateway.call('GET', '/health/live')).status).toBe(200);
+    await expect(fetch(`http://[::1]:${gateway.port}/health/live`)).rejects.toThrow('fetch failed');
+  });
+
   it('starts with keys, and SIGHUP does not end it', async () => {
     folder.add('acme', 'inference');
     await using gateway = await start({ 'server.host': '0.0.0.0', 'auth.keys_file': folder.file });
