@@ -57,7 +57,9 @@ export class OriginGuard {
 
   /** Pages of this server come by HTTP: `app://127.0.0.1:8000` is another program's. */
   #isOwn(origin: string, host: string | undefined): boolean {
-    return this.cors.allows(origin) || (/^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).host === host);
+    return (
+      this.cors.allows(origin) || (/^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).host === host)
+    );
   }
 }
 

@@ -31,7 +31,10 @@ export const SERVER_SETTINGS = {
   ),
   'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long a drain waits for requests that workers already have.'),
   'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
-  'server.cors_origins': text('', 'Web pages that may call from a browser: origins with commas, tauri://localhost too, or *.'),
+  'server.cors_origins': text(
+    '',
+    'Web pages that may call from a browser: origins with commas, tauri://localhost too, or *.',
+  ),
   'server.allowed_hosts': text(
     '',
     'Without API keys: values of Host that are served besides this machine, comma-separated, without port; * = any.',
