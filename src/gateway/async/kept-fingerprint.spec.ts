@@ -39,6 +39,19 @@ describe('the fingerprint of a form', () => {
     expect(await fingerprint('b', [form('b', 'one')])).not.toBe(await fingerprint('b', [form('b', 'two')]));
   });
 
+  it('is another one for content that holds what separates the parts, such as the one letter of a boundary', async () => {
+    const plain = await fingerprint('b', [form('b', 'one')]);
+    for (const content of ['bone', 'o--bne', 'one\r\n-b'])
+      expect(await fingerprint('b', [form('b', content)])).not.toBe(plain);
+  });
+
+  it('takes no more parts than a form may have for parts: beyond them bytes count as they are', async () => {
+    const of = (boundary: string, parts: number): Promise<string> =>
+      fingerprint(boundary, [Buffer.from(`--${boundary}\r\n\r\nx\r\n`.repeat(parts))]);
+    expect(await of('one', 110)).toBe(await of('another', 110));
+    expect(await of('one', 1000)).not.toBe(await of('another', 1000));
+  });
+
   it('is compared as far as it is known: another head never, without the bytes of either not yet', () => {
     expect(isSame('a', 'b')).toBe(false);
     expect(isSame('a', 'a')).toBe(true);

@@ -7,6 +7,12 @@ import { type FastifyRequest } from 'fastify';
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 
 /**
+ * More than a form may have parts. A boundary of one letter can stand in it millions of times, each of which would be a search and
+ * an update.
+ */
+const MOST_DELIMITERS = 128;
+
+/**
  * What is known before the body of a form is read: route, type and length. Of JSON it is all: its bytes count as they are.
  * What the bytes of a form add follows a dot once they have come.
  */
@@ -34,9 +40,11 @@ export function isSame(kept: string, asked: string): boolean | undefined {
  */
 export class FormDigest extends Transform {
   readonly #hash = createHash('sha256');
-  readonly #boundary: Buffer;
-  /** End of what has come: a boundary may begin in it. */
-  #tail = Buffer.alloc(0);
+  /** Empty: all bytes count as they are. */
+  #delimiter: Buffer;
+  #delimiters = 0;
+  /** End of what has come: a delimiter may begin in it. The first one has no line before it. */
+  #tail = Buffer.from('\r\n');
 
   constructor(
     private readonly head: string,
@@ -44,7 +52,8 @@ export class FormDigest extends Transform {
   ) {
     super();
     const [, quoted, plain] = BOUNDARY.exec(headers['content-type'] ?? '') ?? [];
-    this.#boundary = Buffer.from(quoted ?? plain ?? '', 'latin1');
+    const boundary = quoted ?? plain;
+    this.#delimiter = Buffer.from(boundary === undefined ? '' : `\r\n--${boundary}`, 'latin1');
   }
 
   /** Once all has come. */
@@ -64,16 +73,21 @@ export class FormDigest extends Transform {
   }
 
   #take(bytes: Buffer): void {
-    const { length } = this.#boundary;
-    if (length === 0) return void this.#hash.update(bytes);
     let from = 0;
-    for (let at = bytes.indexOf(this.#boundary); at >= 0; at = bytes.indexOf(this.#boundary, from)) {
+    for (let at = this.#next(bytes, 0); at >= 0; at = this.#next(bytes, from)) {
       this.#hash.update(bytes.subarray(from, at));
-      from = at + length;
+      from = at + this.#delimiter.length;
     }
-    const keep = Math.max(from, bytes.length - length + 1);
+    const keep = Math.max(from, bytes.length - Math.max(0, this.#delimiter.length - 1));
     this.#hash.update(bytes.subarray(from, keep));
     this.#tail = Buffer.from(bytes.subarray(keep));
+  }
+
+  #next(bytes: Buffer, from: number): number {
+    if (this.#delimiters === MOST_DELIMITERS) this.#delimiter = Buffer.alloc(0);
+    const at = this.#delimiter.length === 0 ? -1 : bytes.indexOf(this.#delimiter, from);
+    if (at >= 0) this.#delimiters += 1;
+    return at;
   }
 }
 
