@@ -8,16 +8,16 @@ import { Authenticator } from '../platform/auth/authenticator.js';
 import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-origin.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
-import { serveDocs } from './api/docs/swagger.js';
-import { fastifyOptions } from './api/fastify-options.js';
-import { registerHttpHooks, registerUnroutedHook } from './api/http-hooks.js';
-import { IntakeGate } from './api/intake-gate.js';
-import { keepJsonBytes } from './api/raw-body.js';
-import { InnerRequests } from './async/inner-requests.js';
-import { KeptDesk } from './async/kept-desk.js';
-import { idempotency, registerKeptHooks } from './async/kept-hooks.js';
+import { serveDocs } from './http/openapi/swagger.js';
+import { fastifyOptions } from './http/fastify-options.js';
+import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
+import { IntakeGate } from './http/intake-gate.js';
+import { keepJsonBytes } from './http/raw-body.js';
+import { InnerRequests } from './requests/inner-requests.js';
+import { KeptDesk } from './requests/idempotency.service.js';
+import { idempotency, registerKeptHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
-import { LimitDesk } from './limits/limit-desk.js';
+import { LimitDesk } from './limits/rate-limiter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
 
 export interface GatewayOptions {

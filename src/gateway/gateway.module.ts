@@ -11,10 +11,10 @@ import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
-import { AsyncModule } from './async/async.module.js';
+import { AsyncModule } from './requests/stored-requests.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
-import { ApiModule } from './api/api.module.js';
+import { ApiModule } from './api.module.js';
 import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
 
 /** The gateway: schedules, never computes. */

@@ -5,8 +5,8 @@ import { type DispatchEvent, type DispatchEventType } from '../../src/core/dispa
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
-import { OpenAiExceptionFilter } from '../../src/gateway/api/openai-exception.filter.js';
-import { RequestPlane } from '../../src/gateway/request-plane/request-plane.service.js';
+import { OpenAiExceptionFilter } from '../../src/gateway/http/openai-exception.filter.js';
+import { RequestPlane } from '../../src/gateway/shared-queue/shared-queue.service.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';

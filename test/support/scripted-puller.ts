@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type PlaneJob } from '../../src/contracts/plane/plane-job.js';
-import { PlaneKeys } from '../../src/contracts/plane/plane-keys.js';
+import { type PlaneJob } from '../../src/contracts/queue-jobs/queue-job.js';
+import { PlaneKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
 import {
   ANNOUNCEMENT_TTL_MS,
   HEARTBEAT_MS,
   readStopNote,
   type StopNote,
   type WorkerAnnouncement,
-} from '../../src/contracts/plane/plane-messages.js';
-import { type PlaneResult, type PlaneValue } from '../../src/contracts/plane/plane-result.js';
+} from '../../src/contracts/queue-jobs/queue-messages.js';
+import { type PlaneResult, type PlaneValue } from '../../src/contracts/queue-jobs/job-result.js';
 
 export interface PullerOptions {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
-import { type GatewayMessage, type ProcessorMessage } from '../../contracts/jobs/processor-link.js';
+import { type GatewayMessage, type ProcessorMessage } from '../../contracts/batch-processor/processor-link.js';
 
 /** The part of `process` that is used here. */
 export interface IpcProcess extends ParentedProcess {

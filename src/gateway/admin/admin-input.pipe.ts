@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type ClassConstructor } from 'class-transformer';
-import { fieldsOf } from '../api/json-body.js';
-import { parseStrictDto } from '../api/dto-validation.js';
+import { fieldsOf } from '../http/json-body.js';
+import { parseStrictDto } from '../http/dto-validation.js';
 
 /** Admin input is strict: a misspelt filter that was ignored would cancel more than was meant. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { DescribesErrors } from '../api/docs/errors.decorator.js';
+import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { AdminModelDto, adminModelDto, AdminModelListDto } from './model.dto.js';
 import { ModelSwitch } from './model-switch.js';

@@ -4,7 +4,7 @@ import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/ope
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { KeptFieldsDto } from '../async/kept-request.dto.js';
+import { KeptFieldsDto } from '../requests/stored-request.dto.js';
 import { type RequestFilter, type RequestView, type RequestViewState } from '../scheduler/request-view.js';
 import { explainWait } from '../scheduler/wait-explanation.js';
 

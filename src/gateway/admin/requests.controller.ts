@@ -3,10 +3,10 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { isLive } from '../scheduler/request-view.js';
-import { DescribesErrors } from '../api/docs/errors.decorator.js';
+import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
-import { oneNamed } from './one-named.js';
+import { oneNamed } from '../requests/one-named.js';
 import {
   CancelledRequestsDto,
   CancelRequestsDto,

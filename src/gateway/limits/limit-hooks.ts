@@ -1,7 +1,7 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { type LimitDesk, type Ticket } from './limit-desk.js';
+import { type LimitDesk, type Ticket } from './rate-limiter.js';
 import { limitHeaders } from './limit-headers.js';
 
 const tickets = new WeakMap<FastifyRequest, Ticket>();

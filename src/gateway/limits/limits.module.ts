@@ -4,7 +4,7 @@ import { DependencyMonitor } from '../../platform/dependencies/dependency-monito
 import { RedisLink } from '../../platform/redis/redis-link.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
-import { LimitDesk } from './limit-desk.js';
+import { LimitDesk } from './rate-limiter.js';
 import { LimitEvents } from './limit-events.js';
 import { LIMIT_STORE } from './limit.tokens.js';
 import { LimitMetrics, limitMetricProviders } from './limits.metrics.js';

@@ -11,7 +11,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { ModelCatalog } from '../api/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { honoured } from './session/session-settings.js';
 
 /** OpenAI's range and default, in seconds. */

@@ -7,7 +7,7 @@ import { sessionView } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { type ModelCatalog } from '../api/model-catalog.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
 import { type RealtimeSocket } from './realtime-socket.js';
 import { ClientMessages, type MessageTarget } from './session/client-messages.js';
 import { type Outbox } from './session/outbox.js';

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { ModelCatalog } from '../api/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { ShutdownGrace } from '../scheduler/shutdown-grace.js';
 import { SessionJournals } from './journal/session-journals.js';
 import { type RealtimeSession } from './realtime-session.js';

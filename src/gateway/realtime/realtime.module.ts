@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { RedisModule } from '../../platform/redis/redis.module.js';
-import { ApiModule } from '../api/api.module.js';
+import { ApiModule } from '../api.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
-import { TextModule } from '../text/text.module.js';
+import { TextModule } from '../written-form/written-form.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { ClientSecrets } from './client-secrets.js';
 import { ClientSecretsController } from './client-secrets.controller.js';

@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { ModelCatalog } from '../api/model-catalog.js';
-import { expectedSpeechS, speechOrder } from '../api/speech-order.js';
-import { SpeechSessions } from '../api/speech-sessions.js';
-import { SpeechStream } from '../api/speech-stream.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { expectedSpeechS, speechOrder } from '../audio/speech-params.js';
+import { SpeechSessions } from '../audio/speech-sessions.js';
+import { SpeechStream } from '../audio/speech-stream.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 export interface SpeechRequest {

@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { demandOneHost } from '../api/request-headers.js';
+import { demandOneHost } from '../http/request-headers.js';
 
 /** 16 bytes in base64 (RFC 6455, 4.1). */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;

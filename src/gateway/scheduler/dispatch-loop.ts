@@ -4,7 +4,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { LoopWakes } from './loop-wakes.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { WorkerCalls } from './worker-calls.js';
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { type PlaneResult } from '../../contracts/queue-jobs/job-result.js';
 import { type LatencyPhases } from '../../core/latency/latency-summary.js';
 import { DEFAULT_TENANT, type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { PlaneDepths } from '../request-plane/plane-depth.js';
-import { PlaneListing, type PlaneSighting } from '../request-plane/plane-listing.js';
-import { RequestPlane } from '../request-plane/request-plane.service.js';
+import { PlaneDepths } from '../shared-queue/queue-depth.js';
+import { PlaneListing, type PlaneSighting } from '../shared-queue/queue-listing.js';
+import { RequestPlane } from '../shared-queue/shared-queue.service.js';
 import { keyOf, matchesFilter, type RequestFilter, type RequestView } from './request-view.js';
 import { type QueueLine, RequestViews } from './request-views.js';
 

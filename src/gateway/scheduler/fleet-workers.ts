@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type WorkerAnnouncement } from '../../contracts/plane/plane-messages.js';
+import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { RequestPlane } from '../request-plane/request-plane.service.js';
+import { RequestPlane } from '../shared-queue/shared-queue.service.js';
 import { type ModelView } from '../worker-pool/model-view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerView } from '../worker-pool/worker-view.js';

@@ -6,7 +6,7 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 
 /**

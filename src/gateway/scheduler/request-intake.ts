@@ -10,7 +10,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestLines } from './request-lines.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';

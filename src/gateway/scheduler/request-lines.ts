@@ -4,7 +4,7 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { SharedIntake } from './shared-intake.js';
 import { type TrackedRequest } from './tracked-request.js';
 

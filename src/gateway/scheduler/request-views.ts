@@ -9,7 +9,7 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { keyOf, matchesFilter, type RequestFilter, type RequestView, type WaitsFor } from './request-view.js';
 import { type TrackedRequest } from './tracked-request.js';
 

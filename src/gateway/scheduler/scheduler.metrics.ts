@@ -8,7 +8,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { FleetRequests } from './fleet-requests.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { RequestViews } from './request-views.js';
 
 function readRunning(gauge: Gauge, book: RequestBook, models: readonly ModelSpec[]): void {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { RequestPlane } from '../request-plane/request-plane.service.js';
-import { RequestBook } from './request-book.js';
+import { RequestPlane } from '../shared-queue/shared-queue.service.js';
+import { RequestBook } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type SharedRequest } from './shared-request.js';

@@ -5,11 +5,11 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { RequestPlane } from '../request-plane/request-plane.service.js';
+import { RequestPlane } from '../shared-queue/shared-queue.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { isPulled, planeEntry, type PulledTask } from './plane-order.js';
-import { RequestBook } from './request-book.js';
+import { isPulled, planeEntry, type PulledTask } from './shared-queue-mapper.js';
+import { RequestBook } from './request-registry.js';
 import { SharedRequests } from './shared-requests.js';
 import { type TrackedRequest } from './tracked-request.js';
 

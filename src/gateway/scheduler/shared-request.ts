@@ -1,5 +1,5 @@
-import { type PlacedJob } from '../request-plane/plane-blobs.js';
-import { type PlaneRef } from '../request-plane/plane-queues.js';
+import { type PlacedJob } from '../shared-queue/payload-blobs.js';
+import { type PlaneRef } from '../shared-queue/model-queues.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 /** One accepted request of this gateway that waits in the shared queue. */

@@ -5,16 +5,16 @@ import {
   type LoadedResult,
   type PlaneCompleted,
   type PlaneValue,
-} from '../../contracts/plane/plane-result.js';
-import { type StopReason } from '../../contracts/plane/plane-messages.js';
+} from '../../contracts/queue-jobs/job-result.js';
+import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Lease } from '../../core/shared/lease.js';
-import { type PlaneNews } from '../request-plane/plane-watch.js';
-import { PlaneSpeechFeed } from '../request-plane/plane-speech-feed.js';
-import { RequestPlane } from '../request-plane/request-plane.service.js';
+import { type PlaneNews } from '../shared-queue/job-watch.js';
+import { PlaneSpeechFeed } from '../shared-queue/speech-feed.js';
+import { RequestPlane } from '../shared-queue/shared-queue.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { planeReply } from './plane-order.js';
-import { RequestBook } from './request-book.js';
+import { planeReply } from './shared-queue-mapper.js';
+import { RequestBook } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { SharedDeadlines } from './shared-deadlines.js';
 import { type SharedRequest } from './shared-request.js';

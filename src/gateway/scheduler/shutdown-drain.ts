@@ -3,7 +3,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
-import { RequestBook } from './request-book.js';
+import { RequestBook } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 

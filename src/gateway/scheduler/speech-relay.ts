@@ -1,5 +1,5 @@
-import { type PlaneSpeech } from '../../contracts/plane/plane-result.js';
-import { type SpeechPiece } from '../../contracts/plane/plane-speech.js';
+import { type PlaneSpeech } from '../../contracts/queue-jobs/job-result.js';
+import { type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { hasRedis, RedisServer } from '../../../test/support/redis-server.js';
-import { PlaneClass, PlaneKeys } from '../../contracts/plane/plane-keys.js';
+import { PlaneClass, PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { PlaneAger } from './plane-ager.js';
 
 const keys = new PlaneKeys('spec');

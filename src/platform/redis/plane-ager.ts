@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { PlaneClass, type PlaneKeys } from '../../contracts/plane/plane-keys.js';
+import { PlaneClass, type PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
  * Moves what waited longer than ARGV[2] from both lanes into the class of the aged, merged by time of acceptance. Both lanes are

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/plane/plane-keys.js';
+import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
  * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when nobody looks it up in a set any more. A job that was queued

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { MAX_INLINE_BYTES, PLANE_BLOBS } from '../../contracts/plane/plane-keys.js';
-import { type PlaneStoredValue, type PlaneValue } from '../../contracts/plane/plane-result.js';
+import { MAX_INLINE_BYTES, PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { type PlaneStoredValue, type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 
 /** The value as Redis may have it: itself, or a reference to a blob when it is large. */

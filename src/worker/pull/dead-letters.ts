@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { DEAD_LETTERS_KEPT } from '../../contracts/plane/plane-keys.js';
-import { type DeadLetter } from '../../contracts/plane/plane-messages.js';
+import { DEAD_LETTERS_KEPT } from '../../contracts/queue-jobs/queue-keys.js';
+import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';

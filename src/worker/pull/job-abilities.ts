@@ -1,4 +1,4 @@
-import { type PlaneJob } from '../../contracts/plane/plane-job.js';
+import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '../engines/engine.js';
 

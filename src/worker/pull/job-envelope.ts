@@ -1,6 +1,6 @@
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type PlaneJob } from '../../contracts/plane/plane-job.js';
-import { PlaneClass } from '../../contracts/plane/plane-keys.js';
+import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type PulledGroup } from './pulled-job.js';
 import { type TakenJob } from './taken-job.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type PlaneJob } from '../../contracts/plane/plane-job.js';
-import { readPlaneJob } from '../../contracts/plane/plane-job-reader.js';
+import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { readPlaneJob } from '../../contracts/queue-jobs/queue-job-reader.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { DeadLetters } from './dead-letters.js';

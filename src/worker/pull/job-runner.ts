@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type StopNote } from '../../contracts/plane/plane-messages.js';
-import { encodePlaneError, type LoadedResult } from '../../contracts/plane/plane-result.js';
+import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
+import { encodePlaneError, type LoadedResult } from '../../contracts/queue-jobs/job-result.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '../engines/device-gone.js';

@@ -1,6 +1,6 @@
 import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type PlaneJob } from '../../contracts/plane/plane-job.js';
-import { type PlaneValue } from '../../contracts/plane/plane-result.js';
+import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
 
 export interface PlaneAnswer {
   readonly value: PlaneValue;

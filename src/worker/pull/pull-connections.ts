@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
-import { PlaneKeys } from '../../contracts/plane/plane-keys.js';
+import { PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { type PlaneAccess } from '../../platform/redis/plane-access.js';

@@ -1,4 +1,4 @@
-import { type PlaneJob } from '../../contracts/plane/plane-job.js';
+import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type TakenJob } from './taken-job.js';
 
 /** A job that could be read, while this process has it. */

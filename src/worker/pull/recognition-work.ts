@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
-import { type PlaneJob, type TranscriptionJob } from '../../contracts/plane/plane-job.js';
-import { encodePlaneTranscript } from '../../contracts/plane/plane-result.js';
+import { type PlaneJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
+import { encodePlaneTranscript } from '../../contracts/queue-jobs/job-result.js';
 import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
 import { RECOGNIZER } from '../engine.tokens.js';

@@ -8,7 +8,7 @@ import {
 } from 'bullmq';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { type PlaneResult } from '../../contracts/plane/plane-result.js';
+import { type PlaneResult } from '../../contracts/queue-jobs/job-result.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { PullConnections } from './pull-connections.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type LoadedResult, type PlaneResult, type PlaneValue } from '../../contracts/plane/plane-result.js';
+import { type LoadedResult, type PlaneResult, type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/plane-values.js';

@@ -1,4 +1,4 @@
-import { encodeSpeechPiece, type SpeechPiece } from '../../contracts/plane/plane-speech.js';
+import { encodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
 import { type PullConnections } from './pull-connections.js';
 
 type Head = Pick<SpeechPiece, 'contentType' | 'sampleRate'>;

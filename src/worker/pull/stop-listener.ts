@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
-import { readStopNote, type StopNote } from '../../contracts/plane/plane-messages.js';
+import { readStopNote, type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 

@@ -1,5 +1,5 @@
 import { type JobJson, type MinimalJob } from 'bullmq';
-import { PlaneClass } from '../../contracts/plane/plane-keys.js';
+import { PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
 
 /** A job of the queue that this worker holds: whoever has the token in Redis may settle it. */
 export interface TakenJob {

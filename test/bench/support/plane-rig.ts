@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { PlaneKeys } from '../../../src/contracts/plane/plane-keys.js';
+import { PlaneKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { pulledWork, WORKER_SPEC_VARIABLE, workerSpec } from '../../../src/platform/config/worker-spec.js';

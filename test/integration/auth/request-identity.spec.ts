@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
-import { RequestPlane } from '../../../src/gateway/request-plane/request-plane.service.js';
+import { RequestPlane } from '../../../src/gateway/shared-queue/shared-queue.service.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { hasRedis, RedisServer } from '../../support/redis-server.js';

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Job, type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { PlaneKeys } from '../../../src/contracts/plane/plane-keys.js';
+import { PlaneKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import {
   type DeadLetter,
   readAnnouncement,
   type WorkerAnnouncement,
-} from '../../../src/contracts/plane/plane-messages.js';
-import { type PlaneResult } from '../../../src/contracts/plane/plane-result.js';
+} from '../../../src/contracts/queue-jobs/queue-messages.js';
+import { type PlaneResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type PullRules, pullRules } from '../../../src/platform/config/pull-rules.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';

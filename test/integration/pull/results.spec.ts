@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type PlaneResult } from '../../../src/contracts/plane/plane-result.js';
+import { type PlaneResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { ttsModel } from '../worker/worker-process.js';
 import { PullPlane } from './pull-plane.js';
 

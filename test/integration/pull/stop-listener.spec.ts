@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { type StopNote } from '../../../src/contracts/plane/plane-messages.js';
+import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { PullReadiness } from '../../../src/worker/lifecycle/pull-readiness.js';
 import { PullConnections } from '../../../src/worker/pull/pull-connections.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { type PlaneResult } from '../../../src/contracts/plane/plane-result.js';
-import { type StopNote } from '../../../src/contracts/plane/plane-messages.js';
+import { type PlaneResult } from '../../../src/contracts/queue-jobs/job-result.js';
+import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { PullPlane } from './pull-plane.js';
 

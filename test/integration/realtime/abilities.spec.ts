@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { WrittenForm } from '../../../src/gateway/text/written-form.js';
+import { WrittenForm } from '../../../src/gateway/written-form/written-form.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { type GatewayRig } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig } from './realtime-rig.js';

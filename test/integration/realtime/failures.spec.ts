@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { ModelCatalog } from '../../../src/gateway/api/model-catalog.js';
+import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';

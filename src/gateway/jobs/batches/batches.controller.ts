@@ -10,13 +10,13 @@ import {
 } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { tenantOf } from '../../../platform/auth/access-hooks.js';
-import { DescribesErrors } from '../../api/docs/errors.decorator.js';
-import { summaryOf } from '../../api/docs/summary.js';
-import { parseDto } from '../../api/dto-validation.js';
-import { fieldsOf } from '../../api/json-body.js';
+import { DescribesErrors } from '../../http/openapi/errors.decorator.js';
+import { summaryOf } from '../../http/openapi/summary.js';
+import { parseDto } from '../../http/dto-validation.js';
+import { fieldsOf } from '../../http/json-body.js';
 import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
-import { idempotencyKeyOf, orderOf } from './batch-order.js';
+import { idempotencyKeyOf, orderOf } from './batch-params.js';
 import { batchView } from './batch-view.js';
 import { BatchesService, type OrderContext } from './batches.service.js';
 

@@ -7,7 +7,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
-import { type BatchOrder, newJob, sameOrder } from './batch-order.js';
+import { type BatchOrder, newJob, sameOrder } from './batch-params.js';
 import { BatchTraces } from './batch-traces.js';
 import { FailedLines } from './failed-lines.js';
 import { WebhookAddress } from './webhook-address.js';

@@ -2,9 +2,9 @@ import { type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
-import { FormFields, LONGEST_TEXT } from '../../api/form-fields.js';
-import { formParts } from '../../api/form-parts.js';
-import { multipartError } from '../../api/multipart-error.js';
+import { FormFields, LONGEST_TEXT } from '../../http/form-fields.js';
+import { formParts } from '../../http/form-parts.js';
+import { multipartError } from '../../http/multipart-error.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
-import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/jobs/processor-link.js';
+import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/batch-processor/processor-link.js';
 import { TOKEN_SECRET } from '../../../platform/auth/token-secret.js';
 import { type ProcessorLink } from '../../../platform/config/processor-link.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';

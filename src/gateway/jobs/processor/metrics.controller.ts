@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { summaryOf } from '../../api/docs/summary.js';
+import { summaryOf } from '../../http/openapi/summary.js';
 import { mergedMetrics } from '../../../platform/metrics/merged-metrics.js';
 import { allMetricsText, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-text.js';
 import { EmbeddedProcessor } from './embedded-processor.js';

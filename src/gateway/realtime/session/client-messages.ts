@@ -5,7 +5,7 @@ import { type SessionConfig } from '../../../contracts/realtime/session-config.j
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type ModelCatalog } from '../../api/model-catalog.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
 import { containerOf } from './container-sniff.js';
 import { MistakeLimit } from './mistake-limit.js';
 import { type Outbox } from './outbox.js';

@@ -3,8 +3,8 @@ import { readOlderSession, readSession, type SessionConfig } from '../../../cont
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { demandAbilities, demandLanguage, knowsLanguage } from '../../api/model-abilities.js';
-import { type ModelCatalog } from '../../api/model-catalog.js';
+import { demandAbilities, demandLanguage, knowsLanguage } from '../../models/model-abilities.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
 
 const PATHS = {
   ga: { transcription: 'session.audio.input.transcription', format: 'session.audio.input.format' },

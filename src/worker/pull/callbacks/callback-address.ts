@@ -1,4 +1,4 @@
-import { type PlaneCallback } from '../../../contracts/plane/plane-job.js';
+import { type PlaneCallback } from '../../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 
 /** A file of the folder of secrets, never a path out of it. */

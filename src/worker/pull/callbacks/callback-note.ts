@@ -1,5 +1,5 @@
-import { type PlaneCallback } from '../../../contracts/plane/plane-job.js';
-import { type LoadedResult } from '../../../contracts/plane/plane-result.js';
+import { type PlaneCallback } from '../../../contracts/queue-jobs/queue-job.js';
+import { type LoadedResult } from '../../../contracts/queue-jobs/job-result.js';
 
 /** BullMQ queue of callbacks; no model's queue can have this name. */
 export const CALLBACK_QUEUE = 'callbacks';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
-import { type LoadedResult, type PlaneResult, readPlaneResult } from '../../../contracts/plane/plane-result.js';
+import { type LoadedResult, type PlaneResult, readPlaneResult } from '../../../contracts/queue-jobs/job-result.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../../platform/config/worker-spec.js';
 import { type BlobStore } from '../../../core/jobs/job.ports.js';

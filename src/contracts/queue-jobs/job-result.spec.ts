@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../core/shared/domain-error.js';
+import {
+  decodePlaneError,
+  decodePlaneTranscript,
+  encodePlaneError,
+  encodePlaneTranscript,
+  readPlaneResult,
+} from './job-result.js';
+
+const phases = { workerId: 'w', takenMs: 1, batchWaitMs: 0, totalMs: 2, attempts: 1 };
+const transcript = { text: 'hi', language: 'en', durationS: 1, segments: [], words: [] };
+
+describe('PlaneResult', () => {
+  it('carries a transcript through JSON, the bytes of its tokens included', () => {
+    const spoken = { ...transcript, logprobs: [{ token: 'hi', logprob: -0.1, bytes: Buffer.from('hi') }] };
+    const wire = JSON.parse(JSON.stringify(encodePlaneTranscript(spoken))) as ReturnType<typeof encodePlaneTranscript>;
+    expect(decodePlaneTranscript(wire)).toEqual({
+      ...transcript,
+      logprobs: [{ token: 'hi', logprob: -0.1, bytes: Uint8Array.from([104, 105]) }],
+    });
+    expect(decodePlaneTranscript(encodePlaneTranscript(transcript))).toEqual(transcript);
+  });
+
+  it('carries an error with its field and its time to come back', () => {
+    const error = new DomainError('queue_timeout', 'too late', { param: 'file', retryAfterMs: 7 });
+    const wire = JSON.parse(JSON.stringify(encodePlaneError(error))) as ReturnType<typeof encodePlaneError>;
+    expect(decodePlaneError(wire)).toMatchObject({
+      ...{ code: 'queue_timeout', message: 'too late', param: 'file', retryAfterMs: 7 },
+    });
+  });
+
+  it('tells a defect and an unknown code as engine_failed', () => {
+    expect(encodePlaneError(new TypeError('x is not a function'))).toEqual({
+      code: 'engine_failed',
+      message: 'The engine failed on this input.',
+    });
+    expect(decodePlaneError({ code: 'from_the_future' as never, message: 'm' }).code).toBe('engine_failed');
+  });
+
+  it.each<[unknown, boolean]>([
+    [{ v: 1, outcome: 'cancelled', phases }, true],
+    [{ v: 1, outcome: 'failed', phases, error: { code: 'invalid_audio', message: 'm' } }, true],
+    [{ v: 2, outcome: 'cancelled', phases }, false],
+    [{ v: 1, outcome: 'vanished', phases }, false],
+    [{ v: 1, outcome: 'cancelled' }, false],
+    [null, false],
+    ['done', false],
+    [[1], false],
+  ])('reads %j: %s', (value, readable) => {
+    expect(readPlaneResult(value) !== undefined).toBe(readable);
+  });
+});

@@ -1,0 +1,116 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { type MultipartFile } from '@fastify/multipart';
+import { type FastifyRequest } from 'fastify';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Spool } from '../../platform/storage/spool.js';
+import { fileTooLarge } from '../../platform/storage/spool-writer.js';
+import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
+import { type AudioUrl } from '../worker-pool/worker-task.js';
+import { audioUrl, filenameOf } from './audio-url.js';
+import { FormFields, LONGEST_FORM } from '../http/form-fields.js';
+import { formParts } from '../http/form-parts.js';
+import { multipartError } from '../http/multipart-error.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface SentFile {
+  readonly filename: string;
+  /** The receiver disposes of it. */
+  readonly audio: SpooledUpload;
+}
+
+export interface NamedFile {
+  readonly filename: string;
+  readonly audio: AudioUrl;
+}
+
+/** The text fields besides `file_url`, and the audio: exactly one of `file` and `file_url`. */
+export type Upload = (SentFile | NamedFile) & { readonly fields: Fields };
+
+/** Room for part headers and text fields around the file, in a declared Content-Length. */
+const ENVELOPE_BYTES = LONGEST_FORM;
+
+/** Reads `multipart/form-data` as it arrives: fields are collected, the one file goes to the spool. */
+@Injectable()
+export class UploadReader {
+  constructor(
+    private readonly spool: Spool,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /**
+   * @param beforeFile sees the fields that came before the file and may throw: a bad request is then answered without
+   *   taking its audio in.
+   * @throws DomainError; nothing stays in the spool.
+   */
+  async read(request: FastifyRequest, beforeFile: (fields: Fields) => void): Promise<Upload> {
+    this.refuseAtTheDoor(request);
+    const form = new FormFields();
+    let file: SentFile | undefined;
+    try {
+      for await (const part of formParts(request, LONGEST_FORM)) {
+        if (part.type === 'field') form.add(part);
+        else file = await this.take(part, file, () => refuseBoth(form.values(), beforeFile));
+      }
+      const { file_url: url, ...fields } = form.values();
+      return { fields, ...present(file, url) };
+    } catch (error) {
+      await file?.audio.dispose();
+      throw multipartError(error);
+    }
+  }
+
+  private refuseAtTheDoor(request: FastifyRequest): void {
+    if (!request.isMultipart()) {
+      throw new DomainError(
+        'unsupported_media_type',
+        'Send multipart/form-data with the audio as `file`, or with `file_url`.',
+      );
+    }
+    const { uploadLimitBytes } = this.settings.server;
+    if (Number(request.headers['content-length'] ?? 0) > uploadLimitBytes + ENVELOPE_BYTES) {
+      throw fileTooLarge(uploadLimitBytes);
+    }
+  }
+
+  private async take(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
+    if (earlier !== undefined) {
+      throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: 'file' });
+    }
+    if (part.fieldname !== 'file') {
+      const message = `The audio must be the part named \`file\`; got a file named \`${part.fieldname}\`.`;
+      throw new DomainError('missing_required_parameter', message, { param: 'file' });
+    }
+    check();
+    return { filename: part.filename, audio: await this.spool.store(part.file) };
+  }
+}
+
+/** As early as it shows: the file is then not taken in. */
+function refuseBoth(fields: Fields, next: (fields: Fields) => void): void {
+  if (fields.file_url !== undefined) throw onlyOne();
+  next(fields);
+}
+
+function present(file: SentFile | undefined, url: unknown): SentFile | NamedFile {
+  if (file === undefined) return named(url);
+  if (url !== undefined) throw onlyOne();
+  if (file.audio.size === 0) {
+    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+  }
+  return file;
+}
+
+function named(url: unknown): NamedFile {
+  if (url === undefined) {
+    const message =
+      '`file` is required: it must be a part with a filename and the audio as its content; or send `file_url`.';
+    throw new DomainError('missing_required_parameter', message, { param: 'file' });
+  }
+  const audio = audioUrl(url);
+  return { filename: filenameOf(audio), audio };
+}
+
+const onlyOne = (): DomainError =>
+  new DomainError('invalid_value', 'Send `file` or `file_url`, not both.', { param: 'file_url' });

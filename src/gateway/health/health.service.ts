@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type DependencyName,
+  DependencyMonitor,
+  type DependencyState,
+} from '../../platform/dependencies/dependency-monitor.js';
+import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { FleetWorkers } from '../scheduler/fleet-workers.js';
+import { type ModelState, type ModelView } from '../worker-pool/model-view.js';
+import { type WorkerState } from '../worker-pool/worker-view.js';
+import { IntakeGate } from '../http/intake-gate.js';
+
+export interface ModelHealth {
+  readonly id: string;
+  /** A worker is up, or the next request starts one. */
+  readonly ready: boolean;
+  readonly state: ModelState;
+  /** Workers by state. */
+  readonly workers: Readonly<Partial<Record<WorkerState, number>>>;
+}
+
+export interface HealthSummary {
+  /**
+   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor or a dependency is down;
+   * `unavailable`: none; `draining`: shutting down.
+   */
+  readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
+  readonly models: readonly ModelHealth[];
+  /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */
+  readonly batch_processor: ProcessorView;
+  /** What this gateway depends on, as last probed. Why one is down is told to operators: `/admin/v1/dependencies`. */
+  readonly dependencies: Readonly<Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>>;
+}
+
+/** Readiness as load balancers need it: is there anything here that would answer a request now? */
+@Injectable()
+export class HealthService {
+  constructor(
+    private readonly workers: FleetWorkers,
+    private readonly scheduler: SchedulerService,
+    private readonly gate: IntakeGate,
+    private readonly processor: EmbeddedProcessor,
+    private readonly dependencies: DependencyMonitor,
+  ) {}
+
+  summary(): HealthSummary {
+    const views = this.workers.models();
+    const expected = views.filter(({ state, startsOnRequest }) => startsOnRequest || state === 'loaded');
+    return {
+      status: this.status(expected.map(modelHealth)),
+      models: views.map(modelHealth),
+      batch_processor: this.processor.view,
+      dependencies: Object.fromEntries(this.dependencies.states().map(([name, { status }]) => [name, { status }])),
+    };
+  }
+
+  /** At least one model can be served, and the door is open. */
+  get ready(): boolean {
+    const { status } = this.summary();
+    return status === 'ok' || status === 'degraded';
+  }
+
+  private status(models: readonly ModelHealth[]): HealthSummary['status'] {
+    if (this.gate.draining || !this.scheduler.accepting) return 'draining';
+    if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
+    const processes = this.processor.view.state !== 'down';
+    const answered = this.dependencies.states().every(([, { status: known }]) => known !== 'down');
+    return processes && answered && models.every(({ ready }) => ready) ? 'ok' : 'degraded';
+  }
+}
+
+function modelHealth({ id, state, startsOnRequest, workers }: ModelView): ModelHealth {
+  const counts: Partial<Record<WorkerState, number>> = {};
+  for (const worker of workers) counts[worker.state] = (counts[worker.state] ?? 0) + 1;
+  const startsNow = startsOnRequest && (state === 'unloaded' || state === 'unloading');
+  return { id, ready: state === 'loaded' || startsNow, state, workers: counts };
+}

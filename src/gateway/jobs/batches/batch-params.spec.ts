@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { type BatchOrder, idempotencyKeyOf, newJob, sameOrder } from './batch-params.js';
+
+const ORDER: BatchOrder = {
+  endpoint: '/v1/embeddings',
+  inputFileId: 'file-1',
+  completionWindow: '30m',
+  metadata: { a: '1', b: '2' },
+};
+
+describe('sameOrder', () => {
+  it('does not mind the order of metadata, nor what the server added', () => {
+    const job = newJob('acme', { ...ORDER, metadata: { b: '2', a: '1' } }, 5);
+    expect(sameOrder(job, ORDER)).toBe(true);
+  });
+
+  it.each([
+    { endpoint: '/v1/completions' },
+    { inputFileId: 'file-2' },
+    { completionWindow: '1h' },
+    { metadata: { a: '1' } },
+    { outputExpiresAfterS: 3600 },
+    { webhook: { url: 'https://example.com' } },
+  ] as const)('minds %j', change => {
+    expect(sameOrder({ ...ORDER, ...change }, ORDER)).toBe(false);
+  });
+});
+
+describe('newJob', () => {
+  it('has its deadline at the end of the window', () => {
+    expect(newJob('acme', ORDER, 1000)).toMatchObject({
+      createdAtMs: 1000,
+      expiresAtMs: 1_801_000,
+      status: 'validating',
+    });
+  });
+});
+
+describe('idempotencyKeyOf', () => {
+  it('takes 1 to 255 characters, or none at all', () => {
+    expect(idempotencyKeyOf({})).toBeUndefined();
+    expect(idempotencyKeyOf({ 'idempotency-key': 'k'.repeat(255) })).toHaveLength(255);
+    for (const key of ['', 'k'.repeat(256)]) expect(() => idempotencyKeyOf({ 'idempotency-key': key })).toThrow('255');
+  });
+});

@@ -1,0 +1,49 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { FleetWorkers } from '../scheduler/fleet-workers.js';
+import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
+import { DescribesErrors } from '../http/openapi/errors.decorator.js';
+import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
+
+@ApiTags('models')
+@Controller('v1/models')
+export class ModelsController {
+  /** Models have no birthday here; the moment they were put on offer is the closest there is. */
+  private readonly created = Math.floor(Date.now() / 1000);
+
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly workers: FleetWorkers,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Models and their aliases' })
+  @ApiOkResponse({ type: ModelListDto })
+  list(): ModelListDto {
+    return { object: 'list', data: this.catalog.entries().map(entry => this.describe(entry)) };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One model, by id or alias' })
+  @ApiParam({ name: 'id', example: 'whisper-1' })
+  @ApiOkResponse({ type: ModelDto })
+  @DescribesErrors('model_not_found')
+  retrieve(@Param('id') id: string): ModelDto {
+    return this.describe({ name: id, spec: this.catalog.get(id) });
+  }
+
+  private describe({ name, spec }: CatalogEntry): ModelDto {
+    return {
+      id: name,
+      object: 'model',
+      created: this.created,
+      owned_by: 'switchyard',
+      root: spec.id,
+      kind: spec.kind,
+      state: this.workers.model(spec.id)?.state ?? 'unloaded',
+      capabilities: spec.capabilities,
+      languages: spec.languages,
+      voices: Object.keys(spec.voices),
+    };
+  }
+}

@@ -1,0 +1,156 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { filter, firstValueFrom, type Subscription } from 'rxjs';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { type KeptEnd, type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { requestKey } from '../../core/request/request-key.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { InnerRequests, type InnerAnswer } from './inner-requests.js';
+import { headOf, KeptAnswers, textOf } from './stored-answers.js';
+import { KeptLeases } from './stored-leases.js';
+
+/** Gateways that may die over one request; then it is what kills them. */
+const MOST_ATTEMPTS = 3;
+/** Pause before a request is queued anew that Redis did not take. */
+const REQUEUE_MS = 1000;
+
+/** It was refused before it was queued: its caller is told at once. */
+export interface EarlyAnswer {
+  readonly status: number;
+  readonly headers: InnerAnswer['headers'];
+  readonly body: Buffer;
+}
+
+/** Runs requests whose callers have left. A gateway that dies over one leaves it to the others, with everything it takes. */
+@Injectable()
+export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
+  readonly #logger = new Logger(AsyncRequests.name);
+  readonly #running = new Set<Promise<unknown>>();
+  #abandoned: Subscription | undefined;
+
+  constructor(
+    @Inject(KEPT_REQUEST_STORE) private readonly store: KeptRequestStore,
+    private readonly answers: KeptAnswers,
+    private readonly inner: InnerRequests,
+    private readonly leases: KeptLeases,
+    private readonly events: DispatchEventBus,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  onModuleInit(): void {
+    this.#abandoned = this.leases.abandoned$.subscribe(request => void this.#again(request));
+  }
+
+  /** The drain is over: what ran has an answer, which is to be written before the database closes. */
+  async onApplicationShutdown(): Promise<void> {
+    this.#abandoned?.unsubscribe();
+    await Promise.allSettled(this.#running);
+  }
+
+  /**
+   * Begins a request whose body is stored. Resolves when it is queued (undefined), or when it was refused at the door.
+   * @param onEnd called once, however it ends
+   */
+  async begin(request: KeptRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
+    const own = requestKey({ tenant: request.tenant, id: request.requestId });
+    const queued = firstValueFrom(
+      this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
+      { defaultValue: undefined },
+    );
+    let told = false;
+    const ended = this.#watched(this.#run(request, () => !told)).finally(onEnd);
+    const early = await Promise.race([queued.then(() => undefined), ended]);
+    told = true;
+    return early;
+  }
+
+  /** Resolves with what was refused while `early` holds; else the outcome is in the store. */
+  async #run(request: KeptRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
+    const letGo = this.leases.hold(request);
+    try {
+      const { requestId, tenant, path, headers } = request;
+      const bytes = await this.answers.bodySize(request);
+      const body = Readable.from(this.answers.body(request), { objectMode: false });
+      const answer = await this.inner.run({
+        requestId,
+        tenant,
+        path,
+        headers,
+        body,
+        ...(bytes !== undefined && { bytes }),
+      });
+      return await this.#outcome(request, answer, early);
+    } finally {
+      letGo();
+    }
+  }
+
+  async #outcome(request: KeptRequest, answer: InnerAnswer, early: () => boolean): Promise<EarlyAnswer | undefined> {
+    if (answer.status < 400) {
+      await this.#end(request, 'completed', answer);
+      return undefined;
+    }
+    const body = await textOf(answer.body);
+    if (early()) {
+      await this.store.drop(request, this.leases.owner);
+      await this.answers.forget([request]);
+      return { ...answer, body };
+    }
+    // Accepted is accepted: it is queued once Redis is back.
+    if (body.includes('"queue_unavailable"')) {
+      await sleep(REQUEUE_MS);
+      return this.#run(request, early);
+    }
+    // This gateway goes down: the request need not.
+    if (body.includes('"shutting_down"')) await this.store.release(request, this.leases.owner);
+    else
+      await this.#end(request, answer.status === 499 ? 'cancelled' : 'failed', {
+        ...answer,
+        body: Readable.from([body]),
+      });
+    return undefined;
+  }
+
+  async #end(request: KeptRequest, status: KeptEnd, answer: InnerAnswer): Promise<void> {
+    await this.answers.keep(request, answer.body as AsyncIterable<Uint8Array>);
+    const endedAtMs = this.leases.nowMs();
+    const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
+    const ended = await this.store.end(request, this.leases.owner, {
+      status,
+      answer: headOf(answer),
+      endedAtMs,
+      expiresAtMs,
+    });
+    if (ended) await this.answers.forgetBody(request);
+  }
+
+  async #again(request: KeptRequest): Promise<void> {
+    if (request.attempts <= MOST_ATTEMPTS) {
+      await this.#watched(this.#run(request, () => false));
+      return;
+    }
+    const error = new DomainError('gateway_lost', `${MOST_ATTEMPTS} gateways ended while they had this request.`);
+    const body = Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]);
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      // This gateway counts as an attempt in the store, and only writes down what happened.
+      'x-switchyard-attempts': String(MOST_ATTEMPTS),
+    };
+    await this.#watched(this.#end(request, 'failed', { status: error.definition.status, headers, body }));
+  }
+
+  /** What fails here is taken over when the lease ends. */
+  #watched<T>(work: Promise<T>): Promise<T | undefined> {
+    const watched = work.catch((error: unknown) => {
+      this.#logger.error({ err: error }, 'an async request could not be brought to its end here');
+      return undefined;
+    });
+    this.#running.add(watched);
+    void watched.finally(() => this.#running.delete(watched));
+    return watched;
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { type IncomingHttpHeaders } from 'node:http';
+import { PassThrough, type Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type FastifyAdapter } from '@nestjs/platform-fastify';
+import { type FastifyRequest } from 'fastify';
+import { followCaller } from '../inference/disconnect-watch.js';
+import { Authenticator } from '../../platform/auth/authenticator.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
+
+const MARK_HEADER = 'x-switchyard-inner';
+const CALLER_HEADER = 'x-switchyard-inner-caller';
+
+export interface InnerRequest {
+  readonly requestId: string;
+  readonly tenant: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | Readable;
+  /** Absent: unknown. */
+  readonly bytes?: number;
+  /** Aborted when the caller leaves; absent: nobody waits. */
+  readonly caller?: AbortSignal;
+}
+
+export interface InnerAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Readable;
+}
+
+/**
+ * Runs a request through this gateway's own routes, without a socket: what answers is what always answers, and whoever asked may
+ * have left long ago. It goes on behalf of the tenant, with a token of ours; the caller's key is never kept.
+ */
+@Injectable()
+export class InnerRequests {
+  readonly #mark = randomBytes(16).toString('hex');
+  /** Callers of those that have not met their route yet. */
+  readonly #callers = new Map<string, AbortSignal>();
+  #runs = 0;
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  /** It was checked and counted when it came from outside. */
+  isInner(headers: IncomingHttpHeaders): boolean {
+    return headers[MARK_HEADER] === this.#mark;
+  }
+
+  /** To be called when it meets its route: from then on its caller's leaving is its own. */
+  welcome(request: FastifyRequest): void {
+    const run = request.headers[CALLER_HEADER];
+    const caller = typeof run === 'string' ? this.#callers.get(run) : undefined;
+    if (caller) followCaller(request, caller);
+  }
+
+  /** Resolves with the head of the answer; its body follows. */
+  async run({ requestId, tenant, path, headers, body, bytes, caller }: InnerRequest): Promise<InnerAnswer> {
+    const run = String(++this.#runs);
+    if (caller) this.#callers.set(run, caller);
+    const length = bytes ?? (Buffer.isBuffer(body) ? body.length : undefined);
+    const inject = this.adapterHost.httpAdapter.getInstance().inject({
+      method: 'POST',
+      url: path,
+      headers: {
+        ...headers,
+        ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
+        ...this.#credentials(tenant),
+        [MARK_HEADER]: this.#mark,
+        [CALLER_HEADER]: run,
+        'x-request-id': requestId,
+      },
+      payload: Buffer.isBuffer(body) ? body : tame(body),
+      payloadAsStream: true,
+    });
+    const answer = await inject.finally(() => this.#callers.delete(run));
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as InnerAnswer['headers'],
+      body: answer.stream(),
+    };
+  }
+
+  #credentials(tenant: string): Record<string, string> {
+    if (!this.authenticator.enabled) return {};
+    const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(['inference'] as const) };
+    const { token } = this.authenticator.mint(principal, { scopes: ['inference'], ttlS: TOKEN_S });
+    return { authorization: `Bearer ${token}` };
+  }
+}
+
+/** It is shown at once. */
+const TOKEN_S = 60;
+
+/** A body that breaks off ends early: its reader finds it malformed. As an error it would reach a request that nobody listens to. */
+function tame(body: Readable): PassThrough {
+  const tamed = new PassThrough();
+  const end = (): void => {
+    if (!tamed.writableEnded) tamed.end();
+  };
+  body.once('error', end).once('close', end).pipe(tamed);
+  return tamed;
+}

@@ -1,0 +1,55 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type Observable, Subject } from 'rxjs';
+import { readStopNote, type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { PlaneLink } from './redis-link.js';
+import { PlaneQueues, type PlaneRef } from './model-queues.js';
+
+/**
+ * Stops requests wherever they are. The note is published, so that whoever has the work or its caller hears of it within
+ * milliseconds, and kept for whoever was not listening; then the job is removed, unless a worker has it.
+ */
+@Injectable()
+export class PlaneStops implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #notes = new Subject<StopNote>();
+
+  /** What any gateway stopped, this one included. */
+  readonly notes$: Observable<StopNote> = this.#notes.asObservable();
+
+  constructor(
+    private readonly link: PlaneLink,
+    private readonly queues: PlaneQueues,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.link.enabled) return;
+    const { stops } = this.link.keys;
+    const listener = this.link.listener();
+    listener.on('message', (channel: string, json: string) => {
+      const note = channel === stops ? readStopNote(json) : undefined;
+      if (note) this.#notes.next(note);
+    });
+    // Queued until Redis is there, and repeated by the client after each break.
+    listener.subscribe(stops).catch(() => undefined);
+  }
+
+  onApplicationShutdown(): void {
+    this.#notes.complete();
+  }
+
+  /** True: it was still waiting, and is gone. False: a worker has it and was told. @throws when Redis does not answer. */
+  async stop(ref: PlaneRef, reason: StopReason): Promise<boolean> {
+    const { queue, jobId } = ref;
+    const { redis, keys, access } = this.link;
+    const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
+    const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access?.resultTtlMs ?? 1);
+    const told = redis.publish(keys.stops, note);
+    const [removed] = await Promise.all([this.queues.remove(ref), kept, told]);
+    return removed;
+  }
+
+  /** Why a job that is gone ended; undefined: nobody said. */
+  async reasonOf({ queue, jobId }: PlaneRef): Promise<StopReason | undefined> {
+    const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
+    return json === null ? undefined : readStopNote(json)?.reason;
+  }
+}

@@ -1,0 +1,127 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type Redis } from 'ioredis';
+import { type Observable, Subject } from 'rxjs';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { PlaneLink } from './redis-link.js';
+import { PlaneQueues } from './model-queues.js';
+
+/** One event of a BullMQ queue, as its stream has it. */
+export interface QueueEvent {
+  readonly queue: string;
+  readonly jobId: string;
+  readonly event: string;
+  /** JSON of what the worker completed it with. */
+  readonly returnvalue?: string;
+  readonly failedReason?: string;
+  /** State before. */
+  readonly prev?: string;
+}
+
+type Entries = [id: string, fields: string[]][];
+
+const BLOCK_MS = 5000;
+const PAUSE_MS = 200;
+
+/**
+ * Hears what happens in all queues on one connection. BullMQ's `QueueEvents` takes a connection per queue, is deaf for five
+ * seconds after each break, and ends for good at a result that is no JSON; the streams it reads are read here instead.
+ *
+ * Reading starts where each stream ends at boot and goes on from the last entry seen, so a break loses nothing that Redis
+ * still has. What it lost with its memory is found by `PlaneWatch`.
+ */
+@Injectable()
+export class PlaneEvents implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(PlaneEvents.name);
+  readonly #events = new Subject<QueueEvent>();
+  readonly #cursors = new Map<string, string>();
+  readonly #queues = new Map<string, string>();
+  #client: Redis | undefined;
+  #closing = false;
+  #stop: () => void = () => undefined;
+  readonly #stopped = new Promise<void>(resolve => (this.#stop = resolve));
+  #loop: Promise<void> | undefined;
+
+  readonly events$: Observable<QueueEvent> = this.#events.asObservable();
+
+  constructor(
+    private readonly link: PlaneLink,
+    private readonly queues: PlaneQueues,
+    @Inject(MODELS) private readonly models: readonly ModelSpec[],
+  ) {}
+
+  /** Does not wait for Redis: a gateway starts without it, and is not ready. */
+  onApplicationBootstrap(): void {
+    if (!this.link.enabled || this.models.length === 0) return;
+    for (const { id } of this.models) {
+      const queue = this.link.keys.queue(id);
+      this.#queues.set(`${this.queues.base(queue)}events`, queue);
+    }
+    this.#client = this.link.listener();
+    this.#loop = this.#run(this.#client);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#closing = true;
+    this.#client?.disconnect();
+    // A client that is ended between two attempts to reach Redis forgets who waits for it.
+    this.#stop();
+    await this.#loop;
+    this.#events.complete();
+  }
+
+  /** Ends with the process only. */
+  async #run(client: Redis): Promise<void> {
+    while (!this.#closing) {
+      try {
+        await Promise.race([this.#stopped, this.#readOn(client)]);
+      } catch (error) {
+        if (this.#closing) return;
+        this.#logger.debug({ err: error }, 'reading events failed; trying again');
+        await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  async #readOn(client: Redis): Promise<void> {
+    if (this.#cursors.size === 0) await this.#findEnds(client);
+    await this.#read(client);
+  }
+
+  async #findEnds(client: Redis): Promise<void> {
+    const ends = await Promise.all(
+      [...this.#queues.keys()].map(async key => [key, await client.xrevrange(key, '+', '-', 'COUNT', 1)] as const),
+    );
+    for (const [key, [last]] of ends) this.#cursors.set(key, last?.[0] ?? '0-0');
+  }
+
+  async #read(client: Redis): Promise<void> {
+    const keys = [...this.#cursors.keys()];
+    const replies = await client.xread('COUNT', 1000, 'BLOCK', BLOCK_MS, 'STREAMS', ...keys, ...this.#cursors.values());
+    for (const [key, entries] of replies ?? []) this.#take(key, entries);
+  }
+
+  #take(key: string, entries: Entries): void {
+    const queue = this.#queues.get(key) ?? '';
+    for (const [id, pairs] of entries) {
+      this.#cursors.set(key, id);
+      const fields = fieldsOf(pairs);
+      if (fields.jobId !== undefined && fields.event !== undefined) this.#tell({ ...fields, queue } as QueueEvent);
+    }
+  }
+
+  /** A listener that throws must not end the reading. */
+  #tell(event: QueueEvent): void {
+    try {
+      this.#events.next(event);
+    } catch (error) {
+      this.#logger.error({ err: error, jobId: event.jobId }, 'an event of the queue could not be handled');
+    }
+  }
+}
+
+function fieldsOf(pairs: readonly string[]): Partial<Record<string, string>> {
+  const fields: Record<string, string> = {};
+  for (let at = 0; at + 1 < pairs.length; at += 2) fields[pairs[at] ?? ''] = pairs[at + 1] ?? '';
+  return fields;
+}

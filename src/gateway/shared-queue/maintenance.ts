@@ -1,0 +1,71 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { PlaneAger } from '../../platform/redis/plane-ager.js';
+import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
+import { PlaneBlobs } from './payload-blobs.js';
+import { PlaneLink } from './redis-link.js';
+import { PlaneQueues } from './model-queues.js';
+
+/** Workers look before each take, too: this is for lines that stand still. */
+const AGING_MS = 1000;
+const SWEEP_MS = 60_000;
+/** A result that its worker could not deliver at once is as much older than its job. */
+const LATE_DELIVERY_MS = 600_000;
+/** A worker that is legally busy with an upload has no longer than this to read it. */
+const LONGEST_WORK_MS = 3_600_000;
+
+/** What any gateway does for all of them: aging, and sweeping up after the dead. Doing it twice is harmless. */
+@Injectable()
+export class PlaneUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(PlaneUpkeep.name);
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    private readonly link: PlaneLink,
+    private readonly blobs: PlaneBlobs,
+    private readonly queues: PlaneQueues,
+    @Inject(MODELS) private readonly models: readonly ModelSpec[],
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.link.enabled) return;
+    const { resultTtlMs } = this.settings.redis;
+    this.#timers = [
+      setInterval(() => void this.#quietly(() => this.age()), AGING_MS).unref(),
+      setInterval(() => void this.#quietly(() => this.sweep()), SWEEP_MS).unref(),
+      setInterval(() => void this.#quietly(() => this.expire()), sweepEveryMs(resultTtlMs)).unref(),
+    ];
+  }
+
+  onApplicationShutdown(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** Moves up what waited long enough (D-03). @throws when Redis does not answer. */
+  async age(): Promise<void> {
+    const { access, keys, usable } = this.link;
+    if (!access || !usable) return;
+    const ager = new PlaneAger({ redis: this.link.redis, keys, agingMs: access.agingMs });
+    for (const { id } of this.models) await ager.promote(id);
+  }
+
+  /** Removes blobs that nobody can want any more. Resolves with their number. */
+  sweep(nowMs = Date.now()): Promise<number> {
+    const { queue, redis } = this.settings;
+    const resultsMs = nowMs - redis.resultTtlMs - LATE_DELIVERY_MS;
+    return this.blobs.sweep({ resultsMs, inputsMs: nowMs - queue.timeoutMs - redis.resultTtlMs - LONGEST_WORK_MS });
+  }
+
+  /** Removes results that nobody read, and old events. @throws when Redis does not answer. */
+  async expire(nowMs = Date.now()): Promise<void> {
+    if (!this.link.usable) return;
+    for (const { id } of this.models) await this.queues.sweep(id, nowMs);
+  }
+
+  async #quietly(work: () => Promise<unknown>): Promise<void> {
+    await work().catch((error: unknown) => this.#logger.debug({ err: error }, 'upkeep failed; done again'));
+  }
+}

@@ -1,0 +1,171 @@
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Queue } from 'bullmq';
+import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { MAX_EVENTS, PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ResultExpiry } from '../../platform/redis/result-expiry.js';
+import { PlaneLink } from './redis-link.js';
+
+/** Where one request is in Redis. */
+export interface PlaneRef {
+  readonly model: string;
+  /** BullMQ's queue name. */
+  readonly queue: string;
+  readonly jobId: string;
+}
+
+/** What BullMQ knows of a job besides its data. */
+export interface JobFacts {
+  readonly priority: number;
+  /** Epoch milliseconds. */
+  readonly timestamp: number;
+  /** Name of the worker that took it last. */
+  readonly workerId?: string;
+  /** A worker has it now. */
+  readonly taken: boolean;
+  /** Epoch milliseconds at which a worker took it last. */
+  readonly takenMs?: number;
+  /** Workers that had it. */
+  readonly attempts: number;
+  readonly finished: boolean;
+  /** What the worker completed it with, as JSON. */
+  readonly returnValue?: string;
+  /** BullMQ failed it: its workers died too often. */
+  readonly failedReason?: string;
+}
+
+const FACTS = ['priority', 'timestamp', 'pb', 'processedOn', 'finishedOn', 'returnvalue', 'failedReason', 'ats'];
+
+/** The BullMQ queues, one per model: adding, removing, and what they say about one job. */
+@Injectable()
+export class PlaneQueues implements OnApplicationShutdown {
+  readonly #logger = new Logger(PlaneQueues.name);
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(
+    private readonly link: PlaneLink,
+    @Inject(MODELS) private readonly models: readonly ModelSpec[],
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map(queue => queue.close().catch(() => undefined)));
+  }
+
+  ref(model: string, requestId: string, tenant: string | undefined): PlaneRef {
+    const { keys } = this.link;
+    return { model, queue: keys.queue(model), jobId: keys.job(requestId, tenant) };
+  }
+
+  /** Where the request of that id could be: one place per model. */
+  refs(requestId: string, tenant: string | undefined): PlaneRef[] {
+    return this.models.map(({ id }) => this.ref(id, requestId, tenant));
+  }
+
+  /** Before BullMQ's keys of a queue. */
+  base(queue: string): string {
+    return `${this.link.keys.prefix}:${queue}:`;
+  }
+
+  /** Queues the job, unless one of that id is there: then nothing happens. A stop of an earlier one is forgotten. */
+  async add(job: PlaneJob, { model, queue, jobId }: PlaneRef): Promise<void> {
+    const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
+    await this.link.redis.del(this.link.keys.stop(queue, jobId));
+    await this.#queue(model).add(job.kind, job, {
+      jobId,
+      timestamp: job.acceptedMs,
+      priority: job.priority === 'realtime' ? PlaneClass.REALTIME : PlaneClass.BATCH,
+      removeOnComplete: { age },
+      removeOnFail: { age },
+    });
+  }
+
+  /** True: it is gone. False: a worker has it. */
+  async remove({ model, jobId }: PlaneRef): Promise<boolean> {
+    return (await this.#queue(model).remove(jobId)) === 1;
+  }
+
+  /** Its caller has the answer: it stays for a moment only, for gateways that wait for the same id. Milliseconds of that moment. */
+  async answered({ queue, jobId }: PlaneRef): Promise<number> {
+    const expiry = this.#expiry();
+    await expiry.answered(this.base(queue), jobId);
+    return expiry.answeredMs;
+  }
+
+  /** Removes finished jobs and events of a model that have outlived their time. @param nowMs epoch milliseconds */
+  async sweep(model: string, nowMs: number): Promise<void> {
+    await this.#expiry().sweep(this.base(this.link.keys.queue(model)), nowMs);
+  }
+
+  /** In order of `refs`; undefined: there is no such job. */
+  async facts(refs: readonly PlaneRef[]): Promise<(JobFacts | undefined)[]> {
+    const pipeline = this.link.redis.pipeline();
+    for (const { queue, jobId } of refs) {
+      const key = `${this.base(queue)}${jobId}`;
+      pipeline.hmget(key, ...FACTS).exists(`${key}:lock`);
+    }
+    const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    });
+    return refs.map((_, at) => factsOf(replies[2 * at] as (string | null)[], replies[2 * at + 1] === 1));
+  }
+
+  /** The data of a job, whoever wrote it; undefined: there is none, or it is no JSON. */
+  async data({ queue, jobId }: PlaneRef): Promise<unknown> {
+    const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
+    try {
+      return data === null ? undefined : (JSON.parse(data) as unknown);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** All that waits, by model: two commands a model, for every request that comes in. */
+  async waiting(): Promise<ReadonlyMap<string, number>> {
+    const pipeline = this.link.redis.pipeline();
+    for (const { id } of this.models) {
+      const base = this.base(this.link.keys.queue(id));
+      pipeline.llen(`${base}wait`).zcard(`${base}prioritized`);
+    }
+    const replies = ((await pipeline.exec()) ?? []).map(([error, count]) => {
+      if (error) throw error;
+      return count as number;
+    });
+    return new Map(this.models.map(({ id }, at) => [id, (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0)]));
+  }
+
+  #expiry(): ResultExpiry {
+    return new ResultExpiry(this.link.redis, this.link.access?.resultTtlMs ?? 0);
+  }
+
+  #queue(model: string): Queue {
+    const known = this.#queues.get(model);
+    if (known) return known;
+    const { redis, keys } = this.link;
+    const queue = new Queue(keys.queue(model), {
+      ...{ connection: redis, prefix: keys.prefix, skipWaitingForReady: true },
+      streams: { events: { maxLen: MAX_EVENTS } },
+    });
+    // The link reports its connection; what else goes wrong is answered by the call that met it.
+    queue.on('error', error => this.#logger.debug({ model, err: error }, 'queue'));
+    this.#queues.set(model, queue);
+    return queue;
+  }
+}
+
+function factsOf(values: readonly (string | null)[], locked: boolean): JobFacts | undefined {
+  const [priority, timestamp, workerId, processedOn, finishedOn, returnValue, failedReason, attempts] = values;
+  if (timestamp == null) return undefined;
+  return {
+    priority: Number(priority ?? 0),
+    timestamp: Number(timestamp),
+    taken: locked && finishedOn == null,
+    attempts: Number(attempts ?? 0),
+    finished: finishedOn != null,
+    ...(workerId != null && { workerId }),
+    ...(processedOn != null && { takenMs: Number(processedOn) }),
+    ...(returnValue != null && { returnValue }),
+    ...(failedReason != null && { failedReason }),
+  };
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type Redis } from 'ioredis';
+import { type Observable, Subject } from 'rxjs';
+import { PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
+import { queueUnavailable } from '../../platform/http/passing-errors.js';
+import { planeAccess, type PlaneAccess } from '../../platform/redis/plane-access.js';
+import { RedisLink } from '../../platform/redis/redis-link.js';
+
+/** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
+const COMMAND_MS = 5000;
+/** Who only looks waits no longer than this, and sees what is known without Redis. */
+const LOOK_MS = 500;
+
+/** Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of waiting. */
+@Injectable()
+export class PlaneLink implements OnApplicationShutdown {
+  readonly access: PlaneAccess | undefined;
+  readonly keys: PlaneKeys;
+  readonly #redis: Redis | undefined;
+  readonly #back = new Subject<void>();
+
+  /** Redis can be used again after it was away. What happened meanwhile was not heard. */
+  readonly back$: Observable<void> = this.#back.asObservable();
+
+  constructor(
+    private readonly link: RedisLink,
+    private readonly monitor: DependencyMonitor,
+    @Inject(SETTINGS) settings: Settings,
+  ) {
+    this.access = planeAccess(settings);
+    this.keys = new PlaneKeys(settings.redis.prefix);
+    if (!this.access) return;
+    this.#redis = link.commands(COMMAND_MS);
+    this.#redis?.on('ready', () => this.#back.next());
+    monitor.changes$.subscribe(name => {
+      if (name === 'redis' && this.usable) this.#back.next();
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.#back.complete();
+  }
+
+  /** `queue.driver` is redis. */
+  get enabled(): boolean {
+    return this.access !== undefined;
+  }
+
+  /** Redis answers and has room. */
+  get usable(): boolean {
+    return this.#redis?.status === 'ready' && !this.monitor.isDown('redis');
+  }
+
+  /** @throws Error when the queue is embedded. */
+  get redis(): Redis {
+    if (!this.#redis) throw new Error('queue.driver is not redis');
+    return this.#redis;
+  }
+
+  /** One more connection, for what blocks or listens. */
+  listener(): Redis {
+    const client = this.link.listener();
+    if (!client) throw new Error('queue.driver is not redis');
+    return client;
+  }
+
+  /** @throws DomainError `queue_unavailable` while Redis is away, hung or full. */
+  demand(): void {
+    if (!this.usable) throw unavailable(this.monitor.state('redis')?.error);
+  }
+
+  /** What a failed command means for a request. That Redis is full or hangs is remembered until a probe finds otherwise. */
+  failure(error: unknown): DomainError {
+    if (error instanceof DomainError) return error;
+    if (isFull(error) || isTimeout(error)) this.monitor.failed('redis', error as Error);
+    return unavailable(error);
+  }
+
+  /** For who only looks: `otherwise` when Redis is not there, fails, or hangs. Never rejects. */
+  async look<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+    if (!this.usable) return otherwise;
+    return Promise.race([read().catch(() => otherwise), sleep(LOOK_MS, otherwise, { ref: false })]);
+  }
+}
+
+/** The command was refused for want of memory (`maxmemory`), not lost. */
+export const isFull = (error: unknown): boolean => error instanceof Error && error.message.includes('OOM');
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === 'Command timed out';
+
+function unavailable(cause: unknown): DomainError {
+  const state = isFull(cause) ? 'is full' : 'cannot be reached';
+  const message = `The queue in Redis ${state}; nothing was queued.`;
+  return queueUnavailable(message, cause);
+}
