@@ -1,4 +1,21 @@
-const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool', 'request-plane'];
+const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool', 'shared-queue'];
+const schedulerAndBelow = ['scheduler', ...gatewayParts];
+/** What each folder of the gateway may import, besides itself. */
+const gatewayLayers = [
+  ['http', []],
+  ['written-form', []],
+  ['limits', ['http']],
+  ['scheduler', gatewayParts],
+  ['models', ['http', ...schedulerAndBelow]],
+  ['inference', ['http', 'models', ...schedulerAndBelow]],
+  ['audio', ['http', 'models', 'inference', 'written-form', ...schedulerAndBelow]],
+  ['text', ['http', 'models', 'inference', ...schedulerAndBelow]],
+  ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
+  ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
+  ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],
+  ['realtime', ['http', 'models', 'inference', 'audio', 'limits', 'written-form', ...schedulerAndBelow]],
+  ['jobs', ['http']],
+];
 const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
 
 /** The directions of the architecture (README, "Architecture"), executable. */
@@ -49,41 +66,12 @@ module.exports = {
       from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/gateway/', pathNot: `^src/gateway/${name}/` },
     })),
-    {
-      name: 'gateway-text-is-a-leaf',
+    ...gatewayLayers.map(([name, below]) => ({
+      name: `gateway-${name}-imports-lower-folders-only`,
       severity: 'error',
-      from: { path: '^src/gateway/text/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/(gateway|platform)/', pathNot: '^src/gateway/text/' },
-    },
-    {
-      name: 'gateway-scheduler-looks-down-only',
-      severity: 'error',
-      from: { path: '^src/gateway/scheduler/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/gateway/', pathNot: `^src/gateway/(scheduler|${gatewayParts.join('|')})/` },
-    },
-    {
-      name: 'gateway-realtime-looks-down-only',
-      comment:
-        "Streams go to the pool (D-20). Spoken answers are HTTP speech by another door: names, orders and counts are the api's, written text is text's.",
-      severity: 'error',
-      from: { path: '^src/gateway/realtime/', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: '^src/gateway/',
-        pathNot:
-          '^src/gateway/(realtime|limits|worker-pool|scheduler|text|api/(api\\.module|docs/|model-catalog|model-abilities|request-headers|speech-(order|sessions|stream)))',
-      },
-    },
-    {
-      name: 'gateway-jobs-keeps-to-rows-and-blobs',
-      comment:
-        'Files and batches need no scheduler and no workers: processors do. Of the api: how fields, forms and errors are read.',
-      severity: 'error',
-      from: { path: '^src/gateway/jobs/', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: '^src/gateway/',
-        pathNot: '^src/gateway/(jobs/|api/(docs/|dto-validation|form-fields|form-parts|json-body|multipart-error))',
-      },
-    },
+      from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/gateway/', pathNot: `^src/gateway/(${[name, ...below].join('|')})/` },
+    })),
     {
       name: 'prom-client-in-metrics-files-only',
       severity: 'error',

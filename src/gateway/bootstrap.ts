@@ -14,10 +14,10 @@ import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
 import { IntakeGate } from './http/intake-gate.js';
 import { keepJsonBytes } from './http/raw-body.js';
 import { InnerRequests } from './requests/inner-requests.js';
-import { KeptDesk } from './requests/idempotency.service.js';
-import { idempotency, registerKeptHooks } from './requests/idempotency-hooks.js';
+import { IdempotencyService } from './requests/idempotency.service.js';
+import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
-import { LimitDesk } from './limits/rate-limiter.js';
+import { RateLimiter } from './limits/rate-limiter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
 
 export interface GatewayOptions {
@@ -62,8 +62,8 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   });
   registerUnroutedHook(fastify);
   const inner = app.get(InnerRequests);
-  registerLimitHooks(fastify, { desk: app.get(LimitDesk), isCounted: ({ headers }) => inner.isInner(headers) });
-  registerKeptHooks(fastify, { desk: app.get(KeptDesk), inner, ...idempotency(settings) });
+  registerLimitHooks(fastify, { desk: app.get(RateLimiter), isCounted: ({ headers }) => inner.isInner(headers) });
+  registerIdempotencyHooks(fastify, { desk: app.get(IdempotencyService), inner, ...idempotency(settings) });
   if (settings.server.docs) serveDocs(app);
   return app;
 }

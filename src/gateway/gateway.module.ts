@@ -11,10 +11,14 @@ import { AdminModule } from './admin/admin.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
-import { AsyncModule } from './requests/stored-requests.module.js';
+import { RequestsModule } from './requests/requests.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
-import { ApiModule } from './api.module.js';
+import { AudioModule } from './audio/audio.module.js';
+import { HealthModule } from './health/health.module.js';
+import { HttpModule } from './http/http.module.js';
+import { ModelsModule } from './models/models.module.js';
+import { TextModule } from './text/text.module.js';
 import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
 
 /** The gateway: schedules, never computes. */
@@ -31,8 +35,12 @@ export class GatewayModule {
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule.forRoot({ controller: MetricsController, imports: [JobsModule] }),
         LimitsModule,
-        AsyncModule,
-        ApiModule,
+        HttpModule,
+        RequestsModule,
+        AudioModule,
+        TextModule,
+        ModelsModule,
+        HealthModule,
         JobsModule,
         AdminModule,
         RealtimeModule,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { benchModel } from './support/bench-model.js';
 import { median, rounded } from './support/percentiles.js';
-import { type PlaneRig, startPlaneRig } from './support/plane-rig.js';
+import { type SharedQueueRig, startSharedQueueRig } from './support/plane-rig.js';
 import { twoDrivers } from './support/two-drivers.js';
 
 /** Full groups of 6 every 60 ms on one device: 100 jobs a second for each worker. */
@@ -29,10 +29,10 @@ export async function run(): Promise<BenchResult> {
   try {
     const pulled: Record<string, Row> = {};
     for (const workers of WORKERS) {
-      await using rig = await startPlaneRig(benchModel(COST), folder, workers);
+      await using rig = await startSharedQueueRig(benchModel(COST), folder, workers);
       pulled[`workers${workers}`] = await measure(rig, workers);
     }
-    await using rig = await startPlaneRig(benchModel(COST), folder, 0);
+    await using rig = await startSharedQueueRig(benchModel(COST), folder, 0);
     const bare = await bareLoop(rig);
     const drivers = await twoDrivers(folder);
     progress(`  one request: ${JSON.stringify(drivers)}`);
@@ -46,7 +46,7 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-async function measure(rig: PlaneRig, workers: number): Promise<Row> {
+async function measure(rig: SharedQueueRig, workers: number): Promise<Row> {
   const rounds: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const jobs = JOBS_PER_WORKER * workers;
@@ -60,7 +60,7 @@ async function measure(rig: PlaneRig, workers: number): Promise<Row> {
 }
 
 /** One process, as many jobs at a time as the device takes in a group: each sleeps as long as a group would. */
-async function bareLoop(rig: PlaneRig): Promise<Row> {
+async function bareLoop(rig: SharedQueueRig): Promise<Row> {
   const perS = await rig.workOffBare(JOBS_PER_WORKER, { atOnce: COST.maxBatch, sleepMs: COST.groupMs });
   progress(`  BullMQ's own loop: ${rounded(perS)}/s`);
   return { perS: rounded(perS), ofLimit: rounded(perS / LIMIT_PER_S) };

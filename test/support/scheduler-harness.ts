@@ -6,7 +6,7 @@ import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/http/openai-exception.filter.js';
-import { RequestPlane } from '../../src/gateway/shared-queue/shared-queue.service.js';
+import { SharedQueue } from '../../src/gateway/shared-queue/shared-queue.service.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
@@ -106,8 +106,8 @@ export class SchedulerHarness {
     return this.#plane.hasReady(model);
   }
 
-  get #plane(): RequestPlane {
-    return this.app.get(RequestPlane, { strict: false });
+  get #plane(): SharedQueue {
+    return this.app.get(SharedQueue, { strict: false });
   }
 
   get bus(): DispatchEventBus {

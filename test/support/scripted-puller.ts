@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type PlaneJob } from '../../src/contracts/queue-jobs/queue-job.js';
-import { PlaneKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
+import { type QueueJob } from '../../src/contracts/queue-jobs/queue-job.js';
+import { QueueKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
 import {
   ANNOUNCEMENT_TTL_MS,
   HEARTBEAT_MS,
@@ -10,7 +10,7 @@ import {
   type StopNote,
   type WorkerAnnouncement,
 } from '../../src/contracts/queue-jobs/queue-messages.js';
-import { type PlaneResult, type PlaneValue } from '../../src/contracts/queue-jobs/job-result.js';
+import { type QueueJobResult, type JobValue } from '../../src/contracts/queue-jobs/job-result.js';
 
 export interface PullerOptions {
   readonly url: string;
@@ -24,8 +24,8 @@ export interface PullerOptions {
 /** A job that the test holds. */
 export interface HeldJob {
   readonly id: string;
-  readonly data: PlaneJob;
-  complete(value?: PlaneValue): Promise<void>;
+  readonly data: QueueJob;
+  complete(value?: JobValue): Promise<void>;
   /** Any result, or what is none. */
   completeWith(result: unknown): Promise<void>;
 }
@@ -33,15 +33,15 @@ export interface HeldJob {
 /** The contract of a pull worker and nothing more: BullMQ's own `Worker`, taking by hand; the test plays the engine. */
 export class ScriptedPuller implements AsyncDisposable {
   readonly notes: StopNote[] = [];
-  readonly #keys: PlaneKeys;
-  readonly #worker: Worker<PlaneJob>;
+  readonly #keys: QueueKeys;
+  readonly #worker: Worker<QueueJob>;
   readonly #connections: Redis[];
   #heart: NodeJS.Timeout | undefined;
 
   private constructor(private readonly options: Required<PullerOptions>) {
-    this.#keys = new PlaneKeys(options.prefix);
+    this.#keys = new QueueKeys(options.prefix);
     this.#connections = Array.from({ length: 2 }, () => quiet(new Redis(options.url, { maxRetriesPerRequest: null })));
-    this.#worker = new Worker<PlaneJob>(this.#keys.queue(options.model), null, {
+    this.#worker = new Worker<QueueJob>(this.#keys.queue(options.model), null, {
       connection: this.#commands,
       prefix: options.prefix,
       name: options.id,
@@ -101,7 +101,7 @@ export class ScriptedPuller implements AsyncDisposable {
     await this.die();
   }
 
-  #held(job: Job<PlaneJob>, token: string): HeldJob {
+  #held(job: Job<QueueJob>, token: string): HeldJob {
     const takenMs = Date.now();
     const completeWith = async (result: unknown): Promise<void> => {
       await job.moveToCompleted(result, token, false);
@@ -110,7 +110,7 @@ export class ScriptedPuller implements AsyncDisposable {
       const totalMs = Date.now() - takenMs;
       const phases = { workerId: this.options.id, takenMs, batchWaitMs: 0, totalMs, attempts: job.attemptsStarted };
       const execution = { prepMs: 1, readyWaitMs: 0, deviceMs: 2, batchSize: 1, batchId: job.id ?? '' };
-      return completeWith({ v: 1, outcome: 'completed', value, execution, phases } satisfies PlaneResult);
+      return completeWith({ v: 1, outcome: 'completed', value, execution, phases } satisfies QueueJobResult);
     };
     return { id: job.data.id, data: job.data, complete, completeWith };
   }
@@ -125,7 +125,7 @@ export class ScriptedPuller implements AsyncDisposable {
   }
 }
 
-const transcriptValue = ({ id }: PlaneJob): PlaneValue => ({
+const transcriptValue = ({ id }: QueueJob): JobValue => ({
   kind: 'transcript',
   transcript: { text: `text of ${id}`, language: 'en', durationS: 1, segments: [], words: [] },
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
 import {
-  decodePlaneError,
-  decodePlaneTranscript,
-  encodePlaneError,
-  encodePlaneTranscript,
-  readPlaneResult,
+  decodeJobError,
+  decodeJobTranscript,
+  encodeJobError,
+  encodeJobTranscript,
+  readJobResult,
 } from './job-result.js';
 
 const phases = { workerId: 'w', takenMs: 1, batchWaitMs: 0, totalMs: 2, attempts: 1 };
@@ -14,28 +14,28 @@ const transcript = { text: 'hi', language: 'en', durationS: 1, segments: [], wor
 describe('PlaneResult', () => {
   it('carries a transcript through JSON, the bytes of its tokens included', () => {
     const spoken = { ...transcript, logprobs: [{ token: 'hi', logprob: -0.1, bytes: Buffer.from('hi') }] };
-    const wire = JSON.parse(JSON.stringify(encodePlaneTranscript(spoken))) as ReturnType<typeof encodePlaneTranscript>;
-    expect(decodePlaneTranscript(wire)).toEqual({
+    const wire = JSON.parse(JSON.stringify(encodeJobTranscript(spoken))) as ReturnType<typeof encodeJobTranscript>;
+    expect(decodeJobTranscript(wire)).toEqual({
       ...transcript,
       logprobs: [{ token: 'hi', logprob: -0.1, bytes: Uint8Array.from([104, 105]) }],
     });
-    expect(decodePlaneTranscript(encodePlaneTranscript(transcript))).toEqual(transcript);
+    expect(decodeJobTranscript(encodeJobTranscript(transcript))).toEqual(transcript);
   });
 
   it('carries an error with its field and its time to come back', () => {
     const error = new DomainError('queue_timeout', 'too late', { param: 'file', retryAfterMs: 7 });
-    const wire = JSON.parse(JSON.stringify(encodePlaneError(error))) as ReturnType<typeof encodePlaneError>;
-    expect(decodePlaneError(wire)).toMatchObject({
+    const wire = JSON.parse(JSON.stringify(encodeJobError(error))) as ReturnType<typeof encodeJobError>;
+    expect(decodeJobError(wire)).toMatchObject({
       ...{ code: 'queue_timeout', message: 'too late', param: 'file', retryAfterMs: 7 },
     });
   });
 
   it('tells a defect and an unknown code as engine_failed', () => {
-    expect(encodePlaneError(new TypeError('x is not a function'))).toEqual({
+    expect(encodeJobError(new TypeError('x is not a function'))).toEqual({
       code: 'engine_failed',
       message: 'The engine failed on this input.',
     });
-    expect(decodePlaneError({ code: 'from_the_future' as never, message: 'm' }).code).toBe('engine_failed');
+    expect(decodeJobError({ code: 'from_the_future' as never, message: 'm' }).code).toBe('engine_failed');
   });
 
   it.each<[unknown, boolean]>([
@@ -48,6 +48,6 @@ describe('PlaneResult', () => {
     ['done', false],
     [[1], false],
   ])('reads %j: %s', (value, readable) => {
-    expect(readPlaneResult(value) !== undefined).toBe(readable);
+    expect(readJobResult(value) !== undefined).toBe(readable);
   });
 });

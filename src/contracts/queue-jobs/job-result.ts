@@ -8,34 +8,34 @@ import { type CallTokenUsage } from '../grpc/generation.codec.js';
  * are completed like successes, so that both reach whoever waits the same way. BullMQ's own `failed` is left for jobs whose
  * workers died more often than is allowed (`worker_lost`).
  */
-export type PlaneResult = PlaneCompleted | PlaneFailed | PlaneCancelled;
+export type QueueJobResult = JobCompleted | JobFailed | JobCancelled;
 
 interface ResultFields {
   readonly v: 1;
-  readonly phases: PlanePhases;
+  readonly phases: JobPhases;
 }
 
 /** A result with its value, wherever that was kept. */
-export type LoadedResult = PlaneCompleted<PlaneValue> | PlaneFailed | PlaneCancelled;
+export type LoadedResult = JobCompleted<JobValue> | JobFailed | JobCancelled;
 
-export interface PlaneCompleted<Value = PlaneValue | PlaneStoredValue> extends ResultFields {
+export interface JobCompleted<Value = JobValue | StoredJobValue> extends ResultFields {
   readonly outcome: 'completed';
   readonly value: Value;
   readonly execution: CallExecution;
 }
 
-export interface PlaneFailed extends ResultFields {
+export interface JobFailed extends ResultFields {
   readonly outcome: 'failed';
-  readonly error: PlaneError;
+  readonly error: JobError;
 }
 
 /** It was stopped: by its caller, an operator, the inference deadline. Whoever stopped it has told the caller. */
-export interface PlaneCancelled extends ResultFields {
+export interface JobCancelled extends ResultFields {
   readonly outcome: 'cancelled';
 }
 
 /** Where the time went, on the worker's side. */
-export interface PlanePhases {
+export interface JobPhases {
   readonly workerId: string;
   /** Epoch milliseconds at which the worker took the job. */
   readonly takenMs: number;
@@ -47,16 +47,16 @@ export interface PlanePhases {
   readonly attempts: number;
 }
 
-export interface PlaneError {
+export interface JobError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param?: string;
   readonly retryAfterMs?: number;
 }
 
-export type PlaneValue =
-  | { readonly kind: 'transcript'; readonly transcript: PlaneTranscript }
-  | PlaneSpeech
+export type JobValue =
+  | { readonly kind: 'transcript'; readonly transcript: JobTranscript }
+  | JobSpeech
   | {
       readonly kind: 'embeddings';
       /** 32-bit floats, little endian, one vector after another; base64. */
@@ -66,7 +66,7 @@ export type PlaneValue =
     };
 
 /** A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed once its caller has the answer. */
-export interface PlaneStoredValue {
+export interface StoredJobValue {
   readonly kind: 'stored';
   /** Key in the blob store that gateways and workers share. */
   readonly blob: string;
@@ -74,7 +74,7 @@ export interface PlaneStoredValue {
 }
 
 /** The audio lies in the blob store until its caller has it, at most until results expire (`redis.result_ttl_ms`). */
-export interface PlaneSpeech {
+export interface JobSpeech {
   readonly kind: 'speech';
   readonly blob: string;
   readonly contentType: string;
@@ -83,7 +83,7 @@ export interface PlaneSpeech {
 }
 
 /** A `Transcript` as JSON: the bytes of tokens are lists of numbers. */
-export interface PlaneTranscript extends Omit<Transcript, 'logprobs'> {
+export interface JobTranscript extends Omit<Transcript, 'logprobs'> {
   readonly logprobs?: readonly {
     readonly token: string;
     readonly logprob: number;
@@ -91,12 +91,12 @@ export interface PlaneTranscript extends Omit<Transcript, 'logprobs'> {
   }[];
 }
 
-export function encodePlaneTranscript({ logprobs, ...transcript }: Transcript): PlaneTranscript {
+export function encodeJobTranscript({ logprobs, ...transcript }: Transcript): JobTranscript {
   if (!logprobs) return transcript;
   return { ...transcript, logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })) };
 }
 
-export function decodePlaneTranscript({ logprobs, ...transcript }: PlaneTranscript): Transcript {
+export function decodeJobTranscript({ logprobs, ...transcript }: JobTranscript): Transcript {
   if (!logprobs) return transcript;
   return {
     ...transcript,
@@ -105,22 +105,22 @@ export function decodePlaneTranscript({ logprobs, ...transcript }: PlaneTranscri
 }
 
 /** Only a `DomainError` has words for callers; anything else is a defect of the worker, told as `engine_failed`. */
-export function encodePlaneError(error: unknown): PlaneError {
+export function encodeJobError(error: unknown): JobError {
   if (!(error instanceof DomainError)) return { code: 'engine_failed', message: 'The engine failed on this input.' };
   const { code, message, param, retryAfterMs } = error;
   return { code, message, ...(param !== undefined && { param }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-export const decodePlaneError = ({ code, message, param, retryAfterMs }: PlaneError): DomainError =>
+export const decodeJobError = ({ code, message, param, retryAfterMs }: JobError): DomainError =>
   new DomainError(isErrorCode(code) ? code : 'engine_failed', message, { param, retryAfterMs });
 
 const OUTCOMES = ['completed', 'failed', 'cancelled'];
 
 /** Undefined: nothing this version can read; its writer is newer, or no worker of ours. */
-export function readPlaneResult(value: unknown): PlaneResult | undefined {
-  const result = value as Partial<PlaneResult> | null | undefined;
+export function readJobResult(value: unknown): QueueJobResult | undefined {
+  const result = value as Partial<QueueJobResult> | null | undefined;
   if (result?.v !== 1) return undefined;
   const readable = OUTCOMES.includes(result.outcome ?? '') && typeof result.phases === 'object';
   if (result.outcome === 'completed' && typeof result.value?.kind !== 'string') return undefined;
-  return readable ? (result as PlaneResult) : undefined;
+  return readable ? (result as QueueJobResult) : undefined;
 }

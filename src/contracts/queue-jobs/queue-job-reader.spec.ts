@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { DEFAULT_TIMEOUT_MS, readPlaneJob } from './queue-job-reader.js';
+import { DEFAULT_TIMEOUT_MS, readQueueJob } from './queue-job-reader.js';
 
 const place = { jobId: 'open.r1', timestamp: 5000, model: 'alpha' };
 const smallest = { v: 1, kind: 'transcription', audio: { blob: 'plane/audio/1' } };
 
 const problem = (data: unknown): string => {
   try {
-    readPlaneJob(data, place);
+    readQueueJob(data, place);
   } catch (error) {
     if (error instanceof DomainError) return error.message;
     throw error;
@@ -17,7 +17,7 @@ const problem = (data: unknown): string => {
 
 describe('readPlaneJob', () => {
   it('fills in every default of the smallest job', () => {
-    expect(readPlaneJob(smallest, place)).toEqual({
+    expect(readQueueJob(smallest, place)).toEqual({
       ...{ v: 1, id: 'open.r1', kind: 'transcription', model: 'alpha', priority: 'batch', acceptedMs: 5000 },
       timeoutMs: DEFAULT_TIMEOUT_MS,
       audio: { blob: 'plane/audio/1' },
@@ -40,14 +40,14 @@ describe('readPlaneJob', () => {
       },
       callback: { url: 'https://example.org/hook', secretName: 'hook' },
     };
-    expect(readPlaneJob(structuredClone(job), place)).toEqual(job);
+    expect(readQueueJob(structuredClone(job), place)).toEqual(job);
   });
 
   it.each([
     ['speech', { text: 'hi', voice: 'amy' }, { text: 'hi', voice: 'amy', speed: 1, format: 'mp3' }],
     ['embedding', { body: '{"input":"a"}', inputs: 1 }, { body: '{"input":"a"}', inputs: 1 }],
   ])('reads the options of %s', (kind, options, read) => {
-    expect(readPlaneJob({ v: 1, kind, options }, place)).toMatchObject({ kind, options: read });
+    expect(readQueueJob({ v: 1, kind, options }, place)).toMatchObject({ kind, options: read });
   });
 
   it.each<[string, unknown]>([

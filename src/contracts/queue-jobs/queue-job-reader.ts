@@ -4,11 +4,11 @@ import { FieldReader } from '../realtime/field-reader.js';
 import {
   type EmbeddingOptions,
   PLANE_KINDS,
-  type PlaneAudio,
-  type PlaneCallback,
-  type PlaneJob,
-  type PlaneJobFields,
-  type PlaneKind,
+  type JobAudio,
+  type JobCallback,
+  type QueueJob,
+  type QueueJobFields,
+  type QueueJobKind,
   type SpeechOptions,
   type TranscriptionOptions,
 } from './queue-job.js';
@@ -31,7 +31,7 @@ const FUTURE = Number.MAX_SAFE_INTEGER;
  * Reads the data of a job, whoever wrote it, and fills in defaults.
  * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter`, saying which field and why: a dead letter.
  */
-export function readPlaneJob(data: unknown, place: JobPlace): PlaneJob {
+export function readQueueJob(data: unknown, place: JobPlace): QueueJob {
   const job = new FieldReader(data, 'data');
   if (job.oneOf('v', [1]) === undefined) throw job.missing('v');
   const kind = demanded(job, 'kind', job.oneOf('kind', PLANE_KINDS));
@@ -43,9 +43,9 @@ export function readPlaneJob(data: unknown, place: JobPlace): PlaneJob {
   return read;
 }
 
-function readOfKind(kind: PlaneKind, fields: PlaneJobFields, job: FieldReader): PlaneJob {
+function readOfKind(kind: QueueJobKind, fields: QueueJobFields, job: FieldReader): QueueJob {
   const options = job.object('options') ?? new FieldReader({}, job.pathOf('options'));
-  const read = ((): PlaneJob => {
+  const read = ((): QueueJob => {
     switch (kind) {
       case 'transcription':
       case 'translation':
@@ -60,7 +60,7 @@ function readOfKind(kind: PlaneKind, fields: PlaneJobFields, job: FieldReader): 
   return read;
 }
 
-function readFields(job: FieldReader, place: JobPlace, model: string): PlaneJobFields {
+function readFields(job: FieldReader, place: JobPlace, model: string): QueueJobFields {
   const callback = job.object('callback');
   return {
     v: 1,
@@ -76,14 +76,14 @@ function readFields(job: FieldReader, place: JobPlace, model: string): PlaneJobF
   };
 }
 
-function readCallback(callback: FieldReader): PlaneCallback {
+function readCallback(callback: FieldReader): JobCallback {
   const url = demanded(callback, 'url', callback.string('url', 2048));
   const read = { url, ...present('secretName', callback.string('secretName', 128)) };
   callback.done();
   return read;
 }
 
-function readAudio(job: FieldReader): PlaneAudio {
+function readAudio(job: FieldReader): JobAudio {
   const audio = demanded(job, 'audio', job.object('audio'));
   const blob = audio.string('blob', 200);
   const url = audio.string('url', 8192);

@@ -4,16 +4,16 @@ import { type VoiceActivity } from '../grpc/stt.codec.js';
 
 /** What a job asks for. Text generation and live streams need a connection and never come this way (D-20, D-21). */
 export const PLANE_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
-export type PlaneKind = (typeof PLANE_KINDS)[number];
+export type QueueJobKind = (typeof PLANE_KINDS)[number];
 
 /**
  * The data of one BullMQ job, version 1: what gateways write and any other BullMQ client may. JSON only; audio by reference
  * only. Absent fields take the default named here; a field that nobody knows makes the job a dead letter (D-19).
  */
-export type PlaneJob = TranscriptionJob | SpeechJob | EmbeddingJob;
+export type QueueJob = TranscriptionJob | SpeechJob | EmbeddingJob;
 
 /** What jobs of every kind have. */
-export interface PlaneJobFields {
+export interface QueueJobFields {
   readonly v: 1;
   /** The caller's request id. Default: the BullMQ job id. */
   readonly id: string;
@@ -32,34 +32,34 @@ export interface PlaneJobFields {
   /** SHA-256 of what was asked, hex: the same id with another one is another request. Absent: not told. */
   readonly fingerprint?: string;
   /** Told the result when it is there; besides the result in the queue, never instead of it. */
-  readonly callback?: PlaneCallback;
+  readonly callback?: JobCallback;
 }
 
-export interface TranscriptionJob extends PlaneJobFields {
+export interface TranscriptionJob extends QueueJobFields {
   readonly kind: 'transcription' | 'translation';
-  readonly audio: PlaneAudio;
+  readonly audio: JobAudio;
   readonly options: TranscriptionOptions;
 }
 
-export interface SpeechJob extends PlaneJobFields {
+export interface SpeechJob extends QueueJobFields {
   readonly kind: 'speech';
   readonly options: SpeechOptions;
 }
 
-export interface EmbeddingJob extends PlaneJobFields {
+export interface EmbeddingJob extends QueueJobFields {
   readonly kind: 'embedding';
   readonly options: EmbeddingOptions;
 }
 
 /** A key of the blob store that gateways and workers share (`blobs.*`), or what the worker fetches by the rules of `fetch.*`. */
-export type PlaneAudio = PlaneBlob | { readonly url: string };
+export type JobAudio = BlobReference | { readonly url: string };
 
 /** A key of the blob store that gateways and workers share. */
-export interface PlaneBlob {
+export interface BlobReference {
   readonly blob: string;
 }
 
-export interface PlaneCallback {
+export interface JobCallback {
   /** http or https. */
   readonly url: string;
   /** File in the worker's folder of secrets that signs it; absent: not signed. */
@@ -97,7 +97,7 @@ export interface SpeechOptions {
 
 export interface EmbeddingOptions {
   /** OpenAI's request as JSON text, byte by byte as the caller sent it; or where it is in the blob store when it is large. */
-  readonly body: string | PlaneBlob;
+  readonly body: string | BlobReference;
   /** Vectors that are wanted. */
   readonly inputs: number;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { PlaneKeys } from './queue-keys.js';
+import { QueueKeys } from './queue-keys.js';
 
-const keys = new PlaneKeys('switchyard');
+const keys = new QueueKeys('switchyard');
 
 describe('PlaneKeys', () => {
   it('gives every model a queue name that BullMQ takes, and no two models the same', () => {

@@ -19,19 +19,19 @@ export const MAX_EVENTS = 2000;
 export const EVENTS_TTL_MS = 60_000;
 
 /** Priority classes of a BullMQ queue, best first; FIFO inside each (D-03). */
-export const PlaneClass = {
+export const QueueJobClass = {
   /** Older than `queue.aging_ms`, whatever its lane, in order of acceptance. */
   AGED: 1,
   REALTIME: 2,
   BATCH: 3,
 } as const;
-export type PlaneClass = (typeof PlaneClass)[keyof typeof PlaneClass];
+export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
 
 /**
  * Every name in Redis besides BullMQ's own keys, in one place. BullMQ is given the same `prefix`; it keeps a queue under
  * `PREFIX:QUEUE:…`, so what is ours has a queue name that no model can have.
  */
-export class PlaneKeys {
+export class QueueKeys {
   /** @param prefix setting `redis.prefix`, equal for all gateways and workers of one plane */
   constructor(readonly prefix: string) {}
 

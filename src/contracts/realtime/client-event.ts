@@ -4,7 +4,7 @@ import { FieldReader } from './field-reader.js';
 import { readVoice, requirePcm24 } from './session-config.js';
 
 /** What `response.create` asks to be spoken. */
-export interface SpeechWish {
+export interface SpeechFields {
   /** Absent: what `conversation.item.create` has added since the last response. */
   readonly text?: string;
   /** Absent: the session's. */
@@ -17,7 +17,7 @@ export type ClientEvent =
   | { readonly type: 'input_audio_buffer.append'; readonly audio: Buffer }
   | { readonly type: 'input_audio_buffer.commit' | 'input_audio_buffer.clear' }
   | { readonly type: 'conversation.item.create'; readonly id: string | undefined; readonly text: string }
-  | { readonly type: 'response.create'; readonly wish: SpeechWish }
+  | { readonly type: 'response.create'; readonly wish: SpeechFields }
   | { readonly type: 'response.cancel'; readonly responseId: string | undefined };
 
 /** One message before its fields are read: enough to say which event an error is about. */
@@ -96,14 +96,14 @@ function readNewItem(fields: FieldReader): { id: string | undefined; text: strin
   return { id, text: readMessage(item) };
 }
 
-function readWish(response: FieldReader | undefined): SpeechWish {
+function readWish(response: FieldReader | undefined): SpeechFields {
   if (!response) return { metadata: null };
   const input = response.objects('input', 100);
   const text = input?.map(readMessage).join('\n');
   if (text !== undefined && text.length > LONGEST_TEXT)
     throw response.invalid('input', `must have at most ${LONGEST_TEXT} characters of text in all`);
   const voice = readOutputVoice(response);
-  const metadata = (response.object('metadata') && response.raw('metadata')) as SpeechWish['metadata'] | undefined;
+  const metadata = (response.object('metadata') && response.raw('metadata')) as SpeechFields['metadata'] | undefined;
   response.oneOf('conversation', ['auto', 'none']);
   refuseChatFields(response);
   response.done();

@@ -1,4 +1,4 @@
-import { ChurnMap } from '../shared/churn-map.js';
+import { SlotMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { callersId, type RequestKey, requestKey } from '../request/request-key.js';
 import { type RequestPriority } from '../request/request-priority.js';
@@ -31,7 +31,7 @@ interface Tracked extends CancelInfo {
  * scheduler acts. Cancelling removes the entry, so a second cancel finds nothing, and neither does one after completion.
  */
 export class CancellationManager {
-  readonly #tracked = new ChurnMap<RequestKey, Tracked>();
+  readonly #tracked = new SlotMap<RequestKey, Tracked>();
 
   /** Requests that can still be cancelled. */
   get size(): number {

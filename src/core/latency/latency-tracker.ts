@@ -1,4 +1,4 @@
-import { ChurnMap } from '../shared/churn-map.js';
+import { SlotMap } from '../shared/churn-map.js';
 import { RecentMap } from '../shared/recent-map.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type LatencyPhases, type LatencyStamps, summarize } from './latency-summary.js';
@@ -21,7 +21,7 @@ interface Settled {
  */
 export class LatencyTracker {
   readonly #ttlMs: number;
-  readonly #running = new ChurnMap<RequestKey, LatencyStamps>();
+  readonly #running = new SlotMap<RequestKey, LatencyStamps>();
   /** In the order of settling. */
   readonly #settled: RecentMap<Settled, RequestKey>;
 

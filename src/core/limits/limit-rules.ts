@@ -58,7 +58,7 @@ export interface Allowance {
 }
 
 /** Where a caller stands, for headers; absent: no such limit. */
-export interface Standing {
+export interface RateLimitStatus {
   readonly requests?: Allowance;
   readonly tokens?: Allowance;
   readonly audioSeconds?: Allowance;
@@ -125,7 +125,7 @@ export function charged(limits: Limits, use: LimitUse, { tokens, audioSeconds }:
 const paid = (limit: number, paidMs: number, units: number, nowMs: number): number =>
   limit > 0 && units > 0 ? take(perMinute(limit), paidMs, units, nowMs) : paidMs;
 
-export function standingOf(limits: Limits, use: LimitUse, nowMs: number): Standing {
+export function standingOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitStatus {
   const allowance = (limit: number, paidMs: number): Allowance | undefined =>
     limit > 0
       ? {

@@ -1,7 +1,7 @@
-import { type Limits, type Refusal, type Spent, type Standing } from './limit-rules.js';
+import { type Limits, type Refusal, type Spent, type RateLimitStatus } from './limit-rules.js';
 
 /** A request that asks to be let in. */
-export interface Entrance {
+export interface LimitAdmission {
   /** Who is counted: a tenant, or a key with limits of its own. */
   readonly subject: string;
   /** Unique among all that are in. */
@@ -12,19 +12,19 @@ export interface Entrance {
 export interface Entry {
   readonly refusal?: Refusal;
   /** After this request, when it was let in. */
-  readonly standing: Standing;
+  readonly standing: RateLimitStatus;
 }
 
 /** Who has used what: in this process, or in a Redis that several gateways share. One contract suite proves both. */
 export interface LimitStore {
   /** One atomic step: a request that is refused uses nothing up. */
-  enter(entrance: Entrance): Promise<Entry>;
+  enter(entrance: LimitAdmission): Promise<Entry>;
   /** What a request turned out to use. */
-  charge(entrance: Entrance, spent: Spent): Promise<void>;
+  charge(entrance: LimitAdmission, spent: Spent): Promise<void>;
   /** Gives the place among the concurrent ones back. Twice is once. */
-  leave(entrance: Entrance): Promise<void>;
+  leave(entrance: LimitAdmission): Promise<void>;
   /** These are still in. Whoever is not renewed within the lease has left: its gateway died. */
-  renew(entrances: readonly Entrance[]): Promise<void>;
+  renew(entrances: readonly LimitAdmission[]): Promise<void>;
 }
 
 /** Milliseconds for which a place is kept without a renewal. */

@@ -1,4 +1,4 @@
-import { ChurnMap } from '../shared/churn-map.js';
+import { SlotMap } from '../shared/churn-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
@@ -32,7 +32,7 @@ export interface QueuedView<P> extends PlacedRequest<P> {
  */
 export class PriorityQueue<P> {
   readonly #aging: AgingOptions;
-  readonly #nodes = new ChurnMap<RequestKey, WaitingRequest<P>>();
+  readonly #nodes = new SlotMap<RequestKey, WaitingRequest<P>>();
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
   readonly #batchHeads = new KeyedHeap<ModelLane<P>>();

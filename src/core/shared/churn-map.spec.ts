@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { ChurnMap } from './churn-map.js';
+import { SlotMap } from './churn-map.js';
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(
@@ -13,7 +13,7 @@ describe('ChurnMap', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
         const model = new Map<string, number>();
-        const map = new ChurnMap<string, number>();
+        const map = new SlotMap<string, number>();
         for (const { does, key, value } of steps) {
           if (does === 'set') {
             model.set(key, value);
@@ -30,7 +30,7 @@ describe('ChurnMap', () => {
   });
 
   it('serves on after a burst that was larger than what it keeps', () => {
-    const map = new ChurnMap<number, string>();
+    const map = new SlotMap<number, string>();
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 3000; n++) map.set(n, `${round}.${n}`);
       expect(map.get(2999)).toBe(`${round}.2999`);
@@ -40,7 +40,7 @@ describe('ChurnMap', () => {
   });
 
   it('may lose the entry it shows', () => {
-    const map = new ChurnMap<string, number>().set('a', 1).set('b', 2).set('c', 3);
+    const map = new SlotMap<string, number>().set('a', 1).set('b', 2).set('c', 3);
     const seen: number[] = [];
     for (const [key, value] of map) {
       seen.push(value);

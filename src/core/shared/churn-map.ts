@@ -9,7 +9,7 @@ const KEPT_SLOTS = 1024;
  * long survives until the next major collection, and is copied on the way. Here the table holds small integers, and a value is out of
  * reach the moment it is deleted.
  */
-export class ChurnMap<K extends string | number, V> {
+export class SlotMap<K extends string | number, V> {
   readonly #slots = new Map<K, number>();
   readonly #values: (V | undefined)[] = [];
   readonly #free: number[] = [];

@@ -1,8 +1,8 @@
-import { ChurnMap } from './churn-map.js';
+import { SlotMap } from './churn-map.js';
 
 /** The latest `limit` entries, by key: what ended lately. Bounded by count. */
 export class RecentMap<V, K extends string = string> {
-  readonly #entries = new ChurnMap<K, V>();
+  readonly #entries = new SlotMap<K, V>();
 
   constructor(private readonly limit: number) {}
 

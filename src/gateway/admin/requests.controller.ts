@@ -17,7 +17,7 @@ import {
   requestFilter,
   RequestListDto,
   requestsAhead,
-} from './request.dto.js';
+} from '../requests/request.dto.js';
 
 /** Every request: where it is, why it waits, and out with it. */
 @ApiTags('admin')

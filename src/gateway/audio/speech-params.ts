@@ -7,7 +7,7 @@ import { fieldsOf } from '../http/json-body.js';
 import { demandAbilities, demandsOf, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 
-export interface SpeechOrder {
+export interface SpeechParams {
   readonly model: ModelSpec;
   readonly dto: SpeechDto;
   /** Engine voice id. */
@@ -17,7 +17,7 @@ export interface SpeechOrder {
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function speechOrder(body: unknown, catalog: ModelCatalog, compat?: Strictness): SpeechOrder {
+export function toSpeechParams(body: unknown, catalog: ModelCatalog, compat?: Strictness): SpeechParams {
   const dto = parseDto(SpeechDto, fieldsOf(body));
   const model = catalog.getOfKind(dto.model, 'tts');
   const wanted = { instructions: dto.instructions !== '', speed: dto.speed !== 1 };

@@ -14,7 +14,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { requestPriority } from '../inference/request-priority.js';
 import { timingHeaders } from '../http/request-timings.js';
 import { speechEventFrames } from './speech-event-stream.js';
-import { expectedSpeechS, type SpeechOrder, speechOrder } from './speech-params.js';
+import { expectedSpeechS, type SpeechParams, toSpeechParams } from './speech-params.js';
 import { SpeechStream } from './speech-stream.js';
 import { SpeechSessions } from './speech-sessions.js';
 
@@ -30,7 +30,7 @@ export class SpeechService {
 
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const order = speechOrder(bodyObject(request), this.catalog, this.settings.compat);
+    const order = toSpeechParams(bodyObject(request), this.catalog, this.settings.compat);
     const stream = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const submitted = this.submit(order, stream, request);
     this.sessions.opened(submitted, order.model.id, stream.started);
@@ -44,7 +44,7 @@ export class SpeechService {
     this.answer(order, stream, submitted, reply);
   }
 
-  private submit({ model, dto, voice }: SpeechOrder, sink: SpeechStream, request: FastifyRequest): SubmittedRequest {
+  private submit({ model, dto, voice }: SpeechParams, sink: SpeechStream, request: FastifyRequest): SubmittedRequest {
     return this.scheduler.submit({
       id: request.id,
       model: model.id,
@@ -58,7 +58,7 @@ export class SpeechService {
 
   /** Only what is known at the first byte can be in the headers: the time in the queue, not the end. */
   private answer(
-    { model, dto, ignored }: SpeechOrder,
+    { model, dto, ignored }: SpeechParams,
     stream: SpeechStream,
     submitted: SubmittedRequest,
     reply: FastifyReply,

@@ -6,7 +6,7 @@ import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type WrittenFormOrder } from '../written-form/written-form.js';
+import { type WrittenFormParams } from '../written-form/written-form.js';
 import { type TranscribeTask } from '../worker-pool/worker-task.js';
 import { chunkingStrategy } from './chunking-strategy.js';
 import { knownSpeakers } from '../http/known-speakers.js';
@@ -23,12 +23,12 @@ import { type ModelCatalog } from '../models/model-catalog.js';
 import { RepeatedForms } from './repeated-forms.js';
 
 /** What a validated form asks for: the model, the worker's options, and the shape of the answer. */
-export interface TranscriptOrder {
+export interface TranscriptionParams {
   readonly model: ModelSpec;
   readonly tier: ServiceTier;
   readonly options: Omit<TranscribeTask, 'kind' | 'audio' | 'filename'>;
   readonly answer: TranscriptBodyOptions;
-  readonly itn: WrittenFormOrder;
+  readonly itn: WrittenFormParams;
   /** Fields that only advise and that this model, or this format, cannot use. */
   readonly ignored: readonly string[];
 }
@@ -39,7 +39,7 @@ const transcriptions = new RepeatedForms(TranscriptionDto);
 const translations = new RepeatedForms(TranslationDto);
 
 /** @throws DomainError for the first thing wrong with the form. */
-export function transcriptionOrder(fields: Fields, catalog: ModelCatalog, compat?: Strictness): TranscriptOrder {
+export function toTranscriptionParams(fields: Fields, catalog: ModelCatalog, compat?: Strictness): TranscriptionParams {
   const sent = transcriptions.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const unusable = [
@@ -69,7 +69,7 @@ export function transcriptionOrder(fields: Fields, catalog: ModelCatalog, compat
  * A model that cannot translate is used all the same when it knows English only: what it hears is English already.
  * @throws DomainError `unsupported_task` for any other model that cannot; names the models that can.
  */
-export function translationOrder(fields: Fields, catalog: ModelCatalog, compat?: Strictness): TranscriptOrder {
+export function toTranslationParams(fields: Fields, catalog: ModelCatalog, compat?: Strictness): TranscriptionParams {
   const sent = translations.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
@@ -84,7 +84,7 @@ export function translationOrder(fields: Fields, catalog: ModelCatalog, compat?:
   };
 }
 
-type Ordered = Omit<TranscriptOrder, 'answer' | 'itn' | 'ignored'>;
+type Ordered = Omit<TranscriptionParams, 'answer' | 'itn' | 'ignored'>;
 
 /** What cannot be used is as if it had not been sent: nothing behind the gateway has to know. */
 const withDefaults = <T extends object>(dto: Readonly<T>, names: readonly string[], type: new () => T): Readonly<T> => {
@@ -116,7 +116,7 @@ function spokenOptions(dto: TranscriptionDto) {
   };
 }
 
-const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: readonly string[]): WrittenFormOrder => ({
+const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: readonly string[]): WrittenFormParams => ({
   wanted: itn ?? model.itn ?? false,
   demanded: itn === true,
   languages,

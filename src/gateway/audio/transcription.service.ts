@@ -15,18 +15,18 @@ import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestPriority } from '../inference/request-priority.js';
 import { timingHeaders } from '../http/request-timings.js';
-import { type TranscriptOrder, transcriptionOrder, translationOrder } from './transcription-params.js';
+import { type TranscriptionParams, toTranscriptionParams, toTranslationParams } from './transcription-params.js';
 import { TranscriptStream } from './transcript-stream.js';
 import { type Upload, UploadReader } from './upload-reader.js';
 import { type TranscribeTask } from '../worker-pool/worker-task.js';
 
-const ORDERS = { transcriptions: transcriptionOrder, translations: translationOrder } as const;
+const ORDERS = { transcriptions: toTranscriptionParams, translations: toTranslationParams } as const;
 
 /** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to do with the time this allows. */
 const USUAL_BYTES_PER_S = 16_000;
 
 interface TranscriptCall {
-  readonly order: TranscriptOrder;
+  readonly order: TranscriptionParams;
   readonly upload: Upload;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -34,7 +34,7 @@ interface TranscriptCall {
 
 /** One transcription or translation: upload → order → scheduler → answer. */
 @Injectable()
-export class TranscriptService {
+export class TranscriptionService {
   constructor(
     private readonly uploads: UploadReader,
     private readonly catalog: ModelCatalog,
@@ -94,7 +94,7 @@ export class TranscriptService {
     await ended;
   }
 
-  private written(settled: SettledRequest, { itn }: TranscriptOrder): Transcript {
+  private written(settled: SettledRequest, { itn }: TranscriptionParams): Transcript {
     return this.writtenForm.apply(transcriptOf(settled), itn);
   }
 

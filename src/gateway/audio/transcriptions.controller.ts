@@ -3,12 +3,12 @@ import { ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { DescribesUpload } from '../http/openapi/upload.decorator.js';
-import { TranscriptService } from './transcription.service.js';
+import { TranscriptionService } from './transcription.service.js';
 
 @ApiTags('audio')
 @Controller('v1/audio/transcriptions')
 export class TranscriptionsController {
-  constructor(private readonly transcripts: TranscriptService) {}
+  constructor(private readonly transcripts: TranscriptionService) {}
 
   @Post()
   @HttpCode(200)

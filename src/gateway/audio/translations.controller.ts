@@ -3,12 +3,12 @@ import { ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DescribesUpload } from '../http/openapi/upload.decorator.js';
-import { TranscriptService } from './transcription.service.js';
+import { TranscriptionService } from './transcription.service.js';
 
 @ApiTags('audio')
 @Controller('v1/audio/translations')
 export class TranslationsController {
-  constructor(private readonly transcripts: TranscriptService) {}
+  constructor(private readonly transcripts: TranscriptionService) {}
 
   @Post()
   @HttpCode(200)

@@ -8,7 +8,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { type BlobStore, type FileStore, type JobStore, type UploadStore } from '../../core/jobs/job.ports.js';
-import { type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequestStore } from '../../core/kept/kept-request.port.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
 import { bornAtMs } from '../../platform/database/time-ordered-id.js';
@@ -37,7 +37,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
     @Inject(JOB_STORE) private readonly jobs: JobStore,
-    @Inject(KEPT_REQUEST_STORE) private readonly kept: KeptRequestStore,
+    @Inject(KEPT_REQUEST_STORE) private readonly kept: StoredRequestStore,
     @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}

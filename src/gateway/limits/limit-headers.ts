@@ -1,7 +1,7 @@
-import { type Allowance, type Standing } from '../../core/limits/limit-rules.js';
+import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
 
 /** OpenAI's headers, and a third group for seconds of audio. What has no limit has no header. */
-export function limitHeaders({ requests, tokens, audioSeconds }: Standing): Record<string, string> {
+export function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
   return {
     ...group('requests', requests),
     ...group('tokens', tokens),

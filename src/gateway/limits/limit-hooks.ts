@@ -1,7 +1,7 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { type LimitDesk, type Ticket } from './rate-limiter.js';
+import { type RateLimiter, type Ticket } from './rate-limiter.js';
 import { limitHeaders } from './limit-headers.js';
 
 const tickets = new WeakMap<FastifyRequest, Ticket>();
@@ -14,7 +14,7 @@ export function keepTicket(request: FastifyRequest): () => void {
 }
 
 export interface LimitHookOptions {
-  readonly desk: LimitDesk;
+  readonly desk: RateLimiter;
   /** Requests that were counted when they first came. */
   readonly isCounted: (request: FastifyRequest) => boolean;
 }

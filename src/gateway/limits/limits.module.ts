@@ -4,7 +4,7 @@ import { DependencyMonitor } from '../../platform/dependencies/dependency-monito
 import { RedisLink } from '../../platform/redis/redis-link.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
-import { LimitDesk } from './rate-limiter.js';
+import { RateLimiter } from './rate-limiter.js';
 import { LimitEvents } from './limit-events.js';
 import { LIMIT_STORE } from './limit.tokens.js';
 import { LimitMetrics, limitMetricProviders } from './limits.metrics.js';
@@ -27,11 +27,11 @@ import { RedisLimitStore } from './redis-limit-store.js';
         return new FailOpenLimitStore(shared, own, error => told.storeFailed(error), knownError);
       },
     },
-    LimitDesk,
+    RateLimiter,
     LimitEvents,
     LimitMetrics,
     ...limitMetricProviders,
   ],
-  exports: [LimitDesk],
+  exports: [RateLimiter],
 })
 export class LimitsModule {}

@@ -8,7 +8,12 @@ import {
   standingOf,
   UNUSED,
 } from '../../core/limits/limit-rules.js';
-import { type Entrance, type Entry, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import {
+  type LimitAdmission,
+  type Entry,
+  type LimitStore,
+  PLACE_LEASE_MS,
+} from '../../core/limits/limit-store.port.js';
 
 interface Account {
   use: LimitUse;
@@ -29,7 +34,7 @@ export class LocalLimitStore implements LimitStore {
     return this.#accounts.size;
   }
 
-  enter({ subject, ticket, limits }: Entrance): Promise<Entry> {
+  enter({ subject, ticket, limits }: LimitAdmission): Promise<Entry> {
     const nowMs = this.nowMs();
     const account = this.#open(subject, nowMs);
     const refusal = refusalOf(limits, account.use, nowMs);
@@ -40,19 +45,19 @@ export class LocalLimitStore implements LimitStore {
     return Promise.resolve({ ...(refusal && { refusal }), standing: standingOf(limits, account.use, nowMs) });
   }
 
-  charge({ subject, limits }: Entrance, spent: Spent): Promise<void> {
+  charge({ subject, limits }: LimitAdmission, spent: Spent): Promise<void> {
     const nowMs = this.nowMs();
     const account = this.#open(subject, nowMs);
     account.use = charged(limits, account.use, spent, nowMs);
     return Promise.resolve();
   }
 
-  leave({ subject, ticket }: Entrance): Promise<void> {
+  leave({ subject, ticket }: LimitAdmission): Promise<void> {
     this.#accounts.get(subject)?.places.delete(ticket);
     return Promise.resolve();
   }
 
-  renew(entrances: readonly Entrance[]): Promise<void> {
+  renew(entrances: readonly LimitAdmission[]): Promise<void> {
     const untilMs = this.nowMs() + PLACE_LEASE_MS;
     for (const { subject, ticket } of entrances) {
       const places = this.#accounts.get(subject)?.places;

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { type Limits, type LimitName, LIMIT_NAMES, type Standing } from '../../core/limits/limit-rules.js';
-import { type Entrance, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import { type Limits, type LimitName, LIMIT_NAMES, type RateLimitStatus } from '../../core/limits/limit-rules.js';
+import { type LimitAdmission, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { ChurnMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/churn-map.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
@@ -17,7 +17,7 @@ import { LIMIT_STORE } from './limit.tokens.js';
 
 /** Somebody who was let in, until `leave`. */
 export interface Ticket {
-  readonly standing: Standing;
+  readonly standing: RateLimitStatus;
   /** Adds to what it used. */
   charge(usage: WorkUsage): void;
   /** Idempotent. */
@@ -29,10 +29,10 @@ export interface Ticket {
  * processes are not counted: lines of batches are bounded by the batch processor (OpenAI counts them apart as well).
  */
 @Injectable()
-export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
+export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
   /** By key of the request; a second one under the same key has no work of its own. */
-  readonly #inside = new ChurnMap<RequestKey, Set<Entrance>>();
+  readonly #inside = new SlotMap<RequestKey, Set<LimitAdmission>>();
   /** Tickets of other gateways have other names. */
   readonly #name = randomUUID();
   #tickets = 0;
@@ -71,7 +71,7 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
   async enter(
     principal: Principal,
     id: string,
-    told: (standing: Standing) => void = () => undefined,
+    told: (standing: RateLimitStatus) => void = () => undefined,
   ): Promise<Ticket | undefined> {
     const account = this.#accountOf(principal);
     if (!account) return undefined;
@@ -83,7 +83,7 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
       throw limitError(refusal, account.limits);
     }
     const key = requestKey({ tenant: principal.tenant, id });
-    const others = this.#inside.get(key) ?? new Set<Entrance>();
+    const others = this.#inside.get(key) ?? new Set<LimitAdmission>();
     this.#inside.set(key, others.add(entrance));
     return {
       standing,
@@ -92,7 +92,7 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  #accountOf({ keyId, tenant }: Principal): Pick<Entrance, 'subject' | 'limits'> | undefined {
+  #accountOf({ keyId, tenant }: Principal): Pick<LimitAdmission, 'subject' | 'limits'> | undefined {
     if (keyId === INTERNAL_KEY_ID) return undefined;
     const own = keyId === undefined ? undefined : this.keys.limitsOf(keyId);
     const limits = { ...this.#defaults, ...own };
@@ -105,7 +105,7 @@ export class LimitDesk implements OnModuleInit, OnApplicationShutdown {
     if (entrance) void this.store.charge(entrance, spentOf(usage));
   }
 
-  #leave(key: RequestKey, entrance: Entrance): void {
+  #leave(key: RequestKey, entrance: LimitAdmission): void {
     const inside = this.#inside.get(key);
     if (!inside?.delete(entrance)) return;
     if (inside.size === 0) this.#inside.delete(key);

@@ -7,7 +7,12 @@ import {
   type Spent,
   standingOf,
 } from '../../core/limits/limit-rules.js';
-import { type Entrance, type Entry, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import {
+  type LimitAdmission,
+  type Entry,
+  type LimitStore,
+  PLACE_LEASE_MS,
+} from '../../core/limits/limit-store.port.js';
 import { CHARGE, ENTER, RENEW } from './limit-scripts.js';
 
 /** Commands that ioredis makes of the scripts: by hash, sent whole where Redis does not know them. */
@@ -51,7 +56,7 @@ export class RedisLimitStore implements LimitStore {
     this.#redis = redis as Redis & LimitCommands;
   }
 
-  async enter({ subject, ticket, limits }: Entrance): Promise<Entry> {
+  async enter({ subject, ticket, limits }: LimitAdmission): Promise<Entry> {
     const limitValues = LIMIT_NAMES.map(name => limits[name]);
     const reply = await this.#redis.limitEnter(
       ...this.#keys(subject),
@@ -63,7 +68,7 @@ export class RedisLimitStore implements LimitStore {
     return entryOf(reply, limits);
   }
 
-  async charge({ subject, limits }: Entrance, { tokens, audioSeconds }: Spent): Promise<void> {
+  async charge({ subject, limits }: LimitAdmission, { tokens, audioSeconds }: Spent): Promise<void> {
     const { tokensPerMinute, audioSecondsPerMinute } = limits;
     await this.#redis.limitCharge(
       ...this.#keys(subject),
@@ -71,11 +76,11 @@ export class RedisLimitStore implements LimitStore {
     );
   }
 
-  async leave({ subject, ticket }: Entrance): Promise<void> {
+  async leave({ subject, ticket }: LimitAdmission): Promise<void> {
     await this.#redis.zrem(this.#keys(subject)[1], ticket);
   }
 
-  async renew(entrances: readonly Entrance[]): Promise<void> {
+  async renew(entrances: readonly LimitAdmission[]): Promise<void> {
     const bySubject = grouped(entrances);
     const renewals = [...bySubject].map(([subject, members]) =>
       this.#redis.limitRenew(...this.#keys(subject), this.#now, PLACE_LEASE_MS, ...members.map(({ ticket }) => ticket)),
@@ -107,8 +112,8 @@ function entryOf([refused, now, requests, tokens, audio, day, dayCount, running]
   return { standing, refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 } };
 }
 
-function grouped(entrances: readonly Entrance[]): ReadonlyMap<string, readonly Entrance[]> {
-  const bySubject = new Map<string, Entrance[]>();
+function grouped(entrances: readonly LimitAdmission[]): ReadonlyMap<string, readonly LimitAdmission[]> {
+  const bySubject = new Map<string, LimitAdmission[]>();
   for (const entrance of entrances) {
     const others = bySubject.get(entrance.subject);
     if (others) others.push(entrance);

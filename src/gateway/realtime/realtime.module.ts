@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
 import { RedisModule } from '../../platform/redis/redis.module.js';
-import { ApiModule } from '../api.module.js';
+import { AudioModule } from '../audio/audio.module.js';
+import { ModelsModule } from '../models/models.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
-import { TextModule } from '../written-form/written-form.module.js';
+import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { ClientSecrets } from './client-secrets.js';
 import { ClientSecretsController } from './client-secrets.controller.js';
@@ -21,7 +22,16 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
 @Module({
-  imports: [ApiModule, LimitsModule, RedisModule, SchedulerModule, TextModule, WorkerPoolModule, UpgradeModule],
+  imports: [
+    AudioModule,
+    LimitsModule,
+    ModelsModule,
+    RedisModule,
+    SchedulerModule,
+    WrittenFormModule,
+    WorkerPoolModule,
+    UpgradeModule,
+  ],
   controllers: [ClientSecretsController, AdminSessionsController],
   providers: [
     RealtimeGateway,

@@ -9,7 +9,7 @@ import { bearerToken, subprotocolToken } from '../../platform/auth/credentials.j
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { LimitDesk, type Ticket } from '../limits/rate-limiter.js';
+import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
@@ -29,7 +29,7 @@ export class SessionDoor {
     private readonly sessions: RealtimeSessions,
     private readonly secrets: ClientSecrets,
     private readonly catalog: ModelCatalog,
-    private readonly limits: LimitDesk,
+    private readonly limits: RateLimiter,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 

@@ -4,7 +4,7 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { expectedSpeechS, speechOrder } from '../audio/speech-params.js';
+import { expectedSpeechS, toSpeechParams } from '../audio/speech-params.js';
 import { SpeechSessions } from '../audio/speech-sessions.js';
 import { SpeechStream } from '../audio/speech-stream.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
@@ -40,7 +40,7 @@ export class Speaker {
   /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
   speak({ id, text, voice, speed, tenant }: SpeechRequest): Speech {
     const body = { model: this.settings.realtime.speechModel, input: text, voice, speed, response_format: 'pcm' };
-    const order = speechOrder(body, this.catalog);
+    const order = toSpeechParams(body, this.catalog);
     const sink = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const submitted = this.scheduler.submit({
       id,

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type KeptEnd, type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { InnerRequests, type InnerAnswer } from './inner-requests.js';
-import { headOf, KeptAnswers, textOf } from './stored-answers.js';
-import { KeptLeases } from './stored-leases.js';
+import { headOf, StoredAnswers, textOf } from './stored-answers.js';
+import { StoredLeases } from './stored-leases.js';
 
 /** Gateways that may die over one request; then it is what kills them. */
 const MOST_ATTEMPTS = 3;
@@ -33,10 +33,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   #abandoned: Subscription | undefined;
 
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: KeptRequestStore,
-    private readonly answers: KeptAnswers,
+    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
-    private readonly leases: KeptLeases,
+    private readonly leases: StoredLeases,
     private readonly events: DispatchEventBus,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -55,7 +55,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * Begins a request whose body is stored. Resolves when it is queued (undefined), or when it was refused at the door.
    * @param onEnd called once, however it ends
    */
-  async begin(request: KeptRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
+  async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
     const own = requestKey({ tenant: request.tenant, id: request.requestId });
     const queued = firstValueFrom(
       this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
@@ -69,7 +69,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Resolves with what was refused while `early` holds; else the outcome is in the store. */
-  async #run(request: KeptRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
+  async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
     const letGo = this.leases.hold(request);
     try {
       const { requestId, tenant, path, headers } = request;
@@ -89,7 +89,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  async #outcome(request: KeptRequest, answer: InnerAnswer, early: () => boolean): Promise<EarlyAnswer | undefined> {
+  async #outcome(request: StoredRequest, answer: InnerAnswer, early: () => boolean): Promise<EarlyAnswer | undefined> {
     if (answer.status < 400) {
       await this.#end(request, 'completed', answer);
       return undefined;
@@ -115,7 +115,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return undefined;
   }
 
-  async #end(request: KeptRequest, status: KeptEnd, answer: InnerAnswer): Promise<void> {
+  async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<void> {
     await this.answers.keep(request, answer.body as AsyncIterable<Uint8Array>);
     const endedAtMs = this.leases.nowMs();
     const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
@@ -128,7 +128,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     if (ended) await this.answers.forgetBody(request);
   }
 
-  async #again(request: KeptRequest): Promise<void> {
+  async #again(request: StoredRequest): Promise<void> {
     if (request.attempts <= MOST_ATTEMPTS) {
       await this.#watched(this.#run(request, () => false));
       return;

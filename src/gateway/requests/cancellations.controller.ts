@@ -5,7 +5,7 @@ import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { permits } from '../../platform/auth/principal.js';
 import { oneNamed } from './one-named.js';
-import { KeptRequestsService } from './stored-requests.service.js';
+import { StoredRequestsService } from './stored-requests.service.js';
 import { isLive } from '../scheduler/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
@@ -18,7 +18,7 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 export class CancellationsController {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly kept: KeptRequestsService,
+    private readonly kept: StoredRequestsService,
   ) {}
 
   @Post([

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { REQUEST_ID_HEADER } from '../http/request-id.js';
 
 /** How a request wants its answer kept. */
-export interface KeptWish {
+export interface IdempotencyOptions {
   readonly mode: 'async' | 'waiting';
   readonly name: string;
   /** As the caller would spell it, for errors. */
@@ -12,7 +12,7 @@ export interface KeptWish {
 }
 
 /** Undefined: like any other request. @param byRequestId a given X-Request-Id means the same as an Idempotency-Key */
-export function keptWish(request: FastifyRequest, byRequestId: boolean): KeptWish | undefined {
+export function idempotencyOptions(request: FastifyRequest, byRequestId: boolean): IdempotencyOptions | undefined {
   if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? '')) return undefined;
   const key = idempotencyKey(request.headers['idempotency-key']);
   const mode = prefersAsync(request.headers.prefer) ? 'async' : 'waiting';

@@ -1,7 +1,7 @@
 import { Readable, Transform } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { tenantOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -11,16 +11,16 @@ import { fileTooLarge } from '../../platform/storage/spool-writer.js';
 import { LONGEST_FORM } from '../http/form-fields.js';
 import { keepTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
-import { KeptAnswers } from './stored-answers.js';
-import { KeptLeases } from './stored-leases.js';
+import { StoredAnswers } from './stored-answers.js';
+import { StoredLeases } from './stored-leases.js';
 import { FormDigest, fingerprintOf, isJson, isSame } from './request-fingerprint.js';
-import { type KeptWish } from './idempotency-options.js';
+import { type IdempotencyOptions } from './idempotency-options.js';
 import { Replays } from './replays.js';
 
 interface KeptCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly wish: KeptWish;
+  readonly wish: IdempotencyOptions;
   /** JSON is read before anything is decided; a form is not. */
   readonly json: Buffer | undefined;
 }
@@ -30,18 +30,18 @@ const PASSED_ON = ['content-type', 'x-priority'] as const;
 
 /** Takes requests that are to be kept: finds the one that came before, or begins this one. */
 @Injectable()
-export class KeptDesk {
+export class IdempotencyService {
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: KeptRequestStore,
-    private readonly answers: KeptAnswers,
+    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly answers: StoredAnswers,
     private readonly asyncs: AsyncRequests,
     private readonly replays: Replays,
-    private readonly leases: KeptLeases,
+    private readonly leases: StoredLeases,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** Answers the request in full. @throws DomainError */
-  async serve(request: FastifyRequest, reply: FastifyReply, wish: KeptWish): Promise<void> {
+  async serve(request: FastifyRequest, reply: FastifyReply, wish: IdempotencyOptions): Promise<void> {
     this.#demandSize(request);
     const json = isJson(request) ? await this.#jsonOf(request) : undefined;
     const call = { request, reply, wish, json };
@@ -62,7 +62,7 @@ export class KeptDesk {
   }
 
   /** It came before: it is waited for as long as it is not known to be safe, or not known to be the same. */
-  async #again(call: KeptCall, earlier: KeptRequest): Promise<boolean> {
+  async #again(call: KeptCall, earlier: StoredRequest): Promise<boolean> {
     const { request, reply, wish } = call;
     this.#demandSame(call, earlier, fingerprintOf(request, call.json));
     const isAsync = earlier.mode === 'async';
@@ -101,7 +101,7 @@ export class KeptDesk {
     );
   }
 
-  async #first({ request, reply, json }: KeptCall, kept: KeptRequest): Promise<void> {
+  async #first({ request, reply, json }: KeptCall, kept: StoredRequest): Promise<void> {
     const bytes = Number(request.headers['content-length']);
     const length = json || Number.isNaN(bytes) ? {} : { bytes };
     const form = json ? undefined : this.#digested(request, kept);
@@ -110,7 +110,7 @@ export class KeptDesk {
   }
 
   /** The body is stored before anybody is told: then any gateway can run it. */
-  async #begin({ request, reply, json }: KeptCall, kept: KeptRequest): Promise<void> {
+  async #begin({ request, reply, json }: KeptCall, kept: StoredRequest): Promise<void> {
     const leave = keepTicket(request);
     const form = json ? undefined : this.#digested(request, kept);
     try {
@@ -132,7 +132,7 @@ export class KeptDesk {
   }
 
   /** Reads a form to its end where only its bytes can tell. */
-  async #demandSameBytes(call: KeptCall, kept: KeptRequest): Promise<void> {
+  async #demandSameBytes(call: KeptCall, kept: StoredRequest): Promise<void> {
     const { request, json } = call;
     const head = fingerprintOf(request, json);
     if (isSame(kept.fingerprint, head) !== undefined) return void request.raw.resume();
@@ -141,7 +141,7 @@ export class KeptDesk {
     this.#demandSame(call, kept, form.fingerprint);
   }
 
-  #demandSame({ wish }: KeptCall, kept: KeptRequest, asked: string): void {
+  #demandSame({ wish }: KeptCall, kept: StoredRequest, asked: string): void {
     if (isSame(kept.fingerprint, asked) !== false) return;
     throw new DomainError('idempotency_key_reused', `\`${wish.param}\` was used before for another request.`, {
       param: wish.param,
@@ -149,7 +149,7 @@ export class KeptDesk {
   }
 
   /** The body of a form, bounded, with its fingerprint at its end. */
-  #digested(request: FastifyRequest, { fingerprint }: Pick<KeptRequest, 'fingerprint'>): FormDigest {
+  #digested(request: FastifyRequest, { fingerprint }: Pick<StoredRequest, 'fingerprint'>): FormDigest {
     const form = new FormDigest(fingerprint, request.headers);
     const bounded = this.#bounded(request);
     form.on('error', () => undefined);
@@ -198,7 +198,7 @@ export class KeptDesk {
 
 const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');
 
-const otherMode = ({ param }: KeptWish, { mode, requestId }: KeptRequest): DomainError =>
+const otherMode = ({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError =>
   new DomainError(
     'idempotency_key_reused',
     mode === 'async'
@@ -207,7 +207,7 @@ const otherMode = ({ param }: KeptWish, { mode, requestId }: KeptRequest): Domai
     { param },
   );
 
-function accepted(reply: FastifyReply, { requestId, status, createdAtMs }: KeptRequest): void {
+function accepted(reply: FastifyReply, { requestId, status, createdAtMs }: StoredRequest): void {
   const location = `/v1/requests/${requestId}`;
   const at = Math.floor(createdAtMs / 1000);
   const known = status === 'completed' ? status : 'queued';

@@ -2,15 +2,15 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type KeptRequest, type KeptRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
-import { headOf, KeptAnswers } from './stored-answers.js';
-import { KeptLeases } from './stored-leases.js';
+import { headOf, StoredAnswers } from './stored-answers.js';
+import { StoredLeases } from './stored-leases.js';
 
 const LOOKS = { firstMs: 100, longestMs: 1000 };
 /** Of the connection, or set anew by it. */
@@ -23,10 +23,10 @@ export class Replays implements OnApplicationShutdown {
   readonly #keeping = new Set<Promise<void>>();
 
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: KeptRequestStore,
-    private readonly answers: KeptAnswers,
+    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
-    private readonly leases: KeptLeases,
+    private readonly leases: StoredLeases,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -40,7 +40,7 @@ export class Replays implements OnApplicationShutdown {
    * @param fingerprint asked for once all of the body has come
    */
   async first(
-    request: KeptRequest,
+    request: StoredRequest,
     sent: Pick<InnerRequest, 'body' | 'headers' | 'bytes'>,
     reply: FastifyReply,
     fingerprint: () => string,
@@ -71,7 +71,7 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /** What was answered then. */
-  replay(request: KeptRequest, reply: FastifyReply): void {
+  replay(request: StoredRequest, reply: FastifyReply): void {
     const { status = 200, headers = {} } = request.answer ?? {};
     void reply
       .code(status)
@@ -83,7 +83,7 @@ export class Replays implements OnApplicationShutdown {
    * Resolves with the request once it has ended, or undefined when it has to be begun anew: it failed, or its gateway died.
    * @throws DomainError `duplicate_request_id` when it still runs after `requests.join_ms`
    */
-  async join(request: KeptRequest, left: () => boolean): Promise<KeptRequest | undefined> {
+  async join(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
     const ended = await this.#awaited(request, left, ({ status }) => status === 'receiving' || status === 'running');
     return ended?.status === 'completed' ? ended : undefined;
   }
@@ -92,12 +92,12 @@ export class Replays implements OnApplicationShutdown {
    * Resolves with the request once its body is stored, so that it can be promised; undefined: its upload broke off.
    * @throws DomainError `duplicate_request_id` when it still arrives after `requests.join_ms`
    */
-  received(request: KeptRequest, left: () => boolean): Promise<KeptRequest | undefined> {
+  received(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
     return this.#awaited(request, left, ({ status }) => status === 'receiving');
   }
 
   /** As if it had never come; without the database its lease ends. Never rejects. */
-  async drop(request: KeptRequest): Promise<void> {
+  async drop(request: StoredRequest): Promise<void> {
     await this.store
       .drop(request, this.leases.owner)
       .catch((error: unknown) => this.#logger.warn({ reason: (error as Error).message }, 'a row was not removed'));
@@ -105,12 +105,12 @@ export class Replays implements OnApplicationShutdown {
 
   /** Undefined: it is gone, replaced, or nobody goes on with it. */
   async #awaited(
-    request: KeptRequest,
+    request: StoredRequest,
     left: () => boolean,
-    isOpen: (now: KeptRequest) => boolean,
-  ): Promise<KeptRequest | undefined> {
+    isOpen: (now: StoredRequest) => boolean,
+  ): Promise<StoredRequest | undefined> {
     const endMs = performance.now() + this.settings.requests.joinMs;
-    let now: KeptRequest | undefined = request;
+    let now: StoredRequest | undefined = request;
     for (let looks = 1; !left(); looks++) {
       const pauseMs = backoffMs(looks, LOOKS);
       if (now?.blob !== request.blob) return undefined;
@@ -129,7 +129,12 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /** Never rejects. */
-  async #keep(request: KeptRequest, answer: InnerAnswer, bytes: PassThrough, fingerprint: () => string): Promise<void> {
+  async #keep(
+    request: StoredRequest,
+    answer: InnerAnswer,
+    bytes: PassThrough,
+    fingerprint: () => string,
+  ): Promise<void> {
     try {
       await this.answers.keep(request, bytes);
       const endedAtMs = this.leases.nowMs();
@@ -178,5 +183,5 @@ const ownless = (headers: InnerAnswer['headers']): Record<string, string | strin
       .map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   );
 
-const stillRunning = ({ requestId }: KeptRequest): DomainError =>
+const stillRunning = ({ requestId }: StoredRequest): DomainError =>
   new DomainError('duplicate_request_id', `The first attempt, ${requestId}, is still running.`, { retryAfterMs: 1000 });

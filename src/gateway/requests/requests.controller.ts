@@ -1,13 +1,13 @@
 import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
-import { type KeptRequest } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest } from '../../core/kept/kept-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { oneNamed } from './one-named.js';
-import { RequestDto, requestDto } from '../admin/request.dto.js';
-import { KeptRequestsService } from './stored-requests.service.js';
+import { RequestDto, requestDto } from './request.dto.js';
+import { StoredRequestsService } from './stored-requests.service.js';
 import { type RequestView } from '../scheduler/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DescribesErrors } from '../http/openapi/errors.decorator.js';
@@ -17,7 +17,7 @@ import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 export class RequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly kept: KeptRequestsService,
+    private readonly kept: StoredRequestsService,
   ) {}
 
   @Get(':id')
@@ -49,7 +49,7 @@ export class RequestsController {
 }
 
 /** What is known of a request that another gateway has, or that ended there. */
-function elsewhere({ requestId, tenant, status, headers, attempts, answer }: KeptRequest): RequestDto {
+function elsewhere({ requestId, tenant, status, headers, attempts, answer }: StoredRequest): RequestDto {
   const told = answer?.headers ?? {};
   const state = answer ? (status as RequestDto['state']) : 'running';
   return {

@@ -1,9 +1,9 @@
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type KeptAnswer, type KeptRequest } from '../../core/kept/kept-request.port.js';
+import { type StoredAnswer, type StoredRequest } from '../../core/kept/kept-request.port.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { newKeptBlob } from '../../platform/storage/kept-blob-key.js';
+import { newStoredBlob } from '../../platform/storage/kept-blob-key.js';
 import { orStorageProblem } from '../../platform/storage/storage-full.js';
 import { type InnerAnswer } from './inner-requests.js';
 
@@ -13,43 +13,43 @@ const KEPT_HEADERS =
 
 /** Bodies and answers of kept requests, in the blob store: every gateway that shares it can read them. */
 @Injectable()
-export class KeptAnswers {
+export class StoredAnswers {
   constructor(@Inject(BLOB_STORE) private readonly blobs: BlobStore) {}
 
   newBlob(): string {
-    return newKeptBlob();
+    return newStoredBlob();
   }
 
-  keepBody({ blob }: Pick<KeptRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  keepBody({ blob }: Pick<StoredRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
     return orStorageProblem(this.blobs.write(`${blob}/body`, bytes), 'No room for the body of the request.');
   }
 
-  bodySize({ blob }: KeptRequest): Promise<number | undefined> {
+  bodySize({ blob }: StoredRequest): Promise<number | undefined> {
     return this.blobs.size(`${blob}/body`);
   }
 
-  body({ blob }: KeptRequest): AsyncIterable<Uint8Array> {
+  body({ blob }: StoredRequest): AsyncIterable<Uint8Array> {
     return this.blobs.read(`${blob}/body`);
   }
 
-  keep({ blob }: KeptRequest, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  keep({ blob }: StoredRequest, bytes: AsyncIterable<Uint8Array>): Promise<number> {
     return this.blobs.write(`${blob}/answer`, bytes);
   }
 
-  answer({ blob }: KeptRequest): AsyncIterable<Uint8Array> {
+  answer({ blob }: StoredRequest): AsyncIterable<Uint8Array> {
     return this.blobs.read(`${blob}/answer`);
   }
 
-  size({ blob }: KeptRequest): Promise<number | undefined> {
+  size({ blob }: StoredRequest): Promise<number | undefined> {
     return this.blobs.size(`${blob}/answer`);
   }
 
-  async forgetBody({ blob }: KeptRequest): Promise<void> {
+  async forgetBody({ blob }: StoredRequest): Promise<void> {
     await this.blobs.remove(`${blob}/body`);
   }
 
   /** After the rows: a row never names bytes that are gone, and what a crash in between leaves is garbage (README, 13). */
-  async forget(requests: readonly Pick<KeptRequest, 'blob'>[]): Promise<void> {
+  async forget(requests: readonly Pick<StoredRequest, 'blob'>[]): Promise<void> {
     for (const { blob } of requests) {
       await this.blobs.remove(`${blob}/body`);
       await this.blobs.remove(`${blob}/answer`);
@@ -57,7 +57,7 @@ export class KeptAnswers {
   }
 }
 
-export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>): KeptAnswer {
+export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>): StoredAnswer {
   const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
   return { status, headers: Object.fromEntries(kept.map(([name, value]) => [name, String(value)])) };
 }

@@ -5,12 +5,12 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 import { summaryOf } from '../http/openapi/summary.js';
-import { KeptRequestsService } from './stored-requests.service.js';
+import { StoredRequestsService } from './stored-requests.service.js';
 
 @ApiTags('requests')
 @Controller('v1/requests')
-export class KeptContentController {
-  constructor(private readonly kept: KeptRequestsService) {}
+export class StoredContentController {
+  constructor(private readonly kept: StoredRequestsService) {}
 
   /** Status, type and bytes are those that a waiting caller would have got. */
   @Get(':id/content')

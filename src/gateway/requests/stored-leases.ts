@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import {
-  type KeptLease,
-  type KeptRef,
-  type KeptRequest,
-  type KeptRequestStore,
+  type StoredLease,
+  type StoredRef,
+  type StoredRequest,
+  type StoredRequestStore,
 } from '../../core/kept/kept-request.port.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { KeptAnswers } from './stored-answers.js';
+import { StoredAnswers } from './stored-answers.js';
 
 const PORTION = 200;
 
@@ -19,9 +19,9 @@ const PORTION = 200;
  * gateway left, and removes what has expired.
  */
 @Injectable()
-export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
-  readonly #logger = new Logger(KeptLeases.name);
-  readonly #abandoned = new Subject<KeptRequest>();
+export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #logger = new Logger(StoredLeases.name);
+  readonly #abandoned = new Subject<StoredRequest>();
   /** Requests of gateways that fell silent; they are ours now. */
   readonly abandoned$ = this.#abandoned.asObservable();
   readonly owner = randomUUID();
@@ -33,8 +33,8 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
   #aheadMs = 0;
 
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: KeptRequestStore,
-    private readonly answers: KeptAnswers,
+    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -58,12 +58,12 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
     return Date.now() + this.#aheadMs;
   }
 
-  lease(): KeptLease {
+  lease(): StoredLease {
     return { owner: this.owner, nowMs: this.nowMs(), leaseMs: this.settings.requests.leaseMs };
   }
 
   /** From before its row is made: what is not held is not prolonged. @returns lets go */
-  hold(ref: KeptRef): () => void {
+  hold(ref: StoredRef): () => void {
     const name = nameOf(ref);
     this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
     return () => {
@@ -112,4 +112,4 @@ export class KeptLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-const nameOf = ({ tenant, name }: KeptRef): string => `${tenant} ${name}`;
+const nameOf = ({ tenant, name }: StoredRef): string => `${tenant} ${name}`;

@@ -3,7 +3,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 /** What a request has besides, when its answer is kept (`Prefer: respond-async`, `Idempotency-Key`). */
-export class KeptFieldsDto {
+export class StoredFieldsDto {
   @ApiPropertyOptional({ enum: STATUSES, description: 'Of a kept request; ended once its content can be fetched.' })
   status?: (typeof STATUSES)[number];
 

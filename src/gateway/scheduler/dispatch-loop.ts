@@ -4,7 +4,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { LoopWakes } from './loop-wakes.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -23,7 +23,7 @@ export class DispatchLoop {
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly wakes: LoopWakes,
     private readonly calls: WorkerCalls,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
   ) {}

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type PlaneResult } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type LatencyPhases } from '../../core/latency/latency-summary.js';
 import { DEFAULT_TENANT, type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { PlaneDepths } from '../shared-queue/queue-depth.js';
-import { PlaneListing, type PlaneSighting } from '../shared-queue/queue-listing.js';
-import { RequestPlane } from '../shared-queue/shared-queue.service.js';
+import { QueueDepths } from '../shared-queue/queue-depth.js';
+import { QueueListing, type WorkerSighting } from '../shared-queue/queue-listing.js';
+import { SharedQueue } from '../shared-queue/shared-queue.service.js';
 import { keyOf, matchesFilter, type RequestFilter, type RequestView } from './request-view.js';
 import { type QueueLine, RequestViews } from './request-views.js';
 
@@ -17,9 +17,9 @@ import { type QueueLine, RequestViews } from './request-views.js';
 export class FleetRequests {
   constructor(
     private readonly own: RequestViews,
-    private readonly plane: RequestPlane,
-    private readonly listing: PlaneListing,
-    private readonly depths: PlaneDepths,
+    private readonly plane: SharedQueue,
+    private readonly listing: QueueListing,
+    private readonly depths: QueueDepths,
   ) {}
 
   /** Those that ended are known to the gateway that accepted them. */
@@ -84,17 +84,17 @@ export class FleetRequests {
   }
 
   /** Jobs that other BullMQ clients wrote: named as they like, and without a tenant they are the default one's. */
-  async #written(ref: RequestRef): Promise<PlaneSighting[]> {
+  async #written(ref: RequestRef): Promise<WorkerSighting[]> {
     if (ref.tenant !== undefined && ref.tenant !== DEFAULT_TENANT) return [];
     const key = requestKey(ref);
     return (await this.#shared()).filter(sighting => keyOf(sighting) === key);
   }
 
-  async #shared(): Promise<PlaneSighting[]> {
+  async #shared(): Promise<WorkerSighting[]> {
     return this.plane.look(() => this.listing.live(), []);
   }
 
-  #view(sighting: PlaneSighting): RequestView {
+  #view(sighting: WorkerSighting): RequestView {
     const { id, tenant, priority, aged, facts, acceptedMs, position, result, ref } = sighting;
     const state = result ? result.outcome : facts.taken ? 'running' : 'queued';
     const waitedMs = (facts.takenMs ?? Date.now()) - acceptedMs;
@@ -110,13 +110,13 @@ export class FleetRequests {
   }
 }
 
-function phasesOf(result: PlaneResult, waitedMs: number): LatencyPhases {
+function phasesOf(result: QueueJobResult, waitedMs: number): LatencyPhases {
   const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
   const phases = { queueWaitMs: Math.max(0, waitedMs), grpcMs: result.phases.totalMs };
   return { ...phases, ...(readyMs !== undefined && { readyMs }) };
 }
 
-function codeOf(result: PlaneResult | undefined): Pick<RequestView, 'code'> {
+function codeOf(result: QueueJobResult | undefined): Pick<RequestView, 'code'> {
   if (result?.outcome === 'failed') return { code: result.error.code };
   return result?.outcome === 'cancelled' ? { code: 'request_cancelled' } : {};
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { RequestPlane } from '../shared-queue/shared-queue.service.js';
+import { SharedQueue } from '../shared-queue/shared-queue.service.js';
 import { type ModelView } from '../worker-pool/model-view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerView } from '../worker-pool/worker-view.js';
@@ -14,7 +14,7 @@ export class FleetWorkers {
 
   constructor(
     private readonly pool: WorkerPoolService,
-    private readonly plane: RequestPlane,
+    private readonly plane: SharedQueue,
     @Inject(MODELS) models: readonly ModelSpec[],
   ) {
     this.#pulled = new Set(models.filter(({ kind }) => kind !== 'llm').map(({ id }) => id));

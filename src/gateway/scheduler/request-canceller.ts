@@ -6,7 +6,7 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 
 /**
@@ -21,7 +21,7 @@ export class RequestCanceller {
     private readonly cancellation: CancellationManager,
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly pool: WorkerPoolService,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
   ) {}

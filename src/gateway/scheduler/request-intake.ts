@@ -10,7 +10,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestLines } from './request-lines.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
@@ -24,7 +24,7 @@ export class RequestIntake {
 
   constructor(
     private readonly lines: RequestLines,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
     @Inject(SETTINGS) private readonly settings: Settings,

@@ -4,7 +4,7 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { SharedIntake } from './shared-intake.js';
 import { type TrackedRequest } from './tracked-request.js';
 
@@ -14,7 +14,7 @@ export class RequestLines {
   constructor(
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly shared: SharedIntake,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly clock: ProcessClock,
   ) {}
 

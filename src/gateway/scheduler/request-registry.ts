@@ -5,7 +5,7 @@ import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/disp
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { ChurnMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/churn-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { isAged } from '../../core/request/aging-policy.js';
@@ -28,9 +28,9 @@ type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'key' | 'requestId' | 'mod
  * so whoever hears of a change finds it already true.
  */
 @Injectable()
-export class RequestBook {
+export class RequestRegistry {
   readonly history = new SettledHistory();
-  readonly #live = new ChurnMap<RequestKey, TrackedRequest>();
+  readonly #live = new SlotMap<RequestKey, TrackedRequest>();
   /** Calls that a worker has not let go of, by key: longer than the request lives when it was cancelled. */
   readonly #held = new Map<RequestKey, number>();
   readonly #idleWaiters: (() => void)[] = [];

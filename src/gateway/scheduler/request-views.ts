@@ -9,7 +9,7 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { keyOf, matchesFilter, type RequestFilter, type RequestView, type WaitsFor } from './request-view.js';
 import { type TrackedRequest } from './tracked-request.js';
 
@@ -33,7 +33,7 @@ export interface QueueLine {
 @Injectable()
 export class RequestViews {
   constructor(
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly queue: PriorityQueue<WorkerTask>,
     private readonly pool: WorkerPoolService,
     private readonly latency: LatencyTracker,

@@ -8,10 +8,10 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { FleetRequests } from './fleet-requests.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestViews } from './request-views.js';
 
-function readRunning(gauge: Gauge, book: RequestBook, models: readonly ModelSpec[]): void {
+function readRunning(gauge: Gauge, book: RequestRegistry, models: readonly ModelSpec[]): void {
   for (const { id: model } of models) {
     gauge.set({ priority: 'realtime', model }, 0);
     gauge.set({ priority: 'batch', model }, 0);
@@ -65,7 +65,7 @@ export const schedulerMetricProviders: Provider[] = [
   metricProvider('switchyard_requests_accepted_total'),
   metricProvider('switchyard_requests_rejected_total'),
   metricProvider('switchyard_requests_retried_total'),
-  metricProvider('switchyard_requests_running', { inject: [RequestBook, MODELS], collect: readRunning }),
+  metricProvider('switchyard_requests_running', { inject: [RequestRegistry, MODELS], collect: readRunning }),
 ];
 
 /**

@@ -10,7 +10,7 @@ import { pauseCollectorProvider } from '../../platform/process/pause-collector.j
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
-import { RequestPlaneModule } from '../shared-queue/shared-queue.module.js';
+import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -19,8 +19,8 @@ import { FleetRequests } from './fleet-requests.js';
 import { FleetWorkers } from './fleet-workers.js';
 import { IdleUnload } from './idle-unload.js';
 import { LoopWakes } from './loop-wakes.js';
-import { QuietMoments } from './idle-gc.js';
-import { RequestBook } from './request-registry.js';
+import { IdleMoments } from './idle-moments.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestIntake } from './request-intake.js';
@@ -55,7 +55,7 @@ const timersProvider = {
 
 /** Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it; drains before listeners close. */
 @Module({
-  imports: [QueueModule, CancellationModule, LatencyModule, RequestPlaneModule, WorkerPoolModule],
+  imports: [QueueModule, CancellationModule, LatencyModule, SharedQueueModule, WorkerPoolModule],
   providers: [
     dispatcherProvider,
     timersProvider,
@@ -65,8 +65,8 @@ const timersProvider = {
     FleetWorkers,
     IdleUnload,
     LoopWakes,
-    QuietMoments,
-    RequestBook,
+    IdleMoments,
+    RequestRegistry,
     RequestCanceller,
     RequestFailures,
     RequestIntake,

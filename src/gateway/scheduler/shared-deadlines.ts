@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { RequestPlane } from '../shared-queue/shared-queue.service.js';
-import { RequestBook } from './request-registry.js';
+import { SharedQueue } from '../shared-queue/shared-queue.service.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type SharedRequest } from './shared-request.js';
@@ -23,8 +23,8 @@ export class SharedDeadlines {
   readonly #running = new Map<RequestKey, Clockwork>();
 
   constructor(
-    private readonly plane: RequestPlane,
-    private readonly book: RequestBook,
+    private readonly plane: SharedQueue,
+    private readonly book: RequestRegistry,
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,

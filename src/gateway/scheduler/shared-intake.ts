@@ -5,11 +5,11 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { RequestPlane } from '../shared-queue/shared-queue.service.js';
+import { SharedQueue } from '../shared-queue/shared-queue.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isPulled, planeEntry, type PulledTask } from './shared-queue-mapper.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { SharedRequests } from './shared-requests.js';
 import { type TrackedRequest } from './tracked-request.js';
 
@@ -29,9 +29,9 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
   #subscription: Subscription | undefined;
 
   constructor(
-    private readonly plane: RequestPlane,
+    private readonly plane: SharedQueue,
     private readonly requests: SharedRequests,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly admission: Admission,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,

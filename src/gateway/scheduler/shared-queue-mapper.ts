@@ -1,7 +1,7 @@
-import { decodePlaneTranscript, type PlaneCompleted, type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
+import { decodeJobTranscript, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type PlaneEntry, type PlaneWork } from '../shared-queue/queue-entry.js';
+import { type QueueEntry, type PlaneWork } from '../shared-queue/queue-entry.js';
 import {
   type SynthesizeTask,
   type TranscribeTask,
@@ -19,7 +19,7 @@ export const isPulled = (task: WorkerTask): task is PulledTask => task.kind !== 
  * to do with each other.
  * @param nowMs monotonic, as the request's stamps are
  */
-export function planeEntry(request: ScheduledRequest<WorkerTask>, task: PulledTask, nowMs: number): PlaneEntry {
+export function planeEntry(request: ScheduledRequest<WorkerTask>, task: PulledTask, nowMs: number): QueueEntry {
   const { id, model, tenant, priority, inferenceTimeoutMs } = request;
   const epochMs = Date.now() - nowMs;
   return {
@@ -60,10 +60,10 @@ function transcription(task: TranscribeTask): PlaneWork {
 }
 
 /** A result that is whole as it is; speech lies in the blob store and is read first. */
-export function planeReply({ value, execution }: PlaneCompleted<PlaneValue>): WorkerReply {
+export function planeReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
   switch (value.kind) {
     case 'transcript':
-      return { kind: 'transcript', transcript: decodePlaneTranscript(value.transcript), execution };
+      return { kind: 'transcript', transcript: decodeJobTranscript(value.transcript), execution };
     case 'speech':
       return { kind: 'speech', durationS: value.durationS, execution };
     case 'embeddings': {

@@ -1,10 +1,10 @@
 import { type PlacedJob } from '../shared-queue/payload-blobs.js';
-import { type PlaneRef } from '../shared-queue/model-queues.js';
+import { type JobRef } from '../shared-queue/model-queues.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 /** One accepted request of this gateway that waits in the shared queue. */
 export interface SharedRequest {
   readonly tracked: TrackedRequest;
-  readonly ref: PlaneRef;
+  readonly ref: JobRef;
   readonly placed: PlacedJob;
 }

@@ -1,20 +1,20 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import {
-  decodePlaneError,
+  decodeJobError,
   type LoadedResult,
-  type PlaneCompleted,
-  type PlaneValue,
+  type JobCompleted,
+  type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Lease } from '../../core/shared/lease.js';
-import { type PlaneNews } from '../shared-queue/job-watch.js';
-import { PlaneSpeechFeed } from '../shared-queue/speech-feed.js';
-import { RequestPlane } from '../shared-queue/shared-queue.service.js';
+import { type JobEvent } from '../shared-queue/job-watch.js';
+import { SpeechFeed } from '../shared-queue/speech-feed.js';
+import { SharedQueue } from '../shared-queue/shared-queue.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { planeReply } from './shared-queue-mapper.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { SharedDeadlines } from './shared-deadlines.js';
 import { type SharedRequest } from './shared-request.js';
@@ -29,12 +29,12 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #subscription: Subscription | undefined;
 
   constructor(
-    private readonly plane: RequestPlane,
-    private readonly book: RequestBook,
+    private readonly plane: SharedQueue,
+    private readonly book: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly deadlines: SharedDeadlines,
     private readonly pool: WorkerPoolService,
-    private readonly feed: PlaneSpeechFeed,
+    private readonly feed: SpeechFeed,
   ) {}
 
   onModuleInit(): void {
@@ -88,7 +88,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     void this.plane.discard(shared.placed);
   }
 
-  #hear(shared: SharedRequest, news: PlaneNews): void {
+  #hear(shared: SharedRequest, news: JobEvent): void {
     switch (news.type) {
       case 'taken':
         return this.#taken(shared, news.workerId, news.promoted);
@@ -147,13 +147,13 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #finished(shared: SharedRequest, result: LoadedResult): void {
     this.#taken(shared, result.phases.workerId, false);
     this.deadlines.answered(shared);
-    if (result.outcome === 'failed') this.fail(shared, decodePlaneError(result.error));
+    if (result.outcome === 'failed') this.fail(shared, decodeJobError(result.error));
     else if (result.outcome === 'completed') {
       void this.#complete(shared, result).catch((error: unknown) => this.fail(shared, error));
     }
   }
 
-  async #complete(shared: SharedRequest, result: PlaneCompleted<PlaneValue>): Promise<void> {
+  async #complete(shared: SharedRequest, result: JobCompleted<JobValue>): Promise<void> {
     const { tracked } = shared;
     const takenAtMs = this.deadlines.takenAtMs(tracked.key);
     if (takenAtMs !== undefined) this.book.grouped(tracked, takenAtMs, result.phases.batchWaitMs);

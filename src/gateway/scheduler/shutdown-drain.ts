@@ -3,7 +3,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 
@@ -18,7 +18,7 @@ export class ShutdownDrain {
   constructor(
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly loop: DispatchLoop,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly canceller: RequestCanceller,
     private readonly pool: WorkerPoolService,
     private readonly grace: ShutdownGrace,

@@ -1,4 +1,4 @@
-import { type PlaneSpeech } from '../../contracts/queue-jobs/job-result.js';
+import { type JobSpeech } from '../../contracts/queue-jobs/job-result.js';
 import { type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
@@ -45,7 +45,7 @@ export class SpeechRelay {
    * @throws DomainError `worker_lost` when what was sent is of another attempt, `request_cancelled` when the listener went away; what
    * reading throws
    */
-  async complete({ blob, contentType, sampleRate }: PlaneSpeech, read: ReadFrom): Promise<void> {
+  async complete({ blob, contentType, sampleRate }: JobSpeech, read: ReadFrom): Promise<void> {
     this.open();
     this.#behind = true;
     if (this.begun && blob !== this.#blob) throw lostMidway();

@@ -7,7 +7,7 @@ import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestBook } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type TrackedRequest } from './tracked-request.js';
@@ -22,7 +22,7 @@ export class WorkerCalls {
 
   constructor(
     private readonly pool: WorkerPoolService,
-    private readonly book: RequestBook,
+    private readonly book: RequestRegistry,
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,

@@ -1,23 +1,23 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { readStopNote, type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { PlaneLink } from './redis-link.js';
-import { PlaneQueues, type PlaneRef } from './model-queues.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { ModelQueues, type JobRef } from './model-queues.js';
 
 /**
  * Stops requests wherever they are. The note is published, so that whoever has the work or its caller hears of it within
  * milliseconds, and kept for whoever was not listening; then the job is removed, unless a worker has it.
  */
 @Injectable()
-export class PlaneStops implements OnApplicationBootstrap, OnApplicationShutdown {
+export class JobCancels implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #notes = new Subject<StopNote>();
 
   /** What any gateway stopped, this one included. */
   readonly notes$: Observable<StopNote> = this.#notes.asObservable();
 
   constructor(
-    private readonly link: PlaneLink,
-    private readonly queues: PlaneQueues,
+    private readonly link: SharedQueueLink,
+    private readonly queues: ModelQueues,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -37,7 +37,7 @@ export class PlaneStops implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** True: it was still waiting, and is gone. False: a worker has it and was told. @throws when Redis does not answer. */
-  async stop(ref: PlaneRef, reason: StopReason): Promise<boolean> {
+  async stop(ref: JobRef, reason: StopReason): Promise<boolean> {
     const { queue, jobId } = ref;
     const { redis, keys, access } = this.link;
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
@@ -48,7 +48,7 @@ export class PlaneStops implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** Why a job that is gone ended; undefined: nobody said. */
-  async reasonOf({ queue, jobId }: PlaneRef): Promise<StopReason | undefined> {
+  async reasonOf({ queue, jobId }: JobRef): Promise<StopReason | undefined> {
     const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
     return json === null ? undefined : readStopNote(json)?.reason;
   }

@@ -3,8 +3,8 @@ import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { PlaneLink } from './redis-link.js';
-import { PlaneQueues } from './model-queues.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { ModelQueues } from './model-queues.js';
 
 /** One event of a BullMQ queue, as its stream has it. */
 export interface QueueEvent {
@@ -31,8 +31,8 @@ const PAUSE_MS = 200;
  * still has. What it lost with its memory is found by `PlaneWatch`.
  */
 @Injectable()
-export class PlaneEvents implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger(PlaneEvents.name);
+export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(JobEvents.name);
   readonly #events = new Subject<QueueEvent>();
   readonly #cursors = new Map<string, string>();
   readonly #queues = new Map<string, string>();
@@ -45,8 +45,8 @@ export class PlaneEvents implements OnApplicationBootstrap, OnApplicationShutdow
   readonly events$: Observable<QueueEvent> = this.#events.asObservable();
 
   constructor(
-    private readonly link: PlaneLink,
-    private readonly queues: PlaneQueues,
+    private readonly link: SharedQueueLink,
+    private readonly queues: ModelQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 

@@ -1,18 +1,18 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { merge, type Observable, Subject, type Subscription } from 'rxjs';
 import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type LoadedResult, type PlaneCompleted, readPlaneResult } from '../../contracts/queue-jobs/job-result.js';
+import { type LoadedResult, type JobCompleted, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { isPromoted } from '../../platform/redis/plane-ager.js';
 import { BlobMissing } from '../../platform/storage/blob-missing.js';
 import { blobOf } from '../../platform/storage/plane-values.js';
-import { type PlacedJob, PlaneBlobs } from './payload-blobs.js';
-import { PlaneEvents, type QueueEvent } from './job-events.js';
-import { PlaneLink } from './redis-link.js';
-import { type JobFacts, PlaneQueues, type PlaneRef } from './model-queues.js';
-import { PlaneStops } from './job-cancels.js';
+import { type PlacedJob, PayloadBlobs } from './payload-blobs.js';
+import { JobEvents, type QueueEvent } from './job-events.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { type JobFacts, ModelQueues, type JobRef } from './model-queues.js';
+import { JobCancels } from './job-cancels.js';
 
 /** What became of a request that somebody here waits for. After all but the first two nothing follows. */
-export type PlaneNews = { readonly ref: PlaneRef } & (
+export type JobEvent = { readonly ref: JobRef } & (
   | { readonly type: 'taken'; readonly workerId: string; readonly promoted: boolean }
   /** Its worker died, or gave it back: it waits again. */
   | { readonly type: 'returned' }
@@ -25,7 +25,7 @@ export type PlaneNews = { readonly ref: PlaneRef } & (
 );
 
 interface Watched {
-  readonly ref: PlaneRef;
+  readonly ref: JobRef;
   readonly placed: PlacedJob;
   taken: boolean;
   /** Times it was queued anew because it was gone. */
@@ -44,21 +44,21 @@ const MOST_AGAIN = 10;
  * caller of the same id left) is queued again: nothing accepted is lost as long as its gateway lives.
  */
 @Injectable()
-export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
-  readonly #logger = new Logger(PlaneWatch.name);
+export class JobWatch implements OnModuleInit, OnApplicationShutdown {
+  readonly #logger = new Logger(JobWatch.name);
   readonly #watched = new Map<string, Watched>();
-  readonly #news = new Subject<PlaneNews>();
+  readonly #news = new Subject<JobEvent>();
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  readonly news$: Observable<PlaneNews> = this.#news.asObservable();
+  readonly news$: Observable<JobEvent> = this.#news.asObservable();
 
   constructor(
-    private readonly link: PlaneLink,
-    private readonly queues: PlaneQueues,
-    private readonly events: PlaneEvents,
-    private readonly stops: PlaneStops,
-    private readonly blobs: PlaneBlobs,
+    private readonly link: SharedQueueLink,
+    private readonly queues: ModelQueues,
+    private readonly events: JobEvents,
+    private readonly stops: JobCancels,
+    private readonly blobs: PayloadBlobs,
   ) {}
 
   onModuleInit(): void {
@@ -76,17 +76,17 @@ export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Before it is queued: its first event may come before the answer to that. */
-  watch(ref: PlaneRef, placed: PlacedJob): void {
+  watch(ref: JobRef, placed: PlacedJob): void {
     this.#watched.set(nameOf(ref), { ref, placed, taken: false, again: 0, loading: false });
   }
 
   /** Its caller has an answer. */
-  unwatch(ref: PlaneRef): void {
+  unwatch(ref: JobRef): void {
     this.#watched.delete(nameOf(ref));
   }
 
   /** Asks what became of the watched, or of one of them. Never rejects: the next time will tell. */
-  async reconcile(only?: PlaneRef): Promise<void> {
+  async reconcile(only?: JobRef): Promise<void> {
     const known = only && this.#watched.get(nameOf(only));
     const watched = only ? (known ? [known] : []) : [...this.#watched.values()];
     if (watched.length === 0 || !this.link.usable) return;
@@ -137,14 +137,14 @@ export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
   }
 
   #finished(watched: Watched, json = 'null'): void {
-    const result = readPlaneResult(parsed(json));
+    const result = readJobResult(parsed(json));
     if (result?.outcome === 'cancelled') return void this.#gone(watched).catch(() => undefined);
     if (result?.outcome === 'completed') return void this.#complete(watched, result);
     this.#end(watched, result ? { type: 'finished', result } : { type: 'unreadable' });
   }
 
   /** Both an event and a look may tell of it. What cannot be read now is tried again by the next look. */
-  async #complete(watched: Watched, result: PlaneCompleted): Promise<void> {
+  async #complete(watched: Watched, result: JobCompleted): Promise<void> {
     if (watched.loading) return;
     watched.loading = true;
     try {
@@ -185,9 +185,9 @@ export class PlaneWatch implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-type Unaddressed = PlaneNews extends infer N ? (N extends PlaneNews ? Omit<N, 'ref'> : never) : never;
+type Unaddressed = JobEvent extends infer N ? (N extends JobEvent ? Omit<N, 'ref'> : never) : never;
 
-const nameOf = ({ queue, jobId }: Pick<PlaneRef, 'queue' | 'jobId'>): string => `${queue} ${jobId}`;
+const nameOf = ({ queue, jobId }: Pick<JobRef, 'queue' | 'jobId'>): string => `${queue} ${jobId}`;
 
 /** A caller that left, or a gateway that shuts down, speaks for itself only: another one may wait for the same id. */
 const isMeantForAll = (reason: StopReason): boolean => reason !== 'disconnect' && reason !== 'shutdown';

@@ -2,11 +2,11 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplica
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { PlaneAger } from '../../platform/redis/plane-ager.js';
+import { AgingPromoter } from '../../platform/redis/plane-ager.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
-import { PlaneBlobs } from './payload-blobs.js';
-import { PlaneLink } from './redis-link.js';
-import { PlaneQueues } from './model-queues.js';
+import { PayloadBlobs } from './payload-blobs.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { ModelQueues } from './model-queues.js';
 
 /** Workers look before each take, too: this is for lines that stand still. */
 const AGING_MS = 1000;
@@ -18,14 +18,14 @@ const LONGEST_WORK_MS = 3_600_000;
 
 /** What any gateway does for all of them: aging, and sweeping up after the dead. Doing it twice is harmless. */
 @Injectable()
-export class PlaneUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger(PlaneUpkeep.name);
+export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(SharedQueueMaintenance.name);
   #timers: NodeJS.Timeout[] = [];
 
   constructor(
-    private readonly link: PlaneLink,
-    private readonly blobs: PlaneBlobs,
-    private readonly queues: PlaneQueues,
+    private readonly link: SharedQueueLink,
+    private readonly blobs: PayloadBlobs,
+    private readonly queues: ModelQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -48,7 +48,7 @@ export class PlaneUpkeep implements OnApplicationBootstrap, OnApplicationShutdow
   async age(): Promise<void> {
     const { access, keys, usable } = this.link;
     if (!access || !usable) return;
-    const ager = new PlaneAger({ redis: this.link.redis, keys, agingMs: access.agingMs });
+    const ager = new AgingPromoter({ redis: this.link.redis, keys, agingMs: access.agingMs });
     for (const { id } of this.models) await ager.promote(id);
   }
 

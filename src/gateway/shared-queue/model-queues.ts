@@ -1,14 +1,14 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
-import { MAX_EVENTS, PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
-import { PlaneLink } from './redis-link.js';
+import { SharedQueueLink } from './shared-queue-link.js';
 
 /** Where one request is in Redis. */
-export interface PlaneRef {
+export interface JobRef {
   readonly model: string;
   /** BullMQ's queue name. */
   readonly queue: string;
@@ -39,12 +39,12 @@ const FACTS = ['priority', 'timestamp', 'pb', 'processedOn', 'finishedOn', 'retu
 
 /** The BullMQ queues, one per model: adding, removing, and what they say about one job. */
 @Injectable()
-export class PlaneQueues implements OnApplicationShutdown {
-  readonly #logger = new Logger(PlaneQueues.name);
+export class ModelQueues implements OnApplicationShutdown {
+  readonly #logger = new Logger(ModelQueues.name);
   readonly #queues = new Map<string, Queue>();
 
   constructor(
-    private readonly link: PlaneLink,
+    private readonly link: SharedQueueLink,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
@@ -52,13 +52,13 @@ export class PlaneQueues implements OnApplicationShutdown {
     await Promise.all([...this.#queues.values()].map(queue => queue.close().catch(() => undefined)));
   }
 
-  ref(model: string, requestId: string, tenant: string | undefined): PlaneRef {
+  ref(model: string, requestId: string, tenant: string | undefined): JobRef {
     const { keys } = this.link;
     return { model, queue: keys.queue(model), jobId: keys.job(requestId, tenant) };
   }
 
   /** Where the request of that id could be: one place per model. */
-  refs(requestId: string, tenant: string | undefined): PlaneRef[] {
+  refs(requestId: string, tenant: string | undefined): JobRef[] {
     return this.models.map(({ id }) => this.ref(id, requestId, tenant));
   }
 
@@ -68,25 +68,25 @@ export class PlaneQueues implements OnApplicationShutdown {
   }
 
   /** Queues the job, unless one of that id is there: then nothing happens. A stop of an earlier one is forgotten. */
-  async add(job: PlaneJob, { model, queue, jobId }: PlaneRef): Promise<void> {
+  async add(job: QueueJob, { model, queue, jobId }: JobRef): Promise<void> {
     const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
     await this.link.redis.del(this.link.keys.stop(queue, jobId));
     await this.#queue(model).add(job.kind, job, {
       jobId,
       timestamp: job.acceptedMs,
-      priority: job.priority === 'realtime' ? PlaneClass.REALTIME : PlaneClass.BATCH,
+      priority: job.priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH,
       removeOnComplete: { age },
       removeOnFail: { age },
     });
   }
 
   /** True: it is gone. False: a worker has it. */
-  async remove({ model, jobId }: PlaneRef): Promise<boolean> {
+  async remove({ model, jobId }: JobRef): Promise<boolean> {
     return (await this.#queue(model).remove(jobId)) === 1;
   }
 
   /** Its caller has the answer: it stays for a moment only, for gateways that wait for the same id. Milliseconds of that moment. */
-  async answered({ queue, jobId }: PlaneRef): Promise<number> {
+  async answered({ queue, jobId }: JobRef): Promise<number> {
     const expiry = this.#expiry();
     await expiry.answered(this.base(queue), jobId);
     return expiry.answeredMs;
@@ -98,7 +98,7 @@ export class PlaneQueues implements OnApplicationShutdown {
   }
 
   /** In order of `refs`; undefined: there is no such job. */
-  async facts(refs: readonly PlaneRef[]): Promise<(JobFacts | undefined)[]> {
+  async facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
     const pipeline = this.link.redis.pipeline();
     for (const { queue, jobId } of refs) {
       const key = `${this.base(queue)}${jobId}`;
@@ -112,7 +112,7 @@ export class PlaneQueues implements OnApplicationShutdown {
   }
 
   /** The data of a job, whoever wrote it; undefined: there is none, or it is no JSON. */
-  async data({ queue, jobId }: PlaneRef): Promise<unknown> {
+  async data({ queue, jobId }: JobRef): Promise<unknown> {
     const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
     try {
       return data === null ? undefined : (JSON.parse(data) as unknown);

@@ -1,25 +1,25 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_INLINE_BYTES, PLANE_BLOBS, PLANE_RESULT_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
-import { type PlaneCompleted, type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
+import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { BlobMissing } from '../../platform/storage/blob-missing.js';
 import { loadValue } from '../../platform/storage/plane-values.js';
 import { orStorageFull } from '../../platform/storage/storage-full.js';
-import { type PlaneBytes, type PlaneEntry } from './queue-entry.js';
+import { type InlineBytes, type QueueEntry } from './queue-entry.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
 export interface PlacedJob {
-  readonly job: PlaneJob;
+  readonly job: QueueJob;
   readonly blobs: readonly string[];
 }
 
 /** Large inputs and results of the shared plane: never in Redis (D-19). What this gateway wrote it removes when its request settles. */
 @Injectable()
-export class PlaneBlobs {
-  readonly #logger = new Logger(PlaneBlobs.name);
+export class PayloadBlobs {
+  readonly #logger = new Logger(PayloadBlobs.name);
 
   constructor(@Inject(BLOB_STORE) private readonly store: BlobStore) {}
 
@@ -28,7 +28,7 @@ export class PlaneBlobs {
    * used again for something else is found out.
    * @throws DomainError `storage_full`, or what the signal was aborted with; nothing stays behind.
    */
-  async place({ work, ...entry }: PlaneEntry, signal: AbortSignal): Promise<PlacedJob> {
+  async place({ work, ...entry }: QueueEntry, signal: AbortSignal): Promise<PlacedJob> {
     const blobs: string[] = [];
     const digest = createHash('sha256');
     try {
@@ -42,7 +42,7 @@ export class PlaneBlobs {
   }
 
   /** What a worker answered, wherever it left that. @throws BlobMissing when it was removed */
-  load(value: PlaneCompleted['value']): Promise<PlaneValue> {
+  load(value: JobCompleted['value']): Promise<JobValue> {
     return loadValue(this.store, value);
   }
 
@@ -82,7 +82,7 @@ export class PlaneBlobs {
     return removed;
   }
 
-  async #asked(work: PlaneEntry['work'], placing: Placing) {
+  async #asked(work: QueueEntry['work'], placing: Placing) {
     if (work.kind === 'speech') return { kind: work.kind, options: work.options };
     if (work.kind === 'embedding') return this.#embedding(work, placing);
     const { kind, options } = work;
@@ -103,7 +103,7 @@ export class PlaneBlobs {
     return { kind, options: { ...options, body: body.toString('utf8') } };
   }
 
-  async #write(kind: string, bytes: PlaneBytes, { blobs, digest, signal }: Placing): Promise<{ blob: string }> {
+  async #write(kind: string, bytes: InlineBytes, { blobs, digest, signal }: Placing): Promise<{ blob: string }> {
     const blob = `${PLANE_BLOBS}${kind}/${randomUUID()}`;
     blobs.push(blob);
     await this.store.write(blob, measured(bytes.chunks(), digest), signal);
@@ -111,7 +111,7 @@ export class PlaneBlobs {
   }
 }
 
-type Of<Kind> = Extract<PlaneEntry['work'], { kind: Kind }>;
+type Of<Kind> = Extract<QueueEntry['work'], { kind: Kind }>;
 
 interface Placing {
   readonly blobs: string[];
@@ -131,7 +131,7 @@ async function* measured(bytes: AsyncIterable<Uint8Array>, digest: Hash): AsyncI
   }
 }
 
-const whole = (bytes: Uint8Array): PlaneBytes => ({
+const whole = (bytes: Uint8Array): InlineBytes => ({
   size: bytes.byteLength,
   // eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
   chunks: async function* () {

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { PlaneLink } from './redis-link.js';
-import { PlaneQueues } from './model-queues.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { ModelQueues } from './model-queues.js';
 
 /** What waits and runs for one model, of all gateways. */
-export interface PlaneDepth {
+export interface QueueDepth {
   readonly model: string;
   readonly realtime: number;
   readonly batch: number;
@@ -42,19 +42,19 @@ return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
 
 /** How long the lines are: exact, at the moment of asking, never kept (D-10). */
 @Injectable()
-export class PlaneDepths {
+export class QueueDepths {
   constructor(
-    private readonly link: PlaneLink,
-    private readonly queues: PlaneQueues,
+    private readonly link: SharedQueueLink,
+    private readonly queues: ModelQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
   /** Of every configured model. @throws when Redis does not answer. */
-  all(): Promise<PlaneDepth[]> {
+  all(): Promise<QueueDepth[]> {
     return Promise.all(this.models.map(({ id }) => this.of(id)));
   }
 
-  async of(model: string): Promise<PlaneDepth> {
+  async of(model: string): Promise<QueueDepth> {
     const { redis, keys } = this.link;
     const base = this.queues.base(keys.queue(model));
     const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);

@@ -6,13 +6,13 @@ import {
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /** Bytes that can be read from their beginning. */
-export interface PlaneBytes {
+export interface InlineBytes {
   readonly size: number;
   chunks(): AsyncIterable<Uint8Array>;
 }
 
 /** One request on its way into the shared queue. */
-export interface PlaneEntry {
+export interface QueueEntry {
   readonly id: string;
   readonly model: string;
   readonly tenant?: string;
@@ -30,7 +30,7 @@ export interface PlaneEntry {
 export type PlaneWork =
   | {
       readonly kind: 'transcription' | 'translation';
-      readonly audio: PlaneBytes | { readonly url: string };
+      readonly audio: InlineBytes | { readonly url: string };
       readonly options: Omit<TranscriptionOptions, 'knownSpeakers'>;
       readonly speakers: readonly { readonly name: string; readonly reference: Uint8Array }[];
     }

@@ -1,19 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
-import { PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type PlaneResult, readPlaneResult } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { isPromoted } from '../../platform/redis/plane-ager.js';
-import { PlaneLink } from './redis-link.js';
-import { type JobFacts, PlaneQueues, type PlaneRef } from './model-queues.js';
-import { PlaneStops } from './job-cancels.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { type JobFacts, ModelQueues, type JobRef } from './model-queues.js';
+import { JobCancels } from './job-cancels.js';
 
 /** One request in the shared queue, whichever gateway accepted it. */
-export interface PlaneSighting {
-  readonly ref: PlaneRef;
+export interface WorkerSighting {
+  readonly ref: JobRef;
   readonly id: string;
   readonly tenant?: string;
   readonly priority: PriorityLabel;
@@ -24,7 +24,7 @@ export interface PlaneSighting {
   /** 1-based place in its line; absent when it does not wait, or nobody counted. */
   readonly position?: number;
   /** How it ended. */
-  readonly result?: PlaneResult;
+  readonly result?: QueueJobResult;
   /** Who stopped it. */
   readonly stopped?: StopReason;
 }
@@ -34,22 +34,22 @@ const MOST = 1000;
 
 /** The requests of all gateways, read from Redis at the moment of asking. */
 @Injectable()
-export class PlaneListing {
+export class QueueListing {
   constructor(
-    private readonly link: PlaneLink,
-    private readonly queues: PlaneQueues,
-    private readonly stops: PlaneStops,
+    private readonly link: SharedQueueLink,
+    private readonly queues: ModelQueues,
+    private readonly stops: JobCancels,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
   /** Waiting ones in order of dispatch, then running ones, by model. @throws when Redis does not answer. */
-  async live(): Promise<PlaneSighting[]> {
+  async live(): Promise<WorkerSighting[]> {
     const lines = await Promise.all(this.models.map(({ id }) => this.#line(id)));
     return lines.flat();
   }
 
   /** The request of that id, running or lately ended. Without a tenant only requests that belong to nobody are found. */
-  async find(requestId: string, tenant: string | undefined): Promise<PlaneSighting | undefined> {
+  async find(requestId: string, tenant: string | undefined): Promise<WorkerSighting | undefined> {
     const refs = this.queues.refs(requestId, tenant);
     const facts = await this.queues.facts(refs);
     const at = facts.findIndex(found => found !== undefined);
@@ -58,14 +58,14 @@ export class PlaneListing {
   }
 
   /** In order of dispatch: those that came back from dead workers, then the classes. */
-  async #position({ queue, jobId }: PlaneRef): Promise<number | undefined> {
+  async #position({ queue, jobId }: JobRef): Promise<number | undefined> {
     const base = this.queues.base(queue);
     const { redis } = this.link;
     const [returned, rank] = await Promise.all([redis.llen(`${base}wait`), redis.zrank(`${base}prioritized`, jobId)]);
     return typeof rank === 'number' ? returned + rank + 1 : undefined;
   }
 
-  async #line(model: string): Promise<PlaneSighting[]> {
+  async #line(model: string): Promise<WorkerSighting[]> {
     const queue = this.link.keys.queue(model);
     const base = this.queues.base(queue);
     const { redis } = this.link;
@@ -84,12 +84,12 @@ export class PlaneListing {
     return seen.filter(sighting => sighting !== undefined);
   }
 
-  async #sighting(ref: PlaneRef, facts?: JobFacts, position?: number): Promise<PlaneSighting | undefined> {
+  async #sighting(ref: JobRef, facts?: JobFacts, position?: number): Promise<WorkerSighting | undefined> {
     if (!facts) return undefined;
     const data = await this.queues.data(ref);
     // Removed since: without its data nobody can tell whose it was.
     if (data === undefined) return undefined;
-    const job = (data ?? {}) as Partial<PlaneJob>;
+    const job = (data ?? {}) as Partial<QueueJob>;
     const priority = laneOf(job, facts);
     const result = facts.finished ? resultOf(facts) : undefined;
     const stopped = result?.outcome === 'cancelled' ? await this.stops.reasonOf(ref) : undefined;
@@ -104,12 +104,12 @@ export class PlaneListing {
   }
 }
 
-const laneOf = ({ priority }: Partial<PlaneJob>, facts: JobFacts): PriorityLabel =>
-  priority ?? (facts.priority === PlaneClass.REALTIME ? 'realtime' : 'batch');
+const laneOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
+  priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
 
-function resultOf({ returnValue = 'null' }: JobFacts): PlaneResult | undefined {
+function resultOf({ returnValue = 'null' }: JobFacts): QueueJobResult | undefined {
   try {
-    return readPlaneResult(JSON.parse(returnValue));
+    return readJobResult(JSON.parse(returnValue));
   } catch {
     return undefined;
   }

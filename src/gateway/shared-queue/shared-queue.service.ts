@@ -1,31 +1,31 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Observable } from 'rxjs';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type StopReason, type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
-import { readPlaneResult } from '../../contracts/queue-jobs/job-result.js';
+import { readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type PlacedJob, PlaneBlobs } from './payload-blobs.js';
-import { PlaneCensus } from './worker-directory.js';
-import { type PlaneEntry } from './queue-entry.js';
-import { isFull, PlaneLink } from './redis-link.js';
-import { type JobFacts, PlaneQueues, type PlaneRef } from './model-queues.js';
-import { PlaneStops } from './job-cancels.js';
-import { type PlaneNews, PlaneWatch } from './job-watch.js';
+import { type PlacedJob, PayloadBlobs } from './payload-blobs.js';
+import { WorkerDirectory } from './worker-directory.js';
+import { type QueueEntry } from './queue-entry.js';
+import { isFull, SharedQueueLink } from './shared-queue-link.js';
+import { type JobFacts, ModelQueues, type JobRef } from './model-queues.js';
+import { JobCancels } from './job-cancels.js';
+import { type JobEvent, JobWatch } from './job-watch.js';
 
 /** The shared queue as the scheduler sees it (D-19): requests in, stops in, news of own requests out. */
 @Injectable()
-export class RequestPlane {
-  readonly #logger = new Logger(RequestPlane.name);
-  readonly news$: Observable<PlaneNews>;
+export class SharedQueue {
+  readonly #logger = new Logger(SharedQueue.name);
+  readonly news$: Observable<JobEvent>;
   readonly changes$: Observable<void>;
 
   constructor(
-    private readonly link: PlaneLink,
-    private readonly queues: PlaneQueues,
-    private readonly watch: PlaneWatch,
-    private readonly stops: PlaneStops,
-    private readonly census: PlaneCensus,
-    private readonly blobs: PlaneBlobs,
+    private readonly link: SharedQueueLink,
+    private readonly queues: ModelQueues,
+    private readonly watch: JobWatch,
+    private readonly stops: JobCancels,
+    private readonly census: WorkerDirectory,
+    private readonly blobs: PayloadBlobs,
   ) {
     this.news$ = watch.news$;
     this.changes$ = census.changes$;
@@ -55,7 +55,7 @@ export class RequestPlane {
     return this.census.workers(model);
   }
 
-  ref(model: string, requestId: string, tenant: string | undefined): PlaneRef {
+  ref(model: string, requestId: string, tenant: string | undefined): JobRef {
     return this.queues.ref(model, requestId, tenant);
   }
 
@@ -63,7 +63,7 @@ export class RequestPlane {
    * What is known of that id: undefined when nothing is, and then bounds apply.
    * @throws DomainError `queue_unavailable`
    */
-  async known(ref: PlaneRef): Promise<JobFacts | undefined> {
+  async known(ref: JobRef): Promise<JobFacts | undefined> {
     this.link.demand();
     return (await this.#answered(this.queues.facts([ref])))[0];
   }
@@ -74,7 +74,7 @@ export class RequestPlane {
   }
 
   /** Writes the audio to the blob store. @throws DomainError `storage_full`; what the signal was aborted with. */
-  place(entry: PlaneEntry, signal: AbortSignal): Promise<PlacedJob> {
+  place(entry: QueueEntry, signal: AbortSignal): Promise<PlacedJob> {
     return this.blobs.place(entry, signal);
   }
 
@@ -89,13 +89,13 @@ export class RequestPlane {
   }
 
   /** Asks now what became of it. Never rejects. */
-  confirm(ref: PlaneRef): Promise<void> {
+  confirm(ref: JobRef): Promise<void> {
     return this.watch.reconcile(ref);
   }
 
   /** @throws DomainError `duplicate_request_id` when the job of that id asks for something else, `queue_unavailable`. */
-  async refuseOther(ref: PlaneRef, { job }: PlacedJob): Promise<void> {
-    const other = (await this.#answered(this.queues.data(ref))) as Partial<PlaneJob> | undefined;
+  async refuseOther(ref: JobRef, { job }: PlacedJob): Promise<void> {
+    const other = (await this.#answered(this.queues.data(ref))) as Partial<QueueJob> | undefined;
     if (other === undefined || other.fingerprint === job.fingerprint) return;
     throw new DomainError('duplicate_request_id', `The request id ${job.id} is taken by another request.`);
   }
@@ -105,7 +105,7 @@ export class RequestPlane {
    * Redis is away it is queued when that is back.
    * @throws DomainError `queue_unavailable` when Redis is full.
    */
-  async enter(ref: PlaneRef, placed: PlacedJob): Promise<void> {
+  async enter(ref: JobRef, placed: PlacedJob): Promise<void> {
     try {
       const [facts] = await this.queues.facts([ref]);
       if (facts?.finished && !succeeded(facts)) await this.queues.remove(ref);
@@ -123,7 +123,7 @@ export class RequestPlane {
   }
 
   /** Never rejects. Its caller has the answer: the job and the blob of its result are removed soon. */
-  async answered(ref: PlaneRef, blob: string | undefined): Promise<void> {
+  async answered(ref: JobRef, blob: string | undefined): Promise<void> {
     try {
       const ms = await this.queues.answered(ref);
       if (blob !== undefined) this.blobs.removeLater(blob, ms);
@@ -133,12 +133,12 @@ export class RequestPlane {
   }
 
   /** Nobody here waits for it any more. */
-  forget(ref: PlaneRef): void {
+  forget(ref: JobRef): void {
     this.watch.unwatch(ref);
   }
 
   /** Never rejects. True: it was still waiting. A worker that has it hears of it at once. */
-  async stop(ref: PlaneRef, reason: StopReason): Promise<boolean> {
+  async stop(ref: JobRef, reason: StopReason): Promise<boolean> {
     this.watch.unwatch(ref);
     try {
       return await this.stops.stop(ref, reason);
@@ -168,7 +168,7 @@ export class RequestPlane {
 
 function succeeded({ returnValue = 'null' }: JobFacts): boolean {
   try {
-    return readPlaneResult(JSON.parse(returnValue))?.outcome === 'completed';
+    return readJobResult(JSON.parse(returnValue))?.outcome === 'completed';
   } catch {
     return false;
   }

@@ -6,15 +6,15 @@ import {
   readAnnouncement,
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { PlaneLink } from './redis-link.js';
+import { SharedQueueLink } from './shared-queue-link.js';
 
 /** Whose last heartbeat is this old is not asked for any more, and forgotten; clocks may differ by as much. */
 const FORGOTTEN_MS = 100 * ANNOUNCEMENT_TTL_MS;
 
 /** Which workers pull, by what they say of themselves. Read every heartbeat, and at once when one changed. */
 @Injectable()
-export class PlaneCensus implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger(PlaneCensus.name);
+export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(WorkerDirectory.name);
   readonly #changes = new Subject<void>();
   #workers: readonly WorkerAnnouncement[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -22,7 +22,7 @@ export class PlaneCensus implements OnApplicationBootstrap, OnApplicationShutdow
   /** A worker came, went, or says something else of itself than before. */
   readonly changes$: Observable<void> = this.#changes.asObservable();
 
-  constructor(private readonly link: PlaneLink) {}
+  constructor(private readonly link: SharedQueueLink) {}
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;

@@ -6,7 +6,7 @@ import { parseDto } from '../http/dto-validation.js';
 import { demandAbilities, demandsOf, demandTask } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 
-export interface EmbeddingOrder {
+export interface EmbeddingParams {
   readonly model: ModelSpec;
   readonly dto: EmbeddingDto;
   /** Vectors that are wanted. */
@@ -14,7 +14,7 @@ export interface EmbeddingOrder {
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function embeddingOrder(body: Readonly<Record<string, unknown>>, catalog: ModelCatalog): EmbeddingOrder {
+export function toEmbeddingParams(body: Readonly<Record<string, unknown>>, catalog: ModelCatalog): EmbeddingParams {
   const dto = parseDto(EmbeddingDto, body);
   const model = catalog.getOfKind(dto.model, 'embedding');
   demandTask(model, 'embeddings', catalog);

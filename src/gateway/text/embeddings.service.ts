@@ -7,7 +7,7 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type SettledRequest, type SubmittedRequest } from '../scheduler/submitted-request.js';
 import { bodyObject } from '../http/body-object.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
-import { type EmbeddingOrder, embeddingOrder } from './embedding-params.js';
+import { type EmbeddingParams, toEmbeddingParams } from './embedding-params.js';
 import { GenerationSessions } from './generation-sessions.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { rawBodyOf } from '../http/raw-body.js';
@@ -25,7 +25,7 @@ export class EmbeddingsService {
 
   /** @throws DomainError for everything that is not an answer. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const order = embeddingOrder(bodyObject(request), this.catalog);
+    const order = toEmbeddingParams(bodyObject(request), this.catalog);
     const submitted = this.submit(order, request);
     this.sessions.opened(submitted, order.model.id);
     const unwatch = watchDisconnect(reply, () => void this.scheduler.cancel(submitted, 'disconnect'));
@@ -41,7 +41,7 @@ export class EmbeddingsService {
       .send(Readable.from(body, { objectMode: false }));
   }
 
-  private submit({ model, dto, inputs }: EmbeddingOrder, request: FastifyRequest): SubmittedRequest {
+  private submit({ model, dto, inputs }: EmbeddingParams, request: FastifyRequest): SubmittedRequest {
     const body = rawBodyOf(request);
     return this.scheduler.submit({
       id: request.id,

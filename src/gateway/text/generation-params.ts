@@ -11,7 +11,7 @@ import { beginningOfChat, beginningOfPrompt } from './prompt-beginning.js';
 import { demandAbilities, demandsOf, demandTask } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 
-export interface GenerationOrder {
+export interface GenerationParams {
   readonly model: ModelSpec;
   readonly dto: TextGenerationFields;
   readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
@@ -25,7 +25,7 @@ const MOST_CHOICES = 2048;
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function chatOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
+export function toChatParams(body: Body, catalog: ModelCatalog): GenerationParams {
   // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
   const { messages, tools } = body;
   const dto = parseDto(ChatCompletionDto, body, { messages: shapeOf(messages), tools: shapeOf(tools) });
@@ -43,7 +43,7 @@ export function chatOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function completionOrder(body: Body, catalog: ModelCatalog): GenerationOrder {
+export function toCompletionParams(body: Body, catalog: ModelCatalog): GenerationParams {
   const dto = parseDto(CompletionDto, body);
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'completions', catalog);

@@ -11,7 +11,7 @@ import { type SettledRequest, type SubmittedRequest } from '../scheduler/submitt
 import { type GenerationReply, type GenerationSink } from '../worker-pool/worker-task.js';
 import { bodyObject } from '../http/body-object.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
-import { chatOrder, completionOrder, type GenerationOrder } from './generation-params.js';
+import { toChatParams, toCompletionParams, type GenerationParams } from './generation-params.js';
 import { GenerationSessions } from './generation-sessions.js';
 import { GenerationStream } from './generation-stream.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -22,10 +22,10 @@ import { timingHeaders } from '../http/request-timings.js';
 import { usedTier } from '../inference/service-tier.js';
 import { SilenceWatch } from '../inference/silence-watch.js';
 
-const ORDERS = { chat: chatOrder, completions: completionOrder } as const;
+const ORDERS = { chat: toChatParams, completions: toCompletionParams } as const;
 
 interface GenerationCall {
-  readonly order: GenerationOrder;
+  readonly order: GenerationParams;
   readonly priority: RequestPriority;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

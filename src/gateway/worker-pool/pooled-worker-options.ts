@@ -4,7 +4,7 @@ import { type ChannelSecurity } from './channel-security.js';
 import { type BreakerOptions } from './circuit-breaker.js';
 import { type GenerationCounts } from './generation-totals.js';
 import { type ConnectionSettings } from './worker-connection.js';
-import { type WorkerHome } from './worker-home.js';
+import { type WorkerLocation } from './worker-home.js';
 
 export interface PooledWorkerOptions {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface PooledWorkerOptions {
   readonly kind: ModelKind;
   /** Configured for its engine; what a worker reports may say more. */
   readonly device?: string;
-  readonly home: WorkerHome;
+  readonly home: WorkerLocation;
   readonly connection: ConnectionSettings;
   readonly breaker: BreakerOptions;
   /** Largest message that this worker must take. */

@@ -7,7 +7,7 @@ import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { ConnectionDrops } from './connection-drops.js';
-import { ChurnMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/churn-map.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 
 export interface ChannelTarget {
@@ -41,7 +41,7 @@ export class WorkerChannel {
   readonly health: HealthClient;
   readonly #channel: Channel;
   readonly #drops: ConnectionDrops;
-  readonly #calls = new ChurnMap<number, TrackedCall>();
+  readonly #calls = new SlotMap<number, TrackedCall>();
   #started = 0;
   #retired = false;
 

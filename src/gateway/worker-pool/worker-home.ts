@@ -13,7 +13,7 @@ export interface HomeEvents {
 }
 
 /** Where a worker lives: a process that the gateway supervises, or an address run by somebody else. */
-export interface WorkerHome {
+export interface WorkerLocation {
   readonly pid: number | undefined;
   readonly restarts: number;
   readonly lastExit: ProcessExit | undefined;
@@ -25,7 +25,7 @@ export interface WorkerHome {
 }
 
 /** A worker run elsewhere: reachable as far as we know, never started or killed from here. */
-export class RemoteHome implements WorkerHome {
+export class RemoteHome implements WorkerLocation {
   readonly pid = undefined;
   readonly restarts = 0;
   readonly lastExit = undefined;

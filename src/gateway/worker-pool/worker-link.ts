@@ -6,7 +6,7 @@ import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ChurnMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/churn-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { stopCall } from './call-stopper.js';
 import { type ChannelSecurity } from './channel-security.js';
@@ -53,7 +53,7 @@ export class WorkerLink {
   #retired = false;
   #keepaliveTimeMs: number;
   /** By key, which is the `request_id` that the worker knows. */
-  readonly #calls = new ChurnMap<string, StartedCall>();
+  readonly #calls = new SlotMap<string, StartedCall>();
   readonly #streams = new Set<WorkerStream>();
   /** Why calls were broken off from here. */
   readonly #resets = new WeakMap<StartedCall, WorkerLostError>();

@@ -14,7 +14,7 @@ import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { type GenerationCounts } from './generation-totals.js';
 import { PooledWorker } from './pooled-worker.js';
-import { RemoteHome, type WorkerHome } from './worker-home.js';
+import { RemoteHome, type WorkerLocation } from './worker-home.js';
 import { type WorkerLaunch } from './worker-launch.js';
 import { WorkerSupervisor } from './worker-supervisor.js';
 
@@ -36,7 +36,7 @@ export interface RosterOptions {
 interface Placement {
   readonly id: string;
   readonly device?: string;
-  readonly home: (log: ProcessLog) => WorkerHome;
+  readonly home: (log: ProcessLog) => WorkerLocation;
   security(): ChannelSecurity;
 }
 

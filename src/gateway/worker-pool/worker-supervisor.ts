@@ -1,6 +1,6 @@
 import { type ProcessExit } from '../../platform/process/child-process.js';
 import { ProcessSupervisor, type SupervisorOptions } from '../../platform/process/process-supervisor.js';
-import { type HomeEvents, type WorkerHome } from './worker-home.js';
+import { type HomeEvents, type WorkerLocation } from './worker-home.js';
 
 export interface WorkerSupervisorOptions extends Omit<SupervisorOptions, 'what'> {
   /** Host part of the worker's address; the port is told by each process. */
@@ -8,7 +8,7 @@ export interface WorkerSupervisorOptions extends Omit<SupervisorOptions, 'what'>
 }
 
 /** A local worker: a process that is kept running, and says where it can be reached. */
-export class WorkerSupervisor implements WorkerHome {
+export class WorkerSupervisor implements WorkerLocation {
   readonly #supervisor: ProcessSupervisor;
 
   constructor(private readonly options: WorkerSupervisorOptions) {

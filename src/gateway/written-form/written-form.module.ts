@@ -10,4 +10,4 @@ const NORMALIZERS = [new EnglishNormalizer()];
   providers: [{ provide: NormalizerRegistry, useFactory: () => new NormalizerRegistry(NORMALIZERS) }, WrittenForm],
   exports: [WrittenForm],
 })
-export class TextModule {}
+export class WrittenFormModule {}

@@ -6,7 +6,7 @@ import { NormalizerRegistry } from './normalizer-registry.js';
 import { writtenTranscript } from './written-transcript.js';
 
 /** What a request wants to happen to the recogniser's text. */
-export interface WrittenFormOrder {
+export interface WrittenFormParams {
   /** By the client's word, else by the model's `itn`. */
   readonly wanted: boolean;
   /** The client said so itself: then it acts or is refused. */
@@ -24,7 +24,7 @@ export class WrittenForm {
   constructor(private readonly normalizers: NormalizerRegistry) {}
 
   /** @throws DomainError `unsupported_parameter` when no language that the text can be in has a normaliser. */
-  demand({ demanded, languages }: WrittenFormOrder): void {
+  demand({ demanded, languages }: WrittenFormParams): void {
     if (!demanded || languages.length === 0 || languages.some(tag => this.normalizers.find(tag))) return;
     const message = `\`itn\` knows these languages: ${this.normalizers.languages}; the text will be in ${languages.join(' or ')}.`;
     throw new DomainError('unsupported_parameter', message, { param: 'itn' });
@@ -34,7 +34,7 @@ export class WrittenForm {
    * How each segment will be written, where that is known before the engine has heard the language: for answers that are sent piece by
    * piece. Undefined: wait for the whole. What it gives never throws.
    */
-  ahead({ wanted, languages }: WrittenFormOrder): ((spoken: string) => string) | undefined {
+  ahead({ wanted, languages }: WrittenFormParams): ((spoken: string) => string) | undefined {
     if (!wanted) return spoken => spoken;
     const [normalizer, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
     if (languages.length === 0 || others.length > 0) return undefined;
@@ -51,7 +51,7 @@ export class WrittenForm {
   }
 
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
-  apply<T extends Transcript>(transcript: T, order: WrittenFormOrder): T {
+  apply<T extends Transcript>(transcript: T, order: WrittenFormParams): T {
     const normalizer = order.wanted ? this.choose(order, transcript.language) : undefined;
     if (!normalizer) return transcript;
     try {
@@ -63,7 +63,7 @@ export class WrittenForm {
   }
 
   /** What is known beforehand, else what the engine heard. */
-  private choose({ languages }: WrittenFormOrder, heard: string): InverseTextNormalizer | undefined {
+  private choose({ languages }: WrittenFormParams, heard: string): InverseTextNormalizer | undefined {
     const [only, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
     return languages.length > 0 && others.length === 0 ? only : this.normalizers.find(heard);
   }

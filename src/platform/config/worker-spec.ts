@@ -1,5 +1,5 @@
 import { type ModelSpec } from './model-spec.js';
-import { type PlaneAccess, planeAccess } from '../redis/plane-access.js';
+import { type SharedQueueAccess, planeAccess } from '../redis/plane-access.js';
 import { type PullRules, pullRules } from './pull-rules.js';
 import { type Settings } from './settings.js';
 import { type FetchRules } from '../storage/safe-fetch.js';
@@ -30,7 +30,7 @@ export interface WorkerSpec {
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;
   /** It pulls files, speech and embeddings from there, besides the calls it is sent; absent: it only takes calls. */
-  readonly plane?: PlaneAccess;
+  readonly plane?: SharedQueueAccess;
   /** How it pulls; there with `plane` only. */
   readonly pull?: PullRules;
 }

@@ -12,7 +12,7 @@ import {
 } from './database.tokens.js';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { KyselyJobStore } from './kysely-job-store.js';
-import { KyselyKeptRequestStore } from './kysely-kept-request-store.js';
+import { KyselyStoredRequestStore } from './kysely-kept-request-store.js';
 import { KyselyUploadStore } from './kysely-upload-store.js';
 import { KyselyWebhookOutbox } from './kysely-webhook-outbox.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
@@ -46,7 +46,7 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     store(FILE_STORE, KyselyFileStore),
     store(UPLOAD_STORE, KyselyUploadStore),
     store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
-    store(KEPT_REQUEST_STORE, KyselyKeptRequestStore),
+    store(KEPT_REQUEST_STORE, KyselyStoredRequestStore),
   ],
   exports: [DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, KEPT_REQUEST_STORE],
 })

@@ -1,16 +1,16 @@
 import {
-  type KeptAnswer,
-  type KeptLease,
-  type KeptMode,
-  type KeptRequest,
-  type KeptStatus,
-  type NewKeptRequest,
+  type StoredAnswer,
+  type StoredLease,
+  type StoredMode,
+  type StoredRequest,
+  type StoredStatus,
+  type NewStoredRequest,
 } from '../../core/kept/kept-request.port.js';
 import { present } from './batch-row.js';
-import { type KeptRequestRow } from './schema.js';
+import { type StoredRequestRow } from './schema.js';
 
 /** The row of a request that `owner` has just taken. */
-export const keptRowOf = (request: NewKeptRequest, { owner, nowMs, leaseMs }: KeptLease): KeptRequestRow => ({
+export const keptRowOf = (request: NewStoredRequest, { owner, nowMs, leaseMs }: StoredLease): StoredRequestRow => ({
   tenant: request.tenant,
   name: request.name,
   request_id: request.requestId,
@@ -30,16 +30,16 @@ export const keptRowOf = (request: NewKeptRequest, { owner, nowMs, leaseMs }: Ke
   answer: null,
 });
 
-export const keptOf = (row: KeptRequestRow): KeptRequest => ({
+export const keptOf = (row: StoredRequestRow): StoredRequest => ({
   tenant: row.tenant,
   name: row.name,
   requestId: row.request_id,
-  mode: row.mode as KeptMode,
+  mode: row.mode as StoredMode,
   path: row.path,
   fingerprint: row.fingerprint,
   headers: JSON.parse(row.headers) as Readonly<Record<string, string>>,
   blob: row.blob,
-  status: row.status as KeptStatus,
+  status: row.status as StoredStatus,
   leaseUntilMs: row.lease_until_ms,
   attempts: row.attempts,
   cancelling: row.cancelling === 1,
@@ -47,6 +47,6 @@ export const keptOf = (row: KeptRequestRow): KeptRequest => ({
   expiresAtMs: row.expires_at_ms,
   ...present({
     endedAtMs: row.ended_at_ms,
-    answer: row.answer === null ? null : (JSON.parse(row.answer) as KeptAnswer),
+    answer: row.answer === null ? null : (JSON.parse(row.answer) as StoredAnswer),
   }),
 });

@@ -1,24 +1,24 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, sql, type SqlBool } from 'kysely';
 import {
-  type KeptAttempt,
-  type KeptEnd,
-  type KeptEnding,
-  type KeptLease,
-  type KeptRef,
-  type KeptRequest,
-  type KeptRequestStore,
-  type NewKeptRequest,
+  type StoredAttempt,
+  type StoredEnd,
+  type StoredEnding,
+  type StoredLease,
+  type StoredRef,
+  type StoredRequest,
+  type StoredRequestStore,
+  type NewStoredRequest,
   type Opened,
 } from '../../core/kept/kept-request.port.js';
 import { keptOf, keptRowOf } from './kept-request-row.js';
 import { type OpenDatabase } from './open-database.js';
 import { type Database } from './schema.js';
 
-const ENDED: readonly KeptEnd[] = ['completed', 'failed', 'cancelled'];
-const BAD_ENDS: readonly KeptEnd[] = ['failed', 'cancelled'];
+const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
+const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
 
 /** Kept requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at once. */
-export class KyselyKeptRequestStore implements KeptRequestStore {
+export class KyselyStoredRequestStore implements StoredRequestStore {
   readonly #db: Kysely<Database>;
   readonly #skipsLocked: boolean;
 
@@ -27,7 +27,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     this.#skipsLocked = dialect === 'postgres';
   }
 
-  async open(request: NewKeptRequest, lease: KeptLease): Promise<Opened> {
+  async open(request: NewStoredRequest, lease: StoredLease): Promise<Opened> {
     for (;;) {
       const replaced = await this.#makeRoom(request, lease.nowMs);
       const row = await this.#db
@@ -42,7 +42,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     }
   }
 
-  async find({ tenant, name }: KeptRef): Promise<KeptRequest | undefined> {
+  async find({ tenant, name }: StoredRef): Promise<StoredRequest | undefined> {
     const row = await this.#db
       .selectFrom('kept_requests')
       .selectAll()
@@ -52,7 +52,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return row && keptOf(row);
   }
 
-  async findById(requestId: string, tenant: string | undefined): Promise<KeptRequest | undefined> {
+  async findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined> {
     const row = await this.#db
       .selectFrom('kept_requests')
       .selectAll()
@@ -64,14 +64,14 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return row && keptOf(row);
   }
 
-  async started(attempt: KeptAttempt, owner: string, fingerprint: string): Promise<boolean> {
+  async started(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#held(attempt, owner)
       .set({ status: 'running', fingerprint })
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
 
-  async beat({ owner, nowMs, leaseMs }: KeptLease): Promise<readonly KeptRequest[]> {
+  async beat({ owner, nowMs, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
     const rows = await this.#db
       .updateTable('kept_requests')
       .set({ lease_until_ms: nowMs + leaseMs })
@@ -82,7 +82,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return rows.map(keptOf);
   }
 
-  async end(attempt: KeptAttempt, owner: string, ending: KeptEnding): Promise<boolean> {
+  async end(attempt: StoredAttempt, owner: string, ending: StoredEnding): Promise<boolean> {
     const { status, answer, endedAtMs, expiresAtMs, fingerprint } = ending;
     const { numUpdatedRows } = await this.#held(attempt, owner)
       .set({
@@ -97,7 +97,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return numUpdatedRows > 0n;
   }
 
-  async drop({ tenant, name, blob, attempts }: KeptAttempt, owner: string): Promise<void> {
+  async drop({ tenant, name, blob, attempts }: StoredAttempt, owner: string): Promise<void> {
     await this.#db
       .deleteFrom('kept_requests')
       .where('tenant', '=', tenant)
@@ -108,11 +108,11 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
       .execute();
   }
 
-  async release(attempt: KeptAttempt, owner: string): Promise<void> {
+  async release(attempt: StoredAttempt, owner: string): Promise<void> {
     await this.#held(attempt, owner).set({ lease_until_ms: 0, owner: null }).execute();
   }
 
-  async takeOver({ owner, nowMs, leaseMs }: KeptLease): Promise<KeptRequest | undefined> {
+  async takeOver({ owner, nowMs, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
     const row = await this.#db
       .updateTable('kept_requests')
       .set(({ eb }) => ({ owner, lease_until_ms: nowMs + leaseMs, attempts: eb('attempts', '+', 1) }))
@@ -163,14 +163,14 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return new Set(rows.map(({ blob }) => blob));
   }
 
-  async expire(nowMs: number, limit: number): Promise<readonly KeptRequest[]> {
+  async expire(nowMs: number, limit: number): Promise<readonly StoredRequest[]> {
     const rows = await this.#db
       .selectFrom('kept_requests')
       .select(['tenant', 'name', 'created_at_ms'])
       .where(row => isOver(row, nowMs))
       .limit(limit)
       .execute();
-    const removed: KeptRequest[] = [];
+    const removed: StoredRequest[] = [];
     for (const { tenant, name, created_at_ms } of rows) {
       const gone = await this.#db
         .deleteFrom('kept_requests')
@@ -185,7 +185,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return removed;
   }
 
-  async #makeRoom({ tenant, name }: KeptRef, nowMs: number): Promise<readonly KeptRequest[]> {
+  async #makeRoom({ tenant, name }: StoredRef, nowMs: number): Promise<readonly StoredRequest[]> {
     const rows = await this.#db
       .deleteFrom('kept_requests')
       .where('tenant', '=', tenant)
@@ -196,7 +196,7 @@ export class KyselyKeptRequestStore implements KeptRequestStore {
     return rows.map(keptOf);
   }
 
-  #held({ tenant, name, blob, attempts }: KeptAttempt, owner: string) {
+  #held({ tenant, name, blob, attempts }: StoredAttempt, owner: string) {
     return this.#db
       .updateTable('kept_requests')
       .where('tenant', '=', tenant)

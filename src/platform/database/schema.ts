@@ -7,7 +7,7 @@ export interface Database {
   upload_parts: UploadPartsTable;
   batches: BatchesTable;
   webhook_outbox: WebhookOutboxTable;
-  kept_requests: KeptRequestsTable;
+  kept_requests: StoredRequestsTable;
 }
 
 export interface FilesTable {
@@ -90,7 +90,7 @@ export interface WebhookOutboxTable {
   due_at_ms: number;
 }
 
-export interface KeptRequestsTable {
+export interface StoredRequestsTable {
   tenant: string;
   name: string;
   request_id: string;
@@ -117,4 +117,4 @@ export interface KeptRequestsTable {
 export type BatchRow = Selectable<BatchesTable>;
 export type FileRow = Selectable<FilesTable>;
 export type OutboxRow = Selectable<WebhookOutboxTable>;
-export type KeptRequestRow = Selectable<KeptRequestsTable>;
+export type StoredRequestRow = Selectable<StoredRequestsTable>;

@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { ProcessClock } from '../clock/monotonic-clock.js';
-import { PauseCollector } from './pause-collector.js';
+import { IdleGc } from './pause-collector.js';
 
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number; readonly flags: number } };
 
 const { NODE_PERFORMANCE_GC_MINOR: GC_MINOR, NODE_PERFORMANCE_GC_FLAGS_FORCED: GC_FLAGS_FORCED } = constants;
 const ENOUGH = 100 * 2 ** 20;
-let collector: PauseCollector | undefined;
+let collector: IdleGc | undefined;
 
 afterEach(() => collector?.onApplicationShutdown());
 
@@ -22,7 +22,7 @@ function counting(usedBytes: number, clock: MonotonicClock = new ProcessClock())
     },
     collect: () => void (counted.collections += 1),
   };
-  collector = new PauseCollector(clock, heap);
+  collector = new IdleGc(clock, heap);
   return { counted, collector };
 }
 
@@ -65,7 +65,7 @@ describe('PauseCollector', () => {
       minor += details.filter(({ kind, flags }) => kind === GC_MINOR && (flags & GC_FLAGS_FORCED) !== 0).length;
     });
     observer.observe({ entryTypes: ['gc'] });
-    collector = new PauseCollector(new ProcessClock());
+    collector = new IdleGc(new ProcessClock());
     // Allocates more than is worth a collection and less than V8 would collect by itself, again until it was seen.
     while (minor === 0) {
       const garbage = Array.from({ length: 120_000 }, (_, n) => ({ n, also: [n] }));

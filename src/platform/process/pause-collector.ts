@@ -17,7 +17,7 @@ const WORTH_BYTES = 8 * 2 ** 20;
  * `ChurnMap` for what that does). A process that waits for a device every few milliseconds can do it then, in smaller portions. One that
  * is never quiet, or makes little garbage, is left alone.
  */
-export class PauseCollector implements OnApplicationShutdown {
+export class IdleGc implements OnApplicationShutdown {
   #lastMs = 0;
   #check: NodeJS.Timeout | undefined;
 
@@ -68,7 +68,7 @@ const V8_YOUNG_HEAP: YoungHeap = {
 };
 
 export const pauseCollectorProvider: Provider = {
-  provide: PauseCollector,
+  provide: IdleGc,
   inject: [ProcessClock],
-  useFactory: (clock: ProcessClock) => new PauseCollector(clock),
+  useFactory: (clock: ProcessClock) => new IdleGc(clock),
 };

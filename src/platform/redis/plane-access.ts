@@ -1,7 +1,7 @@
 import { type Settings } from '../config/settings.js';
 
 /** How gateways and pull workers reach the shared request plane (D-19): the same for all of them. */
-export interface PlaneAccess {
+export interface SharedQueueAccess {
   readonly url: string;
   /** Before every key. */
   readonly prefix: string;
@@ -18,7 +18,7 @@ export interface PlaneAccess {
 }
 
 /** Undefined: the queue is embedded. @throws Error when Redis is asked for and none is named. */
-export function planeAccess({ queue, redis, blobs, data }: Settings): PlaneAccess | undefined {
+export function planeAccess({ queue, redis, blobs, data }: Settings): SharedQueueAccess | undefined {
   if (queue.driver === 'embedded') return undefined;
   if (redis.url === '') throw new Error('queue.driver is redis: redis.url must name one.');
   return {

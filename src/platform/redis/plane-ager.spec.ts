@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { hasRedis, RedisServer } from '../../../test/support/redis-server.js';
-import { PlaneClass, PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { PlaneAger } from './plane-ager.js';
+import { QueueJobClass, QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { AgingPromoter } from './plane-ager.js';
 
-const keys = new PlaneKeys('spec');
+const keys = new QueueKeys('spec');
 const NOW = 1_000_000;
 
 (hasRedis ? describe : describe.skip)('PlaneAger', () => {
   let server: RedisServer;
   let redis: Redis;
   let queue: Queue;
-  let ager: PlaneAger;
+  let ager: AgingPromoter;
 
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.url, { maxRetriesPerRequest: null });
     queue = new Queue(keys.queue('alpha'), { connection: redis, prefix: keys.prefix });
-    ager = new PlaneAger({ redis, keys, agingMs: 30_000 });
+    ager = new AgingPromoter({ redis, keys, agingMs: 30_000 });
   });
 
   afterAll(async () => {
@@ -27,16 +27,16 @@ const NOW = 1_000_000;
     await server[Symbol.asyncDispose]();
   });
 
-  const add = (jobId: string, priority: PlaneClass, ageMs: number) =>
+  const add = (jobId: string, priority: QueueJobClass, ageMs: number) =>
     queue.add('spec', {}, { jobId, priority, timestamp: NOW - ageMs });
   const order = async () => (await queue.getJobs(['prioritized'], 0, -1, true)).map(({ id }) => id);
 
   it('puts what waited 30 s before everything younger, both lanes merged by time', async () => {
-    await add('b-old', PlaneClass.BATCH, 40_000);
-    await add('r-old', PlaneClass.REALTIME, 35_000);
-    await add('b-just', PlaneClass.BATCH, 30_000);
-    await add('b-young', PlaneClass.BATCH, 29_999);
-    await add('r-young', PlaneClass.REALTIME, 1000);
+    await add('b-old', QueueJobClass.BATCH, 40_000);
+    await add('r-old', QueueJobClass.REALTIME, 35_000);
+    await add('b-just', QueueJobClass.BATCH, 30_000);
+    await add('b-young', QueueJobClass.BATCH, 29_999);
+    await add('r-young', QueueJobClass.REALTIME, 1000);
     expect(await order()).toEqual(['r-old', 'r-young', 'b-old', 'b-just', 'b-young']);
     expect(await ager.promote('alpha', NOW)).toEqual(['b-old', 'r-old', 'b-just']);
     expect(await order()).toEqual(['b-old', 'r-old', 'b-just', 'r-young', 'b-young']);

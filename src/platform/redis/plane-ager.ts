@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { PlaneClass, type PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { QueueJobClass, type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
  * Moves what waited longer than ARGV[2] from both lanes into the class of the aged, merged by time of acceptance. Both lanes are
@@ -30,9 +30,9 @@ return moved`;
 /** Of one lane in one go; more of them wait for the next. */
 const MOST = 1000;
 
-export interface PlaneAgerOptions {
+export interface AgingPromoterOptions {
   readonly redis: Redis;
-  readonly keys: PlaneKeys;
+  readonly keys: QueueKeys;
   /** `queue.aging_ms` */
   readonly agingMs: number;
 }
@@ -41,8 +41,8 @@ export interface PlaneAgerOptions {
  * Makes requests that waited long enough go first, by time of acceptance (D-03). Gateways ask on a timer, workers before they
  * take: it is decided when choosing, whoever is there to choose.
  */
-export class PlaneAger {
-  constructor(private readonly options: PlaneAgerOptions) {}
+export class AgingPromoter {
+  constructor(private readonly options: AgingPromoterOptions) {}
 
   /** @returns job ids that were moved, oldest first. @param nowMs epoch milliseconds */
   async promote(model: string, nowMs = Date.now()): Promise<string[]> {
@@ -55,4 +55,4 @@ export class PlaneAger {
 
 /** True for a job of BATCH that its age moved up. */
 export const isPromoted = (priority: number, lane: 'realtime' | 'batch'): boolean =>
-  priority === PlaneClass.AGED && lane === 'batch';
+  priority === QueueJobClass.AGED && lane === 'batch';

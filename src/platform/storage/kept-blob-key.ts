@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 export const KEPT_BLOBS = 'kept/';
 
 /** Where the body and the answer of a request will lie, as its row names it: two keys below this. */
-export const newKeptBlob = (): string => `${KEPT_BLOBS}${randomUUID()}`;
+export const newStoredBlob = (): string => `${KEPT_BLOBS}${randomUUID()}`;
 
 /** The name, as in a row, that a key lies below. */
 export const keptBlobOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { MAX_INLINE_BYTES, PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
-import { type PlaneStoredValue, type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
+import { type StoredJobValue, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 
 /** The value as Redis may have it: itself, or a reference to a blob when it is large. */
-export async function storeLarge(blobs: BlobStore, value: PlaneValue): Promise<PlaneValue | PlaneStoredValue> {
+export async function storeLarge(blobs: BlobStore, value: JobValue): Promise<JobValue | StoredJobValue> {
   const json = Buffer.from(JSON.stringify(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
   const blob = `${PLANE_BLOBS}results/${randomUUID()}`;
@@ -12,9 +12,9 @@ export async function storeLarge(blobs: BlobStore, value: PlaneValue): Promise<P
 }
 
 /** @throws BlobMissing when it was removed */
-export async function loadValue(blobs: BlobStore, value: PlaneValue | PlaneStoredValue): Promise<PlaneValue> {
+export async function loadValue(blobs: BlobStore, value: JobValue | StoredJobValue): Promise<JobValue> {
   if (value.kind !== 'stored') return value;
-  return JSON.parse((await readWhole(blobs, value.blob)).toString()) as PlaneValue;
+  return JSON.parse((await readWhole(blobs, value.blob)).toString()) as JobValue;
 }
 
 /** @throws BlobMissing */
@@ -25,7 +25,7 @@ export async function readWhole(blobs: BlobStore, key: string): Promise<Buffer> 
 }
 
 /** The blob that holds it, where one does. */
-export const blobOf = (value: PlaneValue | PlaneStoredValue): string | undefined =>
+export const blobOf = (value: JobValue | StoredJobValue): string | undefined =>
   value.kind === 'stored' || value.kind === 'speech' ? value.blob : undefined;
 
 // eslint-disable-next-line @typescript-eslint/require-await -- blobs are written from streams

@@ -1,4 +1,4 @@
-import { ChurnMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/churn-map.js';
 import { type WorkGroup } from './work-item.js';
 
 interface Count {
@@ -14,7 +14,7 @@ interface Count {
  * worker; a member that never arrives is therefore forgotten with the others.
  */
 export class GroupLedger {
-  readonly #groups = new ChurnMap<string, Count>();
+  readonly #groups = new SlotMap<string, Count>();
 
   /** Groups known now. */
   get size(): number {

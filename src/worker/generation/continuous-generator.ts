@@ -9,7 +9,7 @@ import { contextExceeded } from './context-limit.js';
 import { RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
 import { BackendLost, type TextBackend, type TextSequence } from './text-backend.port.js';
-import { type TextWish } from './text-wish.js';
+import { type GenerationFields } from './text-wish.js';
 import { readWish } from './wish-reader.js';
 
 export interface ContinuousOptions {
@@ -110,13 +110,13 @@ export class ContinuousGenerator implements TextGenerator {
     });
   }
 
-  async #encoded({ sampling, prompts }: TextWish): Promise<readonly (readonly number[])[]> {
+  async #encoded({ sampling, prompts }: GenerationFields): Promise<readonly (readonly number[])[]> {
     const { backend } = this.#options;
     await backend.check({ ...sampling, seed: 0 });
     return Promise.all(prompts.map(prompt => backend.encode(prompt)));
   }
 
-  #writer({ form, requestId, stream }: GenerateItem, wish: TextWish): ChunkWriter | WholeWriter {
+  #writer({ form, requestId, stream }: GenerateItem, wish: GenerationFields): ChunkWriter | WholeWriter {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.#options.backend.info;
     const options = {
@@ -129,7 +129,7 @@ export class ContinuousGenerator implements TextGenerator {
 
   #sequences(
     { priority, agingShare, tenant, form }: GenerateItem,
-    { n, sampling, seed = randomInt(2 ** 32), maxTokens }: TextWish,
+    { n, sampling, seed = randomInt(2 ** 32), maxTokens }: GenerationFields,
     prompts: readonly (readonly number[])[],
     arrivalMs: number,
   ): TextSequence[][] {

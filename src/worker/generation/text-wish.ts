@@ -7,7 +7,7 @@ export interface WantedTools {
 }
 
 /** What a body of chat or completions asks for, checked. */
-export interface TextWish {
+export interface GenerationFields {
   readonly form: 'chat' | 'completion';
   /** Each is answered `n` times. */
   readonly prompts: readonly Prompt[];

@@ -6,7 +6,7 @@ import { type GenerateItem } from '../engines/engine.js';
 import { chatMessages } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
 import { type Grammar, type Prompt, type TextBackendInfo } from './text-backend.port.js';
-import { type TextWish } from './text-wish.js';
+import { type GenerationFields } from './text-wish.js';
 import { toolsOf } from './tool-fields.js';
 
 const MOST_CHOICES = 128;
@@ -17,7 +17,10 @@ const MOST_ALTERNATIVES = { chat: 20, completion: 5 } as const;
 const COMPLETION_TOKENS = 16;
 
 /** @throws DomainError for the first field that cannot be honoured; fields that nobody knows are left alone (COMPAT). */
-export function readWish({ form, body: json }: Pick<GenerateItem, 'form' | 'body'>, info: TextBackendInfo): TextWish {
+export function readWish(
+  { form, body: json }: Pick<GenerateItem, 'form' | 'body'>,
+  info: TextBackendInfo,
+): GenerationFields {
   const body = new FieldReader(parsed(json), '');
   const seed = seedOf(body);
   const shared = {
@@ -36,7 +39,7 @@ export function readWish({ form, body: json }: Pick<GenerateItem, 'form' | 'body
   return { ...shared, ...rest, sampling: drawn };
 }
 
-interface FormFields extends Pick<TextWish, 'prompts' | 'maxTokens' | 'tools'> {
+interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 'tools'> {
   readonly logprobs?: number;
   /** In place of that of `response_format`: calls come before the answer that it is about. */
   readonly grammar?: Grammar;

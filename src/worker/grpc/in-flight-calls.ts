@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ChurnMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/churn-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { type CancellableCall, CallSignal } from './call-signal.js';
@@ -7,7 +7,7 @@ import { type CancellableCall, CallSignal } from './call-signal.js';
 /** Every request this worker has, by id: the door for calls, the address for Cancel, the count for a drain. */
 @Injectable()
 export class InFlightCalls {
-  readonly #calls = new ChurnMap<string, CallSignal>();
+  readonly #calls = new SlotMap<string, CallSignal>();
   #idleWaiters: (() => void)[] = [];
 
   constructor(private readonly state: WorkerState) {}

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type EmbeddingOptions, type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type EmbeddingOptions, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
@@ -9,7 +9,7 @@ import { EMBEDDER } from '../engine.tokens.js';
 import { type TextEmbedder } from '../engines/engine.js';
 import { EmbeddingService } from '../generation/embedding.service.js';
 import { wrongKind } from './job-abilities.js';
-import { type PlaneAnswer, type PlaneWork } from './plane-work.js';
+import { type JobAnswer, type PlaneWork } from './plane-work.js';
 
 /** Of one request. */
 const MAX_BODY_BYTES = 64 * 1_048_576;
@@ -22,7 +22,7 @@ export class EmbeddingWork implements PlaneWork {
     private readonly embedding: EmbeddingService,
   ) {}
 
-  async perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer> {
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
     if (job.kind !== 'embedding') throw wrongKind(job, this.engine.kind);
     const { body, inputs } = job.options;
     const call = { ...envelope, body: await this.#bytes(body), inputs, tenant: job.tenant ?? '' };

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { exhaustMap, interval, type Subscription } from 'rxjs';
 import { type Logger } from 'pino';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { PlaneAger } from '../../platform/redis/plane-ager.js';
+import { AgingPromoter } from '../../platform/redis/plane-ager.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
@@ -25,7 +25,7 @@ export class Housekeeping {
 
   start(): void {
     const { plane, keys } = this.connections;
-    const ager = new PlaneAger({ redis: this.connections.for('work'), keys, agingMs: plane.agingMs });
+    const ager = new AgingPromoter({ redis: this.connections.for('work'), keys, agingMs: plane.agingMs });
     const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, plane.agingMs / 4));
     this.#every(this.queue.sweepMs, () => this.#takeOver());
     this.#every(agingMs, () => ager.promote(this.spec.model.id));

@@ -1,4 +1,4 @@
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '../engines/engine.js';
 
@@ -29,7 +29,7 @@ export function assertLanguage({ languages }: EngineInfo, language: string): voi
   throw new DomainError('invalid_value', message, { param: 'options.language' });
 }
 
-export const wrongKind = ({ kind, model }: PlaneJob, does: string): DomainError =>
+export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
   new DomainError('model_kind_mismatch', `\`${model}\` is of kind ${does}; the job asks for ${kind}.`, {
     param: 'kind',
   });

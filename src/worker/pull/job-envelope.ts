@@ -1,13 +1,13 @@
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
-import { PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type PulledGroup } from './pulled-job.js';
 import { type TakenJob } from './taken-job.js';
 
 interface ReadJob {
   readonly job: TakenJob;
-  readonly order: PlaneJob;
+  readonly order: QueueJob;
 }
 
 /** What a call carries besides its own fields. The id is that of the job: one tenant's id never meets another's. */
@@ -19,6 +19,6 @@ export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup, mostToge
 
 /** Aged BATCH counts as REALTIME (D-03). A job without a class is what its data say. */
 function isRealtime({ job, order }: ReadJob): boolean {
-  if (job.priority === PlaneClass.AGED || job.priority === PlaneClass.REALTIME) return true;
+  if (job.priority === QueueJobClass.AGED || job.priority === QueueJobClass.REALTIME) return true;
   return job.priority === 0 && order.priority === 'realtime';
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
-import { readPlaneJob } from '../../contracts/queue-jobs/queue-job-reader.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { readQueueJob } from '../../contracts/queue-jobs/queue-job-reader.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { DeadLetters } from './dead-letters.js';
@@ -48,9 +48,9 @@ export class JobIntake {
     await Promise.all(this.#burials);
   }
 
-  #read({ id, raw, timestamp }: TakenJob): PlaneJob | Error {
+  #read({ id, raw, timestamp }: TakenJob): QueueJob | Error {
     try {
-      return readPlaneJob(JSON.parse(raw), { jobId: id, timestamp, model: this.spec.model.id });
+      return readQueueJob(JSON.parse(raw), { jobId: id, timestamp, model: this.spec.model.id });
     } catch (error) {
       return error instanceof SyntaxError ? new Error(`data is no JSON: ${error.message}`) : (error as Error);
     }

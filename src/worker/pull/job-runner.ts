@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
-import { encodePlaneError, type LoadedResult } from '../../contracts/queue-jobs/job-result.js';
+import { encodeJobError, type LoadedResult } from '../../contracts/queue-jobs/job-result.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '../engines/device-gone.js';
@@ -96,7 +96,7 @@ export class JobRunner {
     if (error instanceof Stopped) return { result: { v: 1, outcome: 'cancelled', phases } };
     if (error instanceof DomainError && error.code === 'shutting_down') return { giveBack: error.message };
     if (error instanceof DeviceGone) return this.#deviceDied(pulled, error);
-    return { result: { v: 1, outcome: 'failed', error: encodePlaneError(error), phases } };
+    return { result: { v: 1, outcome: 'failed', error: encodeJobError(error), phases } };
   }
 
   /** The engine's own process died: as if this worker had, only faster. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PlaneAudio } from '../../contracts/queue-jobs/queue-job.js';
+import { type JobAudio } from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -35,7 +35,7 @@ export class PlaneAudioStore {
   }
 
   /** All of it in a file that has no name. @throws DomainError as `bytes` and `AudioDownload` do, `file_too_large` */
-  async file(audio: PlaneAudio, signal: AbortSignal): Promise<ReceivedFile> {
+  async file(audio: JobAudio, signal: AbortSignal): Promise<ReceivedFile> {
     const file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
     try {
       const pieces = 'url' in audio ? this.downloads.pieces(audio.url, signal) : this.#pieces(audio.blob, signal);

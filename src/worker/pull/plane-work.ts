@@ -1,9 +1,9 @@
 import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
-import { type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 
-export interface PlaneAnswer {
-  readonly value: PlaneValue;
+export interface JobAnswer {
+  readonly value: JobValue;
   readonly execution: CallExecution;
 }
 
@@ -13,7 +13,7 @@ export interface PlaneWork {
    * @param envelope id, priority and group as a call would carry them
    * @throws DomainError the job's own failure, or the abort's error once the work is let go
    */
-  perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer>;
+  perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
 }
 
 /** Injection token of the `PlaneWork` of this process. */

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
-import { PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { backoffMs } from '../../core/shared/backoff.js';
-import { type PlaneAccess } from '../../platform/redis/plane-access.js';
+import { type SharedQueueAccess } from '../../platform/redis/plane-access.js';
 import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 
@@ -14,8 +14,8 @@ type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
 /** Connections of a pull worker. Each comes back by itself, for ever; how it goes decides the worker's readiness. */
 @Injectable()
 export class PullConnections {
-  readonly keys: PlaneKeys;
-  readonly plane: PlaneAccess;
+  readonly keys: QueueKeys;
+  readonly plane: SharedQueueAccess;
   readonly #clients = new Map<Purpose, Redis>();
 
   constructor(
@@ -24,7 +24,7 @@ export class PullConnections {
     private readonly readiness: PullReadiness,
   ) {
     this.plane = planeOf(spec);
-    this.keys = new PlaneKeys(this.plane.prefix);
+    this.keys = new QueueKeys(this.plane.prefix);
   }
 
   /** One per purpose, opened when first asked for. */
@@ -61,7 +61,7 @@ export class PullConnections {
 }
 
 /** @throws Error for a worker that was not told where the queue is. */
-export function planeOf({ plane }: WorkerSpec): PlaneAccess {
+export function planeOf({ plane }: WorkerSpec): SharedQueueAccess {
   if (!plane) throw new Error('This worker pulls nothing: it was not told of a shared queue.');
   return plane;
 }

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
-import { type PlaneJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
-import { encodePlaneTranscript } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
+import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
 import { RECOGNIZER } from '../engine.tokens.js';
@@ -11,7 +11,7 @@ import { LongTranscriptionService } from '../execution/long-transcription.servic
 import { type TranscriptAnswer, TranscriptionService } from '../execution/transcription.service.js';
 import { assertAble, assertLanguage, wrongKind } from './job-abilities.js';
 import { PlaneAudioStore } from './plane-audio.js';
-import { type PlaneAnswer, type PlaneWork } from './plane-work.js';
+import { type JobAnswer, type PlaneWork } from './plane-work.js';
 
 /** As gateways decide between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
@@ -31,12 +31,12 @@ export class RecognitionWork implements PlaneWork {
     private readonly audio: PlaneAudioStore,
   ) {}
 
-  async perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer> {
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
     if (job.kind !== 'transcription' && job.kind !== 'translation') throw wrongKind(job, this.engine.kind);
     this.#assertAble(job);
     const order = await this.#order(job, envelope, signal);
     const { transcript, execution } = await this.#transcribe(job, order, signal);
-    return { value: { kind: 'transcript', transcript: encodePlaneTranscript(transcript) }, execution };
+    return { value: { kind: 'transcript', transcript: encodeJobTranscript(transcript) }, execution };
   }
 
   async #transcribe(job: TranscriptionJob, order: Order, signal: AbortSignal): Promise<TranscriptAnswer> {

@@ -8,7 +8,7 @@ import {
 } from 'bullmq';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { type PlaneResult } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { PullConnections } from './pull-connections.js';
@@ -58,7 +58,7 @@ export class RequestQueue {
   }
 
   /** @throws JobLost */
-  async complete(job: TakenJob, result: PlaneResult): Promise<void> {
+  async complete(job: TakenJob, result: QueueJobResult): Promise<void> {
     const backend = await this.#ready();
     const kept = this.#kept(job.opts.removeOnComplete);
     await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
@@ -101,7 +101,7 @@ export class RequestQueue {
   }
 
   /** BullMQ removes old jobs only when others end. What fails here is found by `sweep`. */
-  async #expire(jobId: string, kept: boolean | number | KeepJobs, { outcome }: PlaneResult): Promise<void> {
+  async #expire(jobId: string, kept: boolean | number | KeepJobs, { outcome }: QueueJobResult): Promise<void> {
     if (typeof kept !== 'object' || !('age' in kept)) return;
     const expiry = this.#expiry();
     // Whoever stopped it has told its caller.

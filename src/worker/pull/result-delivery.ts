@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type LoadedResult, type PlaneResult, type PlaneValue } from '../../contracts/queue-jobs/job-result.js';
+import { type LoadedResult, type QueueJobResult, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/plane-values.js';
@@ -41,7 +41,7 @@ export class ResultDelivery {
   }
 
   /** Large values go to the blob store: every byte in Redis is memory. While that store fails, Redis has them. */
-  async #place(result: LoadedResult): Promise<PlaneResult> {
+  async #place(result: LoadedResult): Promise<QueueJobResult> {
     if (result.outcome !== 'completed') return result;
     try {
       return { ...result, value: await storeLarge(this.blobs, result.value) };
@@ -82,7 +82,7 @@ export class ResultDelivery {
     this.log.debug(told, `Batch item ${DONE[order.kind]}: ${words(about(result.value))} gpu_time=${seconds(deviceMs)}`);
   }
 
-  async #discard(result: PlaneResult): Promise<void> {
+  async #discard(result: QueueJobResult): Promise<void> {
     const blob = result.outcome === 'completed' ? blobOf(result.value) : undefined;
     if (blob === undefined) return;
     await this.blobs.remove(blob).catch((error: unknown) => {
@@ -98,7 +98,7 @@ const DONE = {
   embedding: 'embedded',
 } as const;
 
-function about(value: PlaneValue): Readonly<Record<string, string | number>> {
+function about(value: JobValue): Readonly<Record<string, string | number>> {
   switch (value.kind) {
     case 'transcript':
       return {

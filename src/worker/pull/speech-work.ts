@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type SpeechChunk } from '../../contracts/grpc/tts.codec.js';
-import { type PlaneJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -15,7 +15,7 @@ import { assertAble, wrongKind } from './job-abilities.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { SpeechPieces } from './speech-pieces.js';
-import { type PlaneAnswer, type PlaneWork } from './plane-work.js';
+import { type JobAnswer, type PlaneWork } from './plane-work.js';
 
 type Of<Kind> = Extract<SpeechChunk, { kind: Kind }>;
 
@@ -30,7 +30,7 @@ export class SpeechWork implements PlaneWork {
     private readonly queue: RequestQueue,
   ) {}
 
-  async perform(job: PlaneJob, envelope: CallEnvelope, signal: AbortSignal): Promise<PlaneAnswer> {
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
     if (job.kind !== 'speech') throw wrongKind(job, this.engine.kind);
     const { text, speed } = job.options;
     if (text.trim() === '') throw new DomainError('invalid_value', 'The text is empty.', { param: 'options.text' });

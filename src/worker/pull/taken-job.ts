@@ -1,5 +1,5 @@
 import { type JobJson, type MinimalJob } from 'bullmq';
-import { PlaneClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 
 /** A job of the queue that this worker holds: whoever has the token in Redis may settle it. */
 export interface TakenJob {
@@ -42,4 +42,4 @@ export const takenJob = (json: JobJson, { id, token, takenMs }: TakeInfo): Taken
 });
 
 /** It waits for no stragglers (D-02). One without a class is nobody's bulk work. */
-export const isHurried = ({ priority }: TakenJob): boolean => priority < PlaneClass.BATCH;
+export const isHurried = ({ priority }: TakenJob): boolean => priority < QueueJobClass.BATCH;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { PlaneKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { pulledWork, WORKER_SPEC_VARIABLE, workerSpec } from '../../../src/platform/config/worker-spec.js';
@@ -11,7 +11,7 @@ import { NodeProcess } from '../../support/node-process.js';
 import { RedisServer } from '../../support/redis-server.js';
 
 /** A Redis, pull workers on it, and a bare client of the queue. */
-export interface PlaneRig extends AsyncDisposable {
+export interface SharedQueueRig extends AsyncDisposable {
   /** Adds so many jobs while nobody may take any, lets go, and answers jobs per second until the last one is completed. */
   workOff(jobs: number): Promise<number>;
   /** The same backlog by BullMQ's `Worker` in this process. */
@@ -21,7 +21,7 @@ export interface PlaneRig extends AsyncDisposable {
 const PREFIX = 'bench';
 const AUDIO = 'plane/bench';
 
-export async function startPlaneRig(model: ModelSpec, folder: string, workers: number): Promise<PlaneRig> {
+export async function startSharedQueueRig(model: ModelSpec, folder: string, workers: number): Promise<SharedQueueRig> {
   const redis = await RedisServer.start();
   const settings = settingsFrom({
     ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'redis.prefix': PREFIX, 'data.dir': folder },
@@ -41,7 +41,7 @@ export async function startPlaneRig(model: ModelSpec, folder: string, workers: n
   await Promise.all(processes.map(worker => worker.message<{ type: 'ready' }>('ready')));
   const connections = Array.from({ length: 3 }, () => new Redis(redis.url, { maxRetriesPerRequest: null }));
   const [writer, listener, taker] = connections as [Redis, Redis, Redis];
-  const name = new PlaneKeys(PREFIX).queue(model.id);
+  const name = new QueueKeys(PREFIX).queue(model.id);
   const queue = new Queue(name, { connection: writer, prefix: PREFIX });
   const events = new QueueEvents(name, { connection: listener, prefix: PREFIX });
   await events.waitUntilReady();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { DAY_MS, type Limits, NO_LIMITS } from '../../../src/core/limits/limit-rules.js';
-import { type Entrance, type LimitStore, PLACE_LEASE_MS } from '../../../src/core/limits/limit-store.port.js';
+import { type LimitAdmission, type LimitStore, PLACE_LEASE_MS } from '../../../src/core/limits/limit-store.port.js';
 
 export interface LimitStoreRig {
   /** With a clock that stands until it is moved. */
@@ -14,7 +14,7 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   const somebody = (limits: Partial<Limits>) => {
     const { store, move } = open();
     const subject = randomUUID();
-    const entrance = (): Entrance => ({ subject, ticket: randomUUID(), limits: { ...NO_LIMITS, ...limits } });
+    const entrance = (): LimitAdmission => ({ subject, ticket: randomUUID(), limits: { ...NO_LIMITS, ...limits } });
     return { store, move, entrance, enter: () => store.enter(entrance()) };
   };
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { PlaneKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../../src/core/shared/domain-error.js';
-import { PlaneUpkeep } from '../../../src/gateway/shared-queue/maintenance.js';
+import { SharedQueueMaintenance } from '../../../src/gateway/shared-queue/maintenance.js';
 import { type RequestSpec, type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
@@ -171,7 +171,7 @@ class RedisYard extends QueueYard {
     await super.accepted(id);
     await this.until(`${id} is in Redis`, async () => {
       const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
-      const keys = new PlaneKeys('switchyard');
+      const keys = new QueueKeys('switchyard');
       return (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, undefined)}`)) === 1;
     });
   }
@@ -197,7 +197,7 @@ class RedisYard extends QueueYard {
         await this.until(`${held.id} settled`, () => this.harness.types(held.id).includes('settled'));
       },
       toldToStop: async () => {
-        const keys = new PlaneKeys('switchyard');
+        const keys = new QueueKeys('switchyard');
         const jobId = keys.job(held.id, held.data.tenant);
         await this.until('stop note', () => puller.notes.some(note => note.jobId === jobId));
         return true;
@@ -206,14 +206,14 @@ class RedisYard extends QueueYard {
   }
 
   async age(ms: number): Promise<void> {
-    const keys = new PlaneKeys('switchyard');
+    const keys = new QueueKeys('switchyard');
     for (const model of ['alpha', 'beta']) {
       const base = `switchyard:${keys.queue(model)}:`;
       for (const id of await this.client.zrange(`${base}prioritized`, 0, '-1')) {
         await this.client.hincrby(`${base}${id}`, 'timestamp', -ms);
       }
     }
-    await this.harness.app.get(PlaneUpkeep, { strict: false }).age();
+    await this.harness.app.get(SharedQueueMaintenance, { strict: false }).age();
   }
 
   async stop(): Promise<void> {

@@ -7,7 +7,7 @@ import { Migrator } from 'kysely/migration';
 import { rowOfJob } from '../../../src/platform/database/batch-row.js';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
-import { KyselyKeptRequestStore } from '../../../src/platform/database/kysely-kept-request-store.js';
+import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-kept-request-store.js';
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { jobsAndFiles } from '../../../src/platform/database/migrations/001-jobs-and-files.js';
@@ -40,8 +40,8 @@ class Rig {
       others: new KyselyJobStore(this.others),
       outbox: new KyselyWebhookOutbox(this.mine),
       files: new KyselyFileStore(this.mine),
-      kept: new KyselyKeptRequestStore(this.mine),
-      othersKept: new KyselyKeptRequestStore(this.others),
+      kept: new KyselyStoredRequestStore(this.mine),
+      othersKept: new KyselyStoredRequestStore(this.others),
       uploads: new KyselyUploadStore(this.others),
     };
   }

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { type KeptRequestStore, type NewKeptRequest } from '../../../src/core/kept/kept-request.port.js';
+import { type StoredRequestStore, type NewStoredRequest } from '../../../src/core/kept/kept-request.port.js';
 
 const NOW = 1_800_000_000_000;
 const LEASE = 10_000;
 
 const by = (owner: string, nowMs = NOW) => ({ owner, nowMs, leaseMs: LEASE });
-const newRequest = (over: Partial<NewKeptRequest> = {}): NewKeptRequest => ({
+const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => ({
   tenant: 'acme',
   name: 'id:r1',
   requestId: 'r1',
@@ -28,7 +28,7 @@ const ending = (status: 'completed' | 'failed') => ({
 
 /** What the table of kept requests promises, on either database. Two stores are two gateways. */
 export function keptRequestStoreContract(
-  open: () => Promise<{ kept: KeptRequestStore; othersKept: KeptRequestStore }>,
+  open: () => Promise<{ kept: StoredRequestStore; othersKept: StoredRequestStore }>,
 ): void {
   it('lets one of twenty attempts at once begin, and shows it to the others', async () => {
     const { kept, othersKept } = await open();

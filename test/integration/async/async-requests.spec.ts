@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { KeptAnswers } from '../../../src/gateway/requests/stored-answers.js';
-import { KeptLeases } from '../../../src/gateway/requests/stored-leases.js';
-import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
+import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
+import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../../src/platform/storage/blob.module.js';
@@ -162,7 +162,7 @@ describe('Prefer: respond-async', () => {
   it('forgets it, bytes and all, once it has expired', async () => {
     await ask(one, { 'x-request-id': 'a-old' });
     await ended(one, 'a-old');
-    const swept = await one.app.get(KeptLeases, { strict: false }).sweep(Date.now() + 2 * 86_400_000);
+    const swept = await one.app.get(StoredLeases, { strict: false }).sweep(Date.now() + 2 * 86_400_000);
     expect(swept).toBeGreaterThan(0);
     expect((await look(one, 'a-old')).http).toBe(200);
     expect((await content(one, 'a-old')).status).toBe(404);
@@ -174,7 +174,7 @@ describe('Prefer: respond-async', () => {
 
 /** What a gateway leaves that is killed while it runs a request. */
 async function abandoned(id: string, attempts: number): Promise<void> {
-  const store = one.app.get<KeptRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+  const store = one.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
   const sent = new Response(form());
   const body = Buffer.from(await sent.arrayBuffer());
   const path = '/v1/audio/transcriptions';
@@ -183,7 +183,7 @@ async function abandoned(id: string, attempts: number): Promise<void> {
   const request = { tenant: 'acme', name: `id:${id}`, requestId: id, mode: 'async', path, headers, ...times } as const;
   const dead = { owner: 'dead', nowMs: 0, leaseMs: Date.now() + 3_600_000 };
   const blob = `kept/${id}`;
-  await one.app.get(KeptAnswers, { strict: false }).keepBody({ blob }, Readable.from([body]));
+  await one.app.get(StoredAnswers, { strict: false }).keepBody({ blob }, Readable.from([body]));
   await store.open({ ...request, fingerprint: 'f', blob, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
     await store.release({ ...request, blob, attempts: count }, 'dead');

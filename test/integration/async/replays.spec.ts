@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
@@ -190,7 +190,7 @@ describe('a retry whose first upload still arrives', () => {
   /** The first half of a form, sent with `Prefer: respond-async`. */
   const half = async (key: string): Promise<RawHttp> => {
     const { byteLength } = await form().arrayBuffer();
-    const store = one.app.get<KeptRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const store = one.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
     const raw = await RawHttp.open(one.port);
     raw.send(
       'POST /v1/audio/transcriptions HTTP/1.1',

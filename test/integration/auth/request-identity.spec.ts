@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
-import { RequestPlane } from '../../../src/gateway/shared-queue/shared-queue.service.js';
+import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { SharedQueue } from '../../../src/gateway/shared-queue/shared-queue.service.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { hasRedis, RedisServer } from '../../support/redis-server.js';
@@ -61,7 +61,7 @@ class Caller {
 
   /** Half a form under that id and a key of its own, and then the connection breaks. */
   async leaveHalfAForm(id: string, key: string): Promise<void> {
-    const store = this.rig.app.get<KeptRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const store = this.rig.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
     const row = () => store.find({ tenant: this.tenant, name: `key:${key}` });
     const raw = await RawHttp.open(this.rig.port);
     const { authorization } = bearer(keys[this.tenant]);
@@ -242,7 +242,7 @@ describe.each(['embedded', ...(hasRedis ? ['redis'] : [])])(
         settings: { 'auth.keys_file': folder.file, ...shared },
       });
       try {
-        const plane = rig.app.get(RequestPlane, { strict: false });
+        const plane = rig.app.get(SharedQueue, { strict: false });
         await until(() => plane.usable === plane.enabled);
         const callers = { acme: new Caller(rig, 'acme'), other: new Caller(rig, 'other') };
         await fc.assert(

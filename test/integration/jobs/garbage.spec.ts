@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
-import { type KeptRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
-import { KEPT_BLOBS, newKeptBlob } from '../../../src/platform/storage/kept-blob-key.js';
+import { KEPT_BLOBS, newStoredBlob } from '../../../src/platform/storage/kept-blob-key.js';
 import { fileBlobKey } from '../../../src/platform/storage/file-blob-key.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
 
@@ -47,8 +47,8 @@ describe('garbage', () => {
   });
 
   it('are body and answer of a kept request that no row names, and never those of one that has its row', async () => {
-    const store = rig.gateway.app.get<KeptRequestStore>(KEPT_REQUEST_STORE, { strict: false });
-    const [named, nobodys] = [newKeptBlob(), newKeptBlob()];
+    const store = rig.gateway.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const [named, nobodys] = [newStoredBlob(), newStoredBlob()];
     const nowMs = Date.now();
     await store.open(
       {

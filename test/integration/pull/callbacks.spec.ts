@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PullPlane } from './pull-plane.js';
+import { PullQueue } from './pull-plane.js';
 
 const SECRET = 'a secret of twenty bytes';
 
@@ -22,7 +22,7 @@ describe('the callback of a job', () => {
   const answers: number[] = [];
   let receiver: Server;
   let secrets: string;
-  let plane: PullPlane;
+  let plane: PullQueue;
   let url: string;
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('the callback of a job', () => {
     secrets = await mkdtemp(join(tmpdir(), 'switchyard-secrets-'));
     await writeFile(join(secrets, 'hook'), SECRET);
     const callbacks = { allowHosts: `127.0.0.1:${port}`, secretsDir: secrets, attempts: 20, backoffMs: 50 };
-    plane = await PullPlane.start({ pull: { callbacks } });
+    plane = await PullQueue.start({ pull: { callbacks } });
     await plane.worker();
   });
   afterAll(async () => {

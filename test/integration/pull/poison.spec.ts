@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PullPlane } from './pull-plane.js';
+import { PullQueue } from './pull-plane.js';
 
 describe('data that nobody can read', () => {
-  let plane: PullPlane;
+  let plane: PullQueue;
   beforeAll(async () => {
-    plane = await PullPlane.start();
+    plane = await PullQueue.start();
     await plane.worker();
   });
   afterAll(() => plane[Symbol.asyncDispose]());

@@ -3,33 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Job, type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { PlaneKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import {
   type DeadLetter,
   readAnnouncement,
   type WorkerAnnouncement,
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
-import { type PlaneResult } from '../../../src/contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type PullRules, pullRules } from '../../../src/platform/config/pull-rules.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { type PlaneAccess } from '../../../src/platform/redis/plane-access.js';
+import { type SharedQueueAccess } from '../../../src/platform/redis/plane-access.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { pause } from '../../support/waiting.js';
 import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-process.js';
 
-export interface PullPlaneOptions {
+export interface PullQueueOptions {
   readonly model?: ModelSpec;
-  readonly plane?: Partial<PlaneAccess>;
+  readonly plane?: Partial<SharedQueueAccess>;
   readonly pull?: Partial<PullRules>;
 }
 
 const PREFIX = 'test';
 
 /** A Redis, a folder of blobs and one queue, as any BullMQ client sees them: nothing of the gateway's is here. */
-export class PullPlane implements AsyncDisposable {
-  readonly keys = new PlaneKeys(PREFIX);
+export class PullQueue implements AsyncDisposable {
+  readonly keys = new QueueKeys(PREFIX);
   readonly workers: WorkerProcess[] = [];
   readonly queue: Queue;
   readonly client: Redis;
@@ -40,7 +40,7 @@ export class PullPlane implements AsyncDisposable {
   private constructor(
     readonly redis: RedisServer,
     private readonly folder: string,
-    private readonly options: PullPlaneOptions,
+    private readonly options: PullQueueOptions,
   ) {
     this.model = options.model ?? sttModel;
     const connect = (): Redis => {
@@ -57,9 +57,9 @@ export class PullPlane implements AsyncDisposable {
     this.blobs = new FsBlobStore(join(folder, 'blobs'));
   }
 
-  static async start(options: PullPlaneOptions = {}): Promise<PullPlane> {
+  static async start(options: PullQueueOptions = {}): Promise<PullQueue> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-pull-'));
-    const plane = new PullPlane(await RedisServer.start(), folder, options);
+    const plane = new PullQueue(await RedisServer.start(), folder, options);
     return plane;
   }
 
@@ -72,7 +72,7 @@ export class PullPlane implements AsyncDisposable {
 
   spawn(change: WorkerChange = {}): WorkerProcess {
     const settings = settingsFrom({ 'batching.policy': 'none' });
-    const plane: PlaneAccess = {
+    const plane: SharedQueueAccess = {
       ...{ url: this.redis.url, prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000, agingMs: 30_000 },
       ...{ blobs: settings.blobs, data: { dir: this.folder } },
       ...this.options.plane,
@@ -98,7 +98,7 @@ export class PullPlane implements AsyncDisposable {
   }
 
   /** What the job ended with; a job that BullMQ itself failed rejects with its reason. Asked for: events would not outlive a Redis. */
-  async result({ id }: Job, limitMs?: number): Promise<PlaneResult> {
+  async result({ id }: Job, limitMs?: number): Promise<QueueJobResult> {
     const ended: Job[] = [];
     const hasEnded = async (): Promise<boolean> => {
       const found = (await this.queue.getJob(id!)) as Job | undefined;
@@ -108,10 +108,10 @@ export class PullPlane implements AsyncDisposable {
     await this.until(`job ${id} has ended`, hasEnded, limitMs);
     const [job] = ended as [Job];
     if (job.failedReason) throw new Error(job.failedReason);
-    return job.returnvalue as PlaneResult;
+    return job.returnvalue as QueueJobResult;
   }
 
-  async results(jobs: readonly Job[], limitMs?: number): Promise<PlaneResult[]> {
+  async results(jobs: readonly Job[], limitMs?: number): Promise<QueueJobResult[]> {
     return Promise.all(jobs.map(job => this.result(job, limitMs)));
   }
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type PlaneResult } from '../../../src/contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { ttsModel } from '../worker/worker-process.js';
-import { PullPlane } from './pull-plane.js';
+import { PullQueue } from './pull-plane.js';
 
 const embedder = { ...ttsModel, id: 'synthetic-embedding', kind: 'embedding', capabilities: ['embeddings'] } as const;
 
 describe('a pull worker', () => {
-  let plane: PullPlane;
+  let plane: PullQueue;
   beforeAll(async () => {
-    plane = await PullPlane.start();
+    plane = await PullQueue.start();
     await plane.worker();
   });
   afterAll(() => plane[Symbol.asyncDispose]());
@@ -59,7 +59,7 @@ describe('a pull worker', () => {
 
 describe('pull workers of other kinds', () => {
   it('put speech into the blob store and answer where it lies', async () => {
-    await using plane = await PullPlane.start({ model: ttsModel });
+    await using plane = await PullQueue.start({ model: ttsModel });
     await plane.worker();
     const data = { v: 1, kind: 'speech', options: { text: 'Hello there.', voice: 'synthetic', format: 'wav' } };
     const result = await plane.result(await plane.queue.add('request', data, { priority: 2 }));
@@ -69,7 +69,7 @@ describe('pull workers of other kinds', () => {
   });
 
   it('answer embeddings as base64 of 32-bit floats', async () => {
-    await using plane = await PullPlane.start({ model: embedder });
+    await using plane = await PullQueue.start({ model: embedder });
     await plane.worker();
     const options = { body: JSON.stringify({ model: 'm', input: ['a', 'b'] }), inputs: 2 };
     const result = await plane.result(await plane.queue.add('request', { v: 1, kind: 'embedding', options }));
@@ -80,7 +80,7 @@ describe('pull workers of other kinds', () => {
 
 describe('a bare BullMQ client', () => {
   it('submits as src/worker/pull/README.md says, with nothing of this project', async () => {
-    await using plane = await PullPlane.start();
+    await using plane = await PullQueue.start();
     await plane.worker();
     const { blob } = await plane.audio('any bytes');
     const connection = new Redis(plane.redis.url, { maxRetriesPerRequest: null });
@@ -88,7 +88,7 @@ describe('a bare BullMQ client', () => {
     const job = await queue.add('request', { v: 1, kind: 'transcription', audio: { blob } }, { priority: 3 });
     await plane.until('the job is completed', () => job.isCompleted());
     const done = await queue.getJob(job.id!);
-    expect((done?.returnvalue as PlaneResult).outcome).toBe('completed');
+    expect((done?.returnvalue as QueueJobResult).outcome).toBe('completed');
     await queue.close();
     connection.disconnect();
   });

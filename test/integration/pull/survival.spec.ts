@@ -8,7 +8,7 @@ import {
 } from '../../../src/contracts/grpc/health.codec.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause } from '../../support/waiting.js';
-import { PullPlane } from './pull-plane.js';
+import { PullQueue } from './pull-plane.js';
 
 const model = syntheticModel({ steps: 100, baseMs: 20 });
 
@@ -27,7 +27,7 @@ jest.setTimeout(120_000);
 
 describe('a pull worker', () => {
   it('survives a Redis that is killed and started again: not ready meanwhile, back by itself', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     const worker = await plane.worker();
     const address = await worker.ready();
     expect((await plane.result(await plane.submit('before'))).outcome).toBe('completed');
@@ -40,7 +40,7 @@ describe('a pull worker', () => {
   });
 
   it('survives cut connections while it waits and while it works', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     await plane.worker();
     for (const round of [1, 2, 3]) {
       const jobs = await Promise.all(['a', 'b', 'c'].map(text => plane.submit(`${text}${round}`)));
@@ -51,7 +51,7 @@ describe('a pull worker', () => {
   });
 
   it('keeps results while the memory of Redis is full, renews its locks, and delivers when there is room', async () => {
-    await using plane = await PullPlane.start({ model: syntheticModel({ steps: 100, baseMs: 1500 }) });
+    await using plane = await PullQueue.start({ model: syntheticModel({ steps: 100, baseMs: 1500 }) });
     await plane.worker();
     const job = await plane.submit('kept');
     await plane.until('it is active', () => job.isActive());
@@ -66,7 +66,7 @@ describe('a pull worker', () => {
   });
 
   it('survives a failover: its Redis takes no writes and unblocks who waits, until one that takes them is there', async () => {
-    await using plane = await PullPlane.start({ model: syntheticModel({ steps: 100, baseMs: 500 }) });
+    await using plane = await PullQueue.start({ model: syntheticModel({ steps: 100, baseMs: 500 }) });
     await plane.worker();
     expect((await plane.result(await plane.submit('before'))).outcome).toBe('completed');
     const job = await plane.submit('while it works');
@@ -82,7 +82,7 @@ describe('a pull worker', () => {
   });
 
   it('survives a Redis that has forgotten its scripts', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     await plane.worker();
     expect((await plane.result(await plane.submit('one'))).outcome).toBe('completed');
     await plane.client.script('FLUSH');
@@ -90,7 +90,7 @@ describe('a pull worker', () => {
   });
 
   it('answers 40 jobs once each with three workers, one of which is killed', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     const [first] = await Promise.all([plane.worker(), plane.worker(), plane.worker()]);
     const jobs = await Promise.all(Array.from({ length: 40 }, (_, i) => plane.submit(`n${i}`)));
     await first.kill();

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { type PlaneResult } from '../../../src/contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { PullPlane } from './pull-plane.js';
+import { PullQueue } from './pull-plane.js';
 
 /** `hold` stays on the device for ever, `crash` takes the worker down, the rest is answered at once. */
 const model = syntheticModel({
@@ -15,14 +15,14 @@ const model = syntheticModel({
   ],
 });
 
-const summary = (result: PlaneResult) =>
+const summary = (result: QueueJobResult) =>
   `${result.outcome} ${result.outcome === 'failed' ? result.error.code : ''}`.trim();
 
 jest.setTimeout(120_000);
 
 describe('when a worker dies', () => {
   it('with SIGKILL another one answers what it had, with the attempts counted', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     const first = await plane.worker();
     const job = await plane.submit('slow');
     await plane.until('the first worker has it', () => job.isActive());
@@ -35,7 +35,7 @@ describe('when a worker dies', () => {
   });
 
   it('a zombie that wakes up is fenced: its late answer is dropped, the other one counts', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     const zombie = await plane.worker();
     const job = await plane.submit('slow');
     await plane.until('the zombie has it', () => job.isActive());
@@ -50,7 +50,7 @@ describe('when a worker dies', () => {
   });
 
   it('with a killer in its group everybody else is answered, and the killer fails alone after its second death', async () => {
-    await using plane = await PullPlane.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
+    await using plane = await PullQueue.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
     const texts = ['one', 'crash', 'three'];
     const jobs = await Promise.all(texts.map(text => plane.submit(text)));
     // As a supervisor does.
@@ -67,14 +67,14 @@ describe('when a worker dies', () => {
 });
 
 describe('a job that is stopped', () => {
-  const stop = async (plane: PullPlane, jobId: string): Promise<void> => {
+  const stop = async (plane: PullQueue, jobId: string): Promise<void> => {
     const note: StopNote = { queue: plane.queue.name, jobId, reason: 'client' };
     await plane.client.set(plane.keys.stop(plane.queue.name, jobId), JSON.stringify(note), 'PX', 60_000);
     await plane.client.publish(plane.keys.stops, JSON.stringify(note));
   };
 
   it('on the device, lets go of it', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     await plane.worker();
     const job = await plane.submit('slow');
     await plane.until('it is active', () => job.isActive());
@@ -83,7 +83,7 @@ describe('a job that is stopped', () => {
   });
 
   it('before a worker took it, is not begun', async () => {
-    await using plane = await PullPlane.start({ model });
+    await using plane = await PullQueue.start({ model });
     const job = await plane.submit('hold');
     await stop(plane, job.id!);
     await plane.worker();
@@ -93,7 +93,7 @@ describe('a job that is stopped', () => {
 
 describe('on SIGTERM', () => {
   it('a worker finishes what it has, gives back what it has not begun without an attempt, and goes', async () => {
-    await using plane = await PullPlane.start({ model, plane: { lockMs: 20_000 } });
+    await using plane = await PullQueue.start({ model, plane: { lockMs: 20_000 } });
     const worker = await plane.worker({ shutdownGraceMs: 100 });
     const job = await plane.submit('slow');
     await plane.until('it is active', () => job.isActive());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BatchOrder, idempotencyKeyOf, newJob, sameOrder } from './batch-params.js';
+import { type BatchParams, idempotencyKeyOf, newJob, sameOrder } from './batch-params.js';
 
-const ORDER: BatchOrder = {
+const ORDER: BatchParams = {
   endpoint: '/v1/embeddings',
   inputFileId: 'file-1',
   completionWindow: '30m',

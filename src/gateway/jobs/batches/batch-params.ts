@@ -6,7 +6,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
 
 /** What the caller decides of a job. */
-export type BatchOrder = Pick<
+export type BatchParams = Pick<
   BatchJob,
   | 'endpoint'
   | 'inputFileId'
@@ -18,7 +18,7 @@ export type BatchOrder = Pick<
   | 'traceparent'
 >;
 
-export const orderOf = (dto: BatchCreateDto): BatchOrder => ({
+export const orderOf = (dto: BatchCreateDto): BatchParams => ({
   endpoint: dto.endpoint,
   inputFileId: dto.input_file_id,
   completionWindow: dto.completion_window,
@@ -28,7 +28,7 @@ export const orderOf = (dto: BatchCreateDto): BatchOrder => ({
 });
 
 /** A job that nobody has looked at yet; its deadline runs from now on. */
-export const newJob = (tenant: string, order: BatchOrder, nowMs: number): BatchJob => ({
+export const newJob = (tenant: string, order: BatchParams, nowMs: number): BatchJob => ({
   ...order,
   id: timeOrderedId('batch_', nowMs),
   tenant,
@@ -53,9 +53,16 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 }
 
 /** Do both ask for the same? What the server decided by itself does not count. */
-export const sameOrder = (a: BatchOrder, b: BatchOrder): boolean => fingerprint(a) === fingerprint(b);
+export const sameOrder = (a: BatchParams, b: BatchParams): boolean => fingerprint(a) === fingerprint(b);
 
-const fingerprint = ({ endpoint, inputFileId, completionWindow, metadata, outputExpiresAfterS, webhook }: BatchOrder) =>
+const fingerprint = ({
+  endpoint,
+  inputFileId,
+  completionWindow,
+  metadata,
+  outputExpiresAfterS,
+  webhook,
+}: BatchParams) =>
   JSON.stringify([
     endpoint,
     inputFileId,

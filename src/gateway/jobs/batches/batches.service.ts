@@ -7,7 +7,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
-import { type BatchOrder, newJob, sameOrder } from './batch-params.js';
+import { type BatchParams, newJob, sameOrder } from './batch-params.js';
 import { BatchTraces } from './batch-traces.js';
 import { FailedLines } from './failed-lines.js';
 import { WebhookAddress } from './webhook-address.js';
@@ -31,13 +31,13 @@ export class BatchesService {
   ) {}
 
   /** With an idempotency key that came before: the batch made then. @throws DomainError when that was another order */
-  create(tenant: string, order: BatchOrder, { traceparent, idempotencyKey }: OrderContext): Promise<BatchJob> {
+  create(tenant: string, order: BatchParams, { traceparent, idempotencyKey }: OrderContext): Promise<BatchJob> {
     return this.traces.created(traceparent, own =>
       this.#create(tenant, own === undefined ? order : { ...order, traceparent: own }, idempotencyKey),
     );
   }
 
-  async #create(tenant: string, order: BatchOrder, idempotencyKey: string | undefined): Promise<BatchJob> {
+  async #create(tenant: string, order: BatchParams, idempotencyKey: string | undefined): Promise<BatchJob> {
     await this.#checkInput(tenant, order.inputFileId);
     if (order.webhook) await this.webhooks.check(order.webhook.url);
     const { job, created } = await this.jobs.create(newJob(tenant, order, Date.now()), idempotencyKey);

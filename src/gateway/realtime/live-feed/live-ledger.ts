@@ -1,6 +1,6 @@
 import { type LiveQueueLine, type LiveRequest } from '../../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../../core/dispatch/dispatch-event.js';
-import { ChurnMap } from '../../../core/shared/churn-map.js';
+import { SlotMap } from '../../../core/shared/churn-map.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../../core/request/request-key.js';
 import { RecentMap } from '../../../core/shared/recent-map.js';
 
@@ -20,7 +20,7 @@ const ENDED_KEPT = 1000;
  */
 export class LiveLedger {
   readonly #lines = new Map<string, Line>();
-  readonly #live = new ChurnMap<RequestKey, LedgerRequest>();
+  readonly #live = new SlotMap<RequestKey, LedgerRequest>();
   readonly #ended = new RecentMap<LedgerRequest, RequestKey>(ENDED_KEPT);
 
   constructor(models: readonly string[]) {

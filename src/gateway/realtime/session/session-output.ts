@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type SpeechWish } from '../../../contracts/realtime/client-event.js';
+import { type SpeechFields } from '../../../contracts/realtime/client-event.js';
 import { type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
@@ -38,7 +38,7 @@ export class SessionOutput {
   }
 
   /** @throws DomainError when one is being spoken, and about the text, the voice or the model. */
-  respond(wish: SpeechWish): void {
+  respond(wish: SpeechFields): void {
     if (this.#response)
       throw new DomainError(
         'conversation_already_has_active_response',
@@ -73,7 +73,7 @@ export class SessionOutput {
     this.#response?.cancel('client_cancelled');
   }
 
-  #speak(text: string, { voice: wanted, metadata }: SpeechWish): void {
+  #speak(text: string, { voice: wanted, metadata }: SpeechFields): void {
     const { speaker, outbox, items, tenant } = this.options;
     const config = this.options.config();
     const id = `resp_${randomBytes(12).toString('hex')}`;

@@ -52,7 +52,7 @@ const ONLINE: Readonly<Record<string, ModelType>> = {
 
 export const RECOGNIZER_TYPES = [...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)])];
 
-export interface RecognizerModelWish {
+export interface RecognizerModelFields {
   /** '': find out from the files. */
   readonly type: string;
   readonly streaming: boolean;
@@ -62,7 +62,7 @@ export interface RecognizerModelWish {
 }
 
 /** @throws Error that says what is missing, and what was there. */
-export async function findRecognizerModel(folder: ModelFolder, wish: RecognizerModelWish): Promise<RecognizerModel> {
+export async function findRecognizerModel(folder: ModelFolder, wish: RecognizerModelFields): Promise<RecognizerModel> {
   const types = wish.streaming ? ONLINE : OFFLINE;
   const type = wish.type || (await detectType(folder, wish.streaming));
   const found = type === undefined ? undefined : types[type];
@@ -119,7 +119,7 @@ function required(folder: ModelFolder, what: string, path: string | undefined): 
   throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
 }
 
-function unknownType(folder: ModelFolder, wish: RecognizerModelWish, types: readonly string[]): Error {
+function unknownType(folder: ModelFolder, wish: RecognizerModelFields, types: readonly string[]): Error {
   const kind = wish.streaming ? 'streaming model (options.streams above 0)' : 'model';
   const given = wish.type === '' ? 'its type cannot be told from its files' : `options.type is ${wish.type}`;
   return new Error(

@@ -1,11 +1,11 @@
-import { type PlaneCallback } from '../../../contracts/queue-jobs/queue-job.js';
+import { type JobCallback } from '../../../contracts/queue-jobs/queue-job.js';
 import { type LoadedResult } from '../../../contracts/queue-jobs/job-result.js';
 
 /** BullMQ queue of callbacks; no model's queue can have this name. */
 export const CALLBACK_QUEUE = 'callbacks';
 
 /** One callback on its way. */
-export interface CallbackNote extends PlaneCallback {
+export interface CallbackNote extends JobCallback {
   /** BullMQ queue and job whose result it tells. */
   readonly queue: string;
   readonly jobId: string;

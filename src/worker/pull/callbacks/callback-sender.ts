@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
-import { type LoadedResult, type PlaneResult, readPlaneResult } from '../../../contracts/queue-jobs/job-result.js';
+import { type LoadedResult, type QueueJobResult, readJobResult } from '../../../contracts/queue-jobs/job-result.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../../platform/config/worker-spec.js';
 import { type BlobStore } from '../../../core/jobs/job.ports.js';
@@ -82,12 +82,12 @@ export class CallbackSender {
       await job.moveToDelayed(Date.now() + lockMs * 2, token);
       throw new DelayedError();
     }
-    const result = await this.#whole(readPlaneResult(request.returnvalue));
+    const result = await this.#whole(readJobResult(request.returnvalue));
     return callbackBody(job.data, result ? { result } : { failedReason: request.failedReason }, request.finishedOn);
   }
 
   /** With its value, wherever that is. @throws UnrecoverableError when its blob has expired */
-  async #whole(result: PlaneResult | undefined): Promise<LoadedResult | undefined> {
+  async #whole(result: QueueJobResult | undefined): Promise<LoadedResult | undefined> {
     if (result?.outcome !== 'completed') return result;
     try {
       return { ...result, value: await loadValue(this.blobs, result.value) };

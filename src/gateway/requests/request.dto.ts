@@ -4,7 +4,7 @@ import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/ope
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { KeptFieldsDto } from '../requests/stored-request.dto.js';
+import { StoredFieldsDto } from './stored-request.dto.js';
 import { type RequestFilter, type RequestView, type RequestViewState } from '../scheduler/request-view.js';
 import { explainWait } from '../scheduler/wait-explanation.js';
 
@@ -74,7 +74,7 @@ export class RequestPhasesDto {
   @ApiPropertyOptional() total_ms?: number;
 }
 
-export class RequestDto extends KeptFieldsDto {
+export class RequestDto extends StoredFieldsDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
   @ApiPropertyOptional({ description: 'Absent: only the gateway that has it knows.' }) model?: string | undefined;
   @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;

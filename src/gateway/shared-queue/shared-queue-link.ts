@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
-import { PlaneKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { queueUnavailable } from '../../platform/http/passing-errors.js';
-import { planeAccess, type PlaneAccess } from '../../platform/redis/plane-access.js';
+import { planeAccess, type SharedQueueAccess } from '../../platform/redis/plane-access.js';
 import { RedisLink } from '../../platform/redis/redis-link.js';
 
 /** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
@@ -17,9 +17,9 @@ const LOOK_MS = 500;
 
 /** Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of waiting. */
 @Injectable()
-export class PlaneLink implements OnApplicationShutdown {
-  readonly access: PlaneAccess | undefined;
-  readonly keys: PlaneKeys;
+export class SharedQueueLink implements OnApplicationShutdown {
+  readonly access: SharedQueueAccess | undefined;
+  readonly keys: QueueKeys;
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
 
@@ -32,7 +32,7 @@ export class PlaneLink implements OnApplicationShutdown {
     @Inject(SETTINGS) settings: Settings,
   ) {
     this.access = planeAccess(settings);
-    this.keys = new PlaneKeys(settings.redis.prefix);
+    this.keys = new QueueKeys(settings.redis.prefix);
     if (!this.access) return;
     this.#redis = link.commands(COMMAND_MS);
     this.#redis?.on('ready', () => this.#back.next());

@@ -1,16 +1,16 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
-import { PauseCollector } from '../../platform/process/pause-collector.js';
+import { IdleGc } from '../../platform/process/pause-collector.js';
 
 /** Tells the collector of garbage when something happens to a request; the rest of the time is a pause. */
 @Injectable()
-export class QuietMoments implements OnModuleInit, OnApplicationShutdown {
+export class IdleMoments implements OnModuleInit, OnApplicationShutdown {
   #subscription: Subscription | undefined;
 
   constructor(
     private readonly events: DispatchEventBus,
-    private readonly collector: PauseCollector,
+    private readonly collector: IdleGc,
   ) {}
 
   onModuleInit(): void {

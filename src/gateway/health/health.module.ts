@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
+import { HttpModule } from '../http/http.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
+import { ModelsModule } from '../models/models.module.js';
+import { SchedulerModule } from '../scheduler/scheduler.module.js';
+import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { HealthAccess } from './health-access.js';
+import { HealthController } from './health.controller.js';
+import { HealthService } from './health.service.js';
+import { RootController } from './root.controller.js';
+import { StoreProbes } from './store-probes.js';
+
+/** `/health`, `/health/ready` and `/`. */
+@Module({
+  imports: [DependenciesModule, HttpModule, JobsModule, ModelsModule, SchedulerModule, WorkerPoolModule],
+  controllers: [HealthController, RootController],
+  providers: [HealthAccess, HealthService, StoreProbes],
+})
+export class HealthModule {}
