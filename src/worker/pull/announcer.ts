@@ -1,7 +1,11 @@
 import { hostname } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import { interval, type Subscription } from 'rxjs';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS, type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
+import {
+  ANNOUNCEMENT_TTL_MS,
+  HEARTBEAT_MS,
+  type WorkerAnnouncement,
+} from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../grpc/health-reporter.js';
 import { InHand } from './in-hand.js';
