@@ -65,7 +65,7 @@ export class BatchYard implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
     const data = options.dataDir ?? join(folder, 'data');
     const database = connectDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
-    await migrate(database.db);
+    await migrate(database);
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
     return new BatchYard(folder, database, new KyselyJobStore(database), new KyselyFileStore(database), blobs, options);
   }

@@ -54,7 +54,7 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}
 
   onModuleInit(): Promise<void> {
-    return migrate(this.database.db);
+    return migrate(this.database);
   }
 
   onApplicationShutdown(): Promise<void> {

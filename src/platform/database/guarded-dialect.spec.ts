@@ -15,7 +15,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'switchyard-guarded-'));
   const path = join(folder, 'switchyard.db');
   database = connectDatabase(path);
-  await migrate(database.db);
+  await migrate(database);
   files = new KyselyFileStore(database);
   outsider = new DatabaseSync(path);
 });

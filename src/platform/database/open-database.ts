@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { type Dialect, Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
 import { guarded } from './guarded-dialect.js';
 import { jobsAndFiles } from './migrations/001-jobs-and-files.js';
 import { batchTraceparent } from './migrations/002-batch-traceparent.js';
 import { keptRequests } from './migrations/003-kept-requests.js';
 import { filesOfBatches } from './migrations/004-files-of-batches.js';
-import { postgresDialect } from './postgres-dialect.js';
+import { postgresDialect, QUERY_LIMITS } from './postgres-dialect.js';
 import { type Database } from './schema.js';
 import { NodeSqliteDialect } from './sqlite-dialect.js';
 
@@ -16,9 +16,10 @@ export type DialectName = 'sqlite' | 'postgres';
 export interface OpenDatabase {
   readonly db: Kysely<Database>;
   readonly dialect: DialectName;
+  readonly url: string;
 }
 
-const MIGRATIONS = {
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '001-jobs-and-files': jobsAndFiles,
   '002-batch-traceparent': batchTraceparent,
   '003-kept-requests': keptRequests,
@@ -26,18 +27,31 @@ const MIGRATIONS = {
 };
 const ATTEMPTS = 5;
 
-/** @param url `postgres://…`, or the path of a SQLite file. */
+/** @param url `postgres://…`, or the path of a SQLite file */
 export function connectDatabase(url: string): OpenDatabase {
   const dialect: DialectName = /^postgres(ql)?:\/\//.test(url) ? 'postgres' : 'sqlite';
-  const db = new Kysely<Database>({
-    dialect: guarded(dialect === 'postgres' ? postgresDialect(url) : new NodeSqliteDialect(url)),
-  });
-  return { db, dialect };
+  const db = open(dialect === 'postgres' ? postgresDialect(url, QUERY_LIMITS) : new NodeSqliteDialect(url));
+  return { db, dialect, url };
 }
 
-/** Brings the schema up to date. Two processes may do so at the same time: the later one tries again and finds it done. */
-export async function migrate(db: Kysely<Database>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
+const open = (dialect: Dialect): Kysely<Database> => new Kysely<Database>({ dialect: guarded(dialect) });
+
+/**
+ * Brings the schema up to date. Two processes may do so at the same time: the later one waits, or tries again, and finds it done.
+ * PostgreSQL: on a connection of its own without time limits, since an index over millions of rows takes minutes.
+ */
+export async function migrate({ db, dialect, url }: OpenDatabase, migrations = MIGRATIONS): Promise<void> {
+  if (dialect === 'sqlite') return migrateWith(db, migrations);
+  const patient = open(postgresDialect(url));
+  try {
+    await migrateWith(patient, migrations);
+  } finally {
+    await patient.destroy();
+  }
+}
+
+async function migrateWith(db: Kysely<Database>, migrations: Readonly<Record<string, Migration>>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
   for (let attempt = 1; ; attempt++) {
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;

@@ -4,25 +4,27 @@ import pg from 'pg';
 /** int8: this project's whole numbers (instants, sizes, counts) stay far below 2^53. */
 const INT8 = pg.types.builtins.INT8;
 
-/** Milliseconds. A query that is not answered by then fails: the server, or the way to it, is frozen. */
-const QUERY_MS = 10_000;
-/** What the server ends by itself: a statement, the wait for a row that somebody else has. */
-const STATEMENT_MS = 8000;
-const LOCK_MS = 4000;
-/** A process that froze amid a transaction loses it, and with it the rows that others wait for. */
+/** Time limits of what a request waits for. All in milliseconds. */
+export const QUERY_LIMITS = {
+  /** A query that is not answered by then fails: the server, or the way to it, is frozen. */
+  query_timeout: 10_000,
+  /** What the server ends by itself: a statement, the wait for a row that another session has locked. */
+  statement_timeout: 8000,
+  lock_timeout: 4000,
+} as const;
+
+/** A process that freezes in a transaction loses it, and with it the rows that others wait for. */
 const IDLE_IN_TRANSACTION_MS = 5000;
 
 /** Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get one fails after 5 s. */
-export function postgresDialect(url: string): PostgresDialect {
+export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS> = {}): PostgresDialect {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
   const pool = new pg.Pool({
     connectionString: url,
     max: 8,
     connectionTimeoutMillis: 5000,
-    query_timeout: QUERY_MS,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: LOCK_MS,
+    ...limits,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     idleTimeoutMillis: 30_000,
     application_name: 'switchyard',

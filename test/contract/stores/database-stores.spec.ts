@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { type Kysely, sql } from 'kysely';
 import { rowOfJob } from '../../../src/platform/database/batch-row.js';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
@@ -11,7 +10,7 @@ import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { jobsAndFiles } from '../../../src/platform/database/migrations/001-jobs-and-files.js';
-import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
+import { connectDatabase, migrate, MIGRATIONS, type OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
@@ -29,7 +28,7 @@ class Rig {
 
   static async open(url: string): Promise<Rig> {
     const rig = new Rig(connectDatabase(url), connectDatabase(url));
-    await Promise.all([migrate(rig.mine.db), migrate(rig.others.db)]);
+    await Promise.all([migrate(rig.mine), migrate(rig.others)]);
     return rig;
   }
 
@@ -63,7 +62,7 @@ function storesOn(open: () => Promise<Rig>): void {
   describe('file table', () => fileStoreContract(() => rig.fresh()));
   describe('table of kept requests', () => keptRequestStoreContract(() => rig.fresh()));
   it('is brought up to date by many at once, and again', async () => {
-    await Promise.all([migrate(rig.mine.db), migrate(rig.others.db), migrate(rig.mine.db)]);
+    await Promise.all([migrate(rig.mine), migrate(rig.others), migrate(rig.mine)]);
     expect(await rig.mine.db.selectFrom('files').selectAll().execute()).toEqual([]);
   });
 }
@@ -75,12 +74,11 @@ describe('SQLite', () => {
 
   it('that knows the first migration only keeps its rows when it is brought up to date', async () => {
     const database = connectDatabase(join(folder, 'old.db'));
-    const first = { getMigrations: () => Promise.resolve({ '001-jobs-and-files': jobsAndFiles }) };
-    await new Migrator({ db: database.db, provider: first }).migrateToLatest();
+    await migrate(database, { '001-jobs-and-files': jobsAndFiles });
     const job = batchJob();
     const { traceparent: _later, ...row } = rowOfJob(job);
     await (database.db as Kysely<{ batches: typeof row }>).insertInto('batches').values(row).execute();
-    await migrate(database.db);
+    await migrate(database);
     expect(await new KyselyJobStore(database).find(TENANT, job.id)).toEqual(job);
     await database.db.destroy();
   });
@@ -93,4 +91,17 @@ describe('PostgreSQL', () => {
   }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
   storesOn(() => Rig.open(server.url()));
+
+  it('bounds the time of queries, and of no migration: one over millions of rows takes minutes', async () => {
+    const database = connectDatabase(server.createDatabase('migrations'));
+    const limits = (db: Kysely<never>) =>
+      sql<{ name: string; setting: string }>`
+        select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout') order by name`.execute(db);
+    const seen: string[] = [];
+    const look = async (db: Kysely<never>) => void seen.push(...(await limits(db)).rows.map(({ setting }) => setting));
+    await migrate(database, { ...MIGRATIONS, '999-limits': { up: look } });
+    await look(database.db as never);
+    expect(seen).toEqual(['0', '0', '4000', '8000']);
+    await database.db.destroy();
+  });
 });
