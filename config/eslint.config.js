@@ -8,7 +8,7 @@ export default tseslint.config(
   ...tseslint.configs.stylisticTypeChecked,
   prettier,
   {
-    files: ['src/**/*.ts', 'test/**/*.ts'],
+    files: ['src/**/*.ts', 'test/**/*.ts', 'scripts/**/*.ts'],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: new URL('..', import.meta.url).pathname },
     },
@@ -46,7 +46,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.spec.ts', 'test/**/*.ts', 'src/cli/**/*.ts'],
+    files: ['**/*.spec.ts', 'test/**/*.ts', 'scripts/**/*.ts', 'src/cli/**/*.ts'],
     rules: {
       'no-console': 'off',
       'max-lines-per-function': 'off',

@@ -1,11 +1,11 @@
-import { ensureBuild } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { runMain } from './setup/report.mjs';
 
-/** `npm run docs`: rewrites the README's tables from the registries. */
+/** `npm run docs`: rewrites the tables of the READMEs from the registries in the sources. */
 await runMain(async () => {
   await ensurePackages();
-  await ensureBuild();
-  return (await command(nodeBinary(), [inRoot('dist/cli/readme-write.js')], { show: true })).code;
+  const loader = inRoot('test/support/typescript-loader.mjs');
+  const main = inRoot('scripts/docs/write-tables.ts');
+  return (await command(nodeBinary(), ['--import', loader, main], { show: true })).code;
 });

@@ -1,13 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type BatchDto } from '../contracts/openai/batch.dto.js';
+import type { BatchDto } from '../contracts/openai/batch.dto.js';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
-import { BatchClient, hasEnded } from './batch-client.js';
+import { BatchClient, download, hasEnded, tellEnd } from './batch-client.js';
 import { durationText, rateText, watch } from './batch-progress.js';
-import { download, tellEnd } from './batch-results.js';
 import { batchSubmitCommand } from './batch-submit.js';
-import { CliError } from './cli-error.js';
+import { CliError, interruptible } from './cli-error.js';
 import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
-import { interruptible } from './interruption.js';
 import { columns, print, printJson } from './terminal.js';
 
 interface WatchOptions extends GatewayOptions {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { stdout } from 'node:process';
-import { type GatewayClient } from './gateway-client.js';
+import { type GatewayClient, serverEvents } from './gateway-client.js';
 import { RequestWatch } from './request-watch.js';
-import { serverEvents } from './server-events.js';
 import { ProgressLine, say } from './terminal.js';
 
 export interface ConversationOptions {

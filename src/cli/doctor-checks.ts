@@ -4,14 +4,36 @@ import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
-import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type Settings } from '../platform/config/settings.js';
-import { byteText, freeBytes } from '../platform/hub/disk-space.js';
-import { ModelShelf } from '../platform/hub/model-shelf.js';
+import type { ModelSpec } from '../platform/config/model-spec.js';
+import type { Settings } from '../platform/config/settings.js';
 import { listenProblem } from '../platform/process/listen-check.js';
 import { portHolder } from '../platform/process/port-holder.js';
-import { EMBEDDED_LIBRARIES } from './engine-libraries.js';
+import { aptInstallCommand } from '../worker/engines/install-hint.js';
+import { openNativeLibrary } from '../worker/engines/threads/native-library.js';
+import { freeBytes } from '../platform/storage/storage-full.js';
+import { byteText } from './hub/disk-space.js';
+import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
+
+interface EngineLibrary {
+  /** @returns what was loaded. @throws Error with what is missing */
+  readonly load: () => string;
+  readonly fix: string;
+}
+
+const library = (name: string, ...packages: string[]): EngineLibrary => ({
+  load: () => {
+    openNativeLibrary(name, packages);
+    return name;
+  },
+  fix: aptInstallCommand(...packages),
+});
+
+/** Engines that need a library of the system, by their name in models.yaml. */
+export const EMBEDDED_LIBRARIES: Readonly<Record<string, EngineLibrary>> = {
+  pocketsphinx: library('libpocketsphinx.so.3', 'libpocketsphinx3', 'pocketsphinx-en-us'),
+  flite: library('libflite.so.1', 'libflite1'),
+};
 
 /** One line of the doctor. */
 export interface Diagnosis {
@@ -119,7 +141,7 @@ export async function checkFolder(what: string, path: string, freeOf = freeBytes
 }
 
 export async function checkModelFiles(models: readonly ModelSpec[], settings: Settings): Promise<Diagnosis> {
-  const verdicts = await checkModels(models, new ModelShelf(settings.hub.modelsDir), { checksums: false });
+  const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), { checksums: false });
   const bad = verdicts.filter(({ ok: good }) => !good);
   if (bad.length === 0) return ok('models', `${models.length} in ${settings.workers.modelsFile}`);
   const detail = bad.map(({ name, problems }) => `${name}: ${problems[0]}`).join('; ');

@@ -2,13 +2,12 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/launch-directory.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import { type ModelSpec } from '../platform/config/model-spec.js';
-import { findingsOf, ModelShelf, type ShelvedModel } from '../platform/hub/model-shelf.js';
-import { type PullManifest, readManifest } from '../platform/hub/pull-manifest.js';
+import type { ModelSpec } from '../platform/config/model-spec.js';
 import { engineObjections } from '../worker/engines/engine-objections.js';
-import { EXIT } from './cli-error.js';
-import { interruptible } from './interruption.js';
-import { usedPaths } from './model-use.js';
+import { EXIT, interruptible } from './cli-error.js';
+import { type PullManifest, readManifest } from './hub/model-folder.js';
+import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
+import { usedPaths } from './used-paths.js';
 import { MARKS, print, printJson } from './terminal.js';
 
 /** What is said about one model. */
@@ -39,7 +38,7 @@ export const modelsCheckCommand = (): Command =>
           askEngine: engineObjections,
           ...(file !== undefined && { modelsFile: resolve(launchDirectory(), file) }),
         });
-        const shelf = new ModelShelf(settings.hub.modelsDir);
+        const shelf = new ModelStore(settings.hub.modelsDir);
         const verdicts = await checkModels(models, shelf, { checksums: !options.fast, signal });
         if (options.json) printJson({ ok: verdicts.every(({ ok }) => ok), models: verdicts });
         else print(verdicts.map(text).join('\n'));
@@ -50,7 +49,7 @@ export const modelsCheckCommand = (): Command =>
 /** The configured models by what their options name, then the folders on disk by their manifests. */
 export async function checkModels(
   models: readonly ModelSpec[],
-  shelf: ModelShelf,
+  shelf: ModelStore,
   options: { readonly checksums: boolean; readonly signal?: AbortSignal },
 ): Promise<readonly ModelVerdict[]> {
   const verdicts: ModelVerdict[] = [];
@@ -70,7 +69,7 @@ const verdict = (name: string, problems: readonly string[]): ModelVerdict => ({
 type CheckDepth = Parameters<typeof checkModels>[2];
 
 /** Paths that are not there, and pulled folders outside the shelf; those on it are told under their own names. */
-async function pathProblems(model: ModelSpec, shelf: ModelShelf, depth: CheckDepth): Promise<readonly string[]> {
+async function pathProblems(model: ModelSpec, shelf: ModelStore, depth: CheckDepth): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { option, path, exists, shelved } of usedPaths(model, shelf)) {
     const fix = shelved === undefined ? '' : `; bring it with: switchyard models pull SOURCE --as ${shelved}`;
@@ -81,7 +80,7 @@ async function pathProblems(model: ModelSpec, shelf: ModelShelf, depth: CheckDep
   return problems;
 }
 
-async function folderProblems({ name, folder, manifest }: ShelvedModel, depth: CheckDepth): Promise<readonly string[]> {
+async function folderProblems({ name, folder, manifest }: StoredModel, depth: CheckDepth): Promise<readonly string[]> {
   // Files that came by hand have nothing to be compared with.
   if (!manifest) return [];
   const problems = await manifestProblems(folder, manifest, depth);

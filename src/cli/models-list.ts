@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { byteText } from '../platform/hub/disk-space.js';
-import { ModelShelf, type ShelvedModel } from '../platform/hub/model-shelf.js';
+import { byteText } from './hub/disk-space.js';
+import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
-import { usedPaths, usersOf } from './model-use.js';
+import { usedPaths, usersOf } from './used-paths.js';
 import { columns, dim, print, printJson } from './terminal.js';
 
 interface Health {
@@ -28,7 +28,7 @@ interface ListedModel {
   readonly bytes?: number;
   readonly source?: string;
   readonly revision?: string;
-  readonly files?: ShelvedModel['state'];
+  readonly files?: StoredModel['state'];
 }
 
 const LIMIT_MS = 2000;
@@ -39,14 +39,14 @@ export const modelsListCommand = (): Command =>
     .option('--json', 'for programs')
     .action(async (options: GatewayOptions & { json?: boolean }) => {
       const { settings, models } = loadConfig();
-      const shelf = new ModelShelf(settings.hub.modelsDir);
+      const shelf = new ModelStore(settings.hub.modelsDir);
       const health = await healthOf(options);
       const rows = await listing(models, shelf, health);
       if (options.json) printJson({ models_dir: shelf.folder, gateway: health !== undefined, models: rows });
       else print(`${table(rows)}\n\n${dim(footer(shelf, health))}`);
     });
 
-async function listing(models: readonly ModelSpec[], shelf: ModelShelf, health: Health | undefined) {
+async function listing(models: readonly ModelSpec[], shelf: ModelStore, health: Health | undefined) {
   const shelved = await shelf.list();
   const configured = models.map((model): ListedModel => {
     const { id: name, kind, engine, aliases } = model;
@@ -58,7 +58,7 @@ async function listing(models: readonly ModelSpec[], shelf: ModelShelf, health: 
   return [...configured, ...unused.map((disk): ListedModel => ({ name: disk.name, ...onDisk(disk) }))];
 }
 
-const onDisk = ({ folder, bytes, manifest, state }: ShelvedModel) => ({
+const onDisk = ({ folder, bytes, manifest, state }: StoredModel) => ({
   ...{ folder, bytes, files: state },
   ...(manifest && { source: manifest.source, revision: manifest.revision }),
 });
@@ -93,5 +93,5 @@ function table(rows: readonly ListedModel[]): string {
   return columns([['model', 'kind', 'engine', 'state', 'size', 'files', 'revision'], ...cells]);
 }
 
-const footer = (shelf: ModelShelf, health: Health | undefined): string =>
+const footer = (shelf: ModelStore, health: Health | undefined): string =>
   `models on disk: ${shelf.folder}${health ? '' : '; no gateway answers, so states are unknown'}`;

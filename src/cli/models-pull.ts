@@ -3,15 +3,14 @@ import { basename, dirname, resolve } from 'node:path';
 import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/launch-directory.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import { type Settings } from '../platform/config/settings.js';
-import { HubError } from '../platform/hub/hub-error.js';
-import { HubHttp } from '../platform/hub/hub-http.js';
-import { pullModel } from '../platform/hub/model-pull.js';
-import { findingsOf, ModelShelf } from '../platform/hub/model-shelf.js';
-import { type ModelSource, parseSource, sourceText, suggestedName } from '../platform/hub/model-source.js';
-import { readManifest } from '../platform/hub/pull-manifest.js';
-import { CliError, EXIT } from './cli-error.js';
-import { interruptible } from './interruption.js';
+import type { Settings } from '../platform/config/settings.js';
+import { CliError, EXIT, interruptible } from './cli-error.js';
+import { HubError } from './hub/hub-error.js';
+import { HubHttp } from './hub/hub-http.js';
+import { readManifest } from './hub/model-folder.js';
+import { pullModel } from './hub/model-pull.js';
+import { type ModelSource, parseSource, sourceText, suggestedName } from './hub/model-source.js';
+import { findingsOf, ModelStore } from './hub/model-store.js';
 import { pullProgress } from './pull-progress.js';
 import { MARKS, print, printJson, say } from './terminal.js';
 
@@ -92,7 +91,7 @@ function folderFor(source: ModelSource, { as: name, into }: PullOptions, setting
       throw new CliError('--as names a folder below hub.models_dir, --into another one: use one of them', EXIT.usage);
     return resolve(launchDirectory(), into);
   }
-  const shelf = new ModelShelf(settings.hub.modelsDir);
+  const shelf = new ModelStore(settings.hub.modelsDir);
   return shelf.folderOf(name ?? suggestedName(source));
 }
 

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
-import { byteText } from '../platform/hub/disk-space.js';
-import { ModelShelf } from '../platform/hub/model-shelf.js';
-import { HubError } from '../platform/hub/hub-error.js';
+import { byteText } from './hub/disk-space.js';
+import { ModelStore } from './hub/model-store.js';
+import { HubError } from './hub/hub-error.js';
 import { CliError, EXIT } from './cli-error.js';
-import { usersOf } from './model-use.js';
+import { usersOf } from './used-paths.js';
 import { say } from './terminal.js';
 
 interface RemoveOptions {
@@ -21,7 +21,7 @@ export const modelsRemoveCommand = (): Command =>
     .option('--force', 'also when models.yaml uses it')
     .action(async (name: string, { yes, force }: RemoveOptions) => {
       const { settings, models } = loadConfig();
-      const shelf = new ModelShelf(settings.hub.modelsDir);
+      const shelf = new ModelStore(settings.hub.modelsDir);
       const { folder, bytes } = await found(shelf, name);
       const users = usersOf(name, models, shelf);
       if (users.length > 0 && !force) {
@@ -33,7 +33,7 @@ export const modelsRemoveCommand = (): Command =>
       say(`removed ${folder} (${byteText(bytes)})`);
     });
 
-async function found(shelf: ModelShelf, name: string) {
+async function found(shelf: ModelStore, name: string) {
   const folder = shelf.folderOf(name);
   const models = await shelf.list();
   const model = models.find(one => one.folder === folder);

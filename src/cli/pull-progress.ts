@@ -1,7 +1,7 @@
 import { stderr } from 'node:process';
 import { MultiBar, type SingleBar } from 'cli-progress';
-import { byteText } from '../platform/hub/disk-space.js';
-import { type PullEvent, type PullObserver } from '../platform/hub/pull-event.js';
+import { byteText } from './hub/disk-space.js';
+import type { PullEvent, PullObserver } from './hub/file-download.js';
 import { dim, MARKS, say } from './terminal.js';
 
 /** A log file does not need more than a line per tenth of a file. */

@@ -1,18 +1,34 @@
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../platform/config/config-problem.js';
-import { HubError, type HubErrorKind } from '../platform/hub/hub-error.js';
 import { batchCommand } from './batch.js';
 import { chatCommand } from './chat.js';
-import { CliError, EXIT, type ExitCode } from './cli-error.js';
-import { configCommand } from './config-print.js';
+import { CliError, EXIT, type ExitCode, InterruptedError } from './cli-error.js';
+import { configCommand } from './config.js';
 import { doctorCommand } from './doctor.js';
-import { InterruptedError } from './interruption.js';
+import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './keys.js';
-import { modelsCommand } from './models.js';
+import { modelsCheckCommand } from './models-check.js';
+import { modelsListCommand } from './models-list.js';
+import { modelsPullCommand } from './models-pull.js';
+import { modelsRemoveCommand } from './models-remove.js';
 import { speakCommand } from './speak.js';
 import { MARKS, say } from './terminal.js';
 import { transcribeCommand } from './transcribe.js';
-import { productVersion } from './version.js';
+
+export const modelsCommand = (): Command =>
+  new Command('models')
+    .description('model files: pull, list, check, remove')
+    .addCommand(modelsListCommand())
+    .addCommand(modelsPullCommand())
+    .addCommand(modelsRemoveCommand())
+    .addCommand(modelsCheckCommand());
+
+/** Of this project, from its package.json: two folders above this file, built or not. */
+export function productVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
 
 const HELP = `
 Examples:

@@ -5,11 +5,9 @@ import { basename, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
 import { launchDirectory } from '../platform/config/launch-directory.js';
-import { CliError, EXIT } from './cli-error.js';
-import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
-import { interruptible } from './interruption.js';
+import { CliError, EXIT, interruptible } from './cli-error.js';
+import { GatewayClient, type GatewayOptions, serverEvents, withGatewayOptions } from './gateway-client.js';
 import { RequestWatch } from './request-watch.js';
-import { serverEvents } from './server-events.js';
 import { ProgressLine, say } from './terminal.js';
 
 interface TranscribeOptions extends GatewayOptions {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { README_TABLES, withTables } from '../../src/cli/readme-tables.js';
+import { README_TABLES, withTables } from '../../scripts/docs/readme-tables.js';
 import { ERROR_REGISTRY } from '../../src/core/shared/domain-error.js';
 import { MODEL_CAPABILITIES } from '../../src/platform/config/model-fields.js';
 import { SETTING_PATHS } from '../../src/platform/config/settings.js';

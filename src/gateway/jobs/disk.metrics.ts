@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Provider } from '@nestjs/common';
 import { type Gauge } from 'prom-client';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { freeBytes } from '../../platform/hub/disk-space.js';
+import { freeBytes } from '../../platform/storage/storage-full.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 /** A scrape does not wait for a file system that hangs. */

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 import { isOutage } from './outage.js';
@@ -24,4 +25,10 @@ export async function orStorageProblem<T>(operation: Promise<T>, message: string
     if (cause instanceof DomainError || !isOutage(cause)) throw cause;
     throw storageUnavailable('The database or the blob store does not answer now.', cause);
   }
+}
+
+/** Free bytes for this user on the file system of an existing folder. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HubHttp } from '../../../src/platform/hub/hub-http.js';
-import { pullModel, type PullContext, type PullOrder } from '../../../src/platform/hub/model-pull.js';
-import { parseSource } from '../../../src/platform/hub/model-source.js';
-import { type PullEvent } from '../../../src/platform/hub/pull-event.js';
+import type { PullEvent } from '../../../src/cli/hub/file-download.js';
+import { HubHttp } from '../../../src/cli/hub/hub-http.js';
+import { type PullContext, pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js';
+import { parseSource } from '../../../src/cli/hub/model-source.js';
 import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -16,7 +16,7 @@ export const MODEL: Readonly<Record<string, Buffer>> = {
   'onnx/decoder.onnx': randomBytes(200_000),
 };
 
-export interface PullSettings extends Partial<Omit<PullOrder, 'source'>>, Partial<PullContext> {
+export interface PullSettings extends Partial<Omit<PullRequest, 'source'>>, Partial<PullContext> {
   readonly from?: string;
   readonly token?: string;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type ModelShelf } from '../platform/hub/model-shelf.js';
+import { type ModelStore } from './hub/model-store.js';
 
 /** A file or folder that the options of a model name. */
 export interface UsedPath {
@@ -15,7 +15,7 @@ export interface UsedPath {
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
 
 /** Options are the engines' own; that one is a path is told by its name (`modelDir`, `caFile`) or its form. */
-export function usedPaths({ options }: ModelSpec, shelf: ModelShelf): readonly UsedPath[] {
+export function usedPaths({ options }: ModelSpec, shelf: ModelStore): readonly UsedPath[] {
   return textsIn(options).flatMap(([option, value]) => {
     const looksLikeOne = isAbsolute(value) || value.startsWith('./') || value.startsWith('../');
     if (value === '' || value.includes('://') || (!NAMES_A_PLACE.test(option) && !looksLikeOne)) return [];
@@ -25,7 +25,7 @@ export function usedPaths({ options }: ModelSpec, shelf: ModelShelf): readonly U
 }
 
 /** Ids of the configured models whose files lie in the folder of a pulled one. */
-export const usersOf = (name: string, models: readonly ModelSpec[], shelf: ModelShelf): readonly string[] =>
+export const usersOf = (name: string, models: readonly ModelSpec[], shelf: ModelStore): readonly string[] =>
   models.filter(model => usedPaths(model, shelf).some(({ shelved }) => shelved === name)).map(({ id }) => id);
 
 function textsIn(value: object, prefix = ''): [string, string][] {

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } f
 import { dirname } from 'node:path';
 import { writeFailure } from './disk-space.js';
 import { FileDigest } from './file-digest.js';
-import { PARTIAL_SUFFIX } from './file-path.js';
+import { PARTIAL_SUFFIX } from './model-folder.js';
 import { type ListedFile } from './file-listing.js';
 
 /** What tells whether the rest of a file can be appended to its beginning. Kept beside it as `NAME.partial.json`. */

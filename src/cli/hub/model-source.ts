@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/loopback.js';
+import { isLoopback } from '../../platform/http/loopback.js';
 import { HubError } from './hub-error.js';
 
 /** Where model files come from. */

@@ -1,20 +1,57 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { REAL_TIMING, type RetryTiming } from '../http/retry-timing.js';
+import { backoffMs } from '../../core/shared/backoff.js';
+import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-timing.js';
 import { demandSpace, writeFailure } from './disk-space.js';
 import { digestFile } from './file-digest.js';
 import { type DownloadContext, FileDownload } from './file-download.js';
-import { type FileListing, type ListedFile, type ListingOrder, listFiles } from './file-listing.js';
-import { placeInside } from './file-path.js';
-import { PartialFile, sizeOf } from './partial-file.js';
-import { lockFolder } from './pull-lock.js';
-import { type ManifestFile, type PullManifest, readManifest, writeManifest } from './pull-manifest.js';
-import { withPullRetries } from './pull-retries.js';
+import { type FileListing, type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
+import { lockFolder, type ManifestFile, placeInside, type PullManifest, readManifest, writeManifest } from './model-folder.js';
+import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
+import { PartialFile, sizeOf } from './partial-file.js';
+
+/** Attempts in a row that bring nothing; a download that moves on is never given up. */
+const FRUITLESS_ATTEMPTS = 5;
+const OWN_WAITS = { firstMs: 1000, longestMs: 30_000 };
+/** A server that asks for more wants the person to come back, not the program. */
+const LONGEST_ASKED_WAIT_MS = 300_000;
+
+export interface RetriedPull<T> {
+  readonly attempt: () => Promise<T>;
+  /** Did the last attempt bring anything? */
+  readonly progressed: () => boolean;
+  readonly waiting: (ms: number, why: string) => void;
+  readonly signal: AbortSignal;
+  readonly timing: RetryTiming;
+}
+
+/** @throws what the last attempt threw; the abort's reason */
+export async function withPullRetries<T>({ attempt, progressed, waiting, signal, timing }: RetriedPull<T>): Promise<T> {
+  for (let fruitless = 0; ;) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof HubError) || !error.transient) throw error;
+      fruitless = progressed() ? 1 : fruitless + 1;
+      const ms = waitMs(fruitless, error.retryAfterMs, timing);
+      if (fruitless >= FRUITLESS_ATTEMPTS || ms > LONGEST_ASKED_WAIT_MS) throw error;
+      waiting(ms, error.message);
+      await timing.sleep(ms, signal);
+    }
+  }
+}
+
+function waitMs(fruitless: number, askedMs: number | undefined, timing: RetryTiming): number {
+  if (askedMs !== undefined) return askedMs;
+  return Math.round(backoffMs(fruitless, OWN_WAITS, () => timing.random()));
+}
 
 /** Files at the same time: enough to hide the pauses between small ones, no more than a shared line bears. */
 const PARALLEL_FILES = 2;
 
-export interface PullOrder extends ListingOrder {
+export interface PullRequest extends ListingRequest {
   /** The model's own folder; made when missing. */
   readonly folder: string;
 }
@@ -37,7 +74,7 @@ interface SurveyedFile {
  * Brings all files of a source into one folder: only what is missing, each whole and checked or not at all.
  * @throws HubError; the abort's reason. What came so far stays, and the next pull goes on from there.
  */
-export async function pullModel(order: PullOrder, context: PullContext): Promise<PullManifest> {
+export async function pullModel(order: PullRequest, context: PullContext): Promise<PullManifest> {
   const { folder } = order;
   const listing = await withPullRetries({
     attempt: () => listFiles(context.http, order, context.signal),
@@ -77,7 +114,7 @@ const expected = ({ path, size, digest }: ListedFile): ManifestFile => ({
 
 async function survey(
   { files }: FileListing,
-  { order, before, signal }: { order: PullOrder; before: PullManifest | undefined; signal: AbortSignal },
+  { order, before, signal }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
 ): Promise<readonly SurveyedFile[]> {
   const found: SurveyedFile[] = [];
   for (const listed of files) {
@@ -93,7 +130,7 @@ async function survey(
 async function presentFile(
   { path, size, digest }: ListedFile,
   target: string,
-  { order, before, signal }: { order: PullOrder; before: PullManifest | undefined; signal: AbortSignal },
+  { order, before, signal }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
 ): Promise<ManifestFile | undefined> {
   const bytes = await sizeOf(target);
   if (bytes === undefined || (size !== undefined && bytes !== size)) return undefined;
@@ -104,7 +141,7 @@ async function presentFile(
   return matches ? { path, size: bytes, sha256 } : undefined;
 }
 
-async function announce(surveyed: readonly SurveyedFile[], { folder }: PullOrder, context: PullContext): Promise<void> {
+async function announce(surveyed: readonly SurveyedFile[], { folder }: PullRequest, context: PullContext): Promise<void> {
   const sizes = surveyed.map(({ listed, present }) => present?.size ?? listed.size);
   const bytes = sizes.every(size => size !== undefined) ? sum(sizes) : undefined;
   const presentBytes = sum(surveyed.map(({ present, partial }) => present?.size ?? partial));

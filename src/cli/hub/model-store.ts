@@ -1,13 +1,12 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { digestFile } from './file-digest.js';
-import { placeInside } from './file-path.js';
+import { type ManifestFile, placeInside, type PullManifest, readManifest } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { sizeOf } from './partial-file.js';
-import { type ManifestFile, type PullManifest, readManifest } from './pull-manifest.js';
 
 /** One folder of models on disk. */
-export interface ShelvedModel {
+export interface StoredModel {
   readonly name: string;
   readonly folder: string;
   /** Of all files in it, unfinished ones included. */
@@ -26,7 +25,7 @@ export interface FileFinding {
 const NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
 /** The folder of pulled models (`hub.models_dir`): one folder per model, each with its manifest. */
-export class ModelShelf {
+export class ModelStore {
   readonly folder: string;
 
   constructor(folder: string) {
@@ -42,13 +41,13 @@ export class ModelShelf {
     );
   }
 
-  async list(): Promise<readonly ShelvedModel[]> {
+  async list(): Promise<readonly StoredModel[]> {
     const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
     const names = entries.filter(entry => entry.isDirectory() && NAME.test(entry.name)).map(({ name }) => name);
     return Promise.all(names.sort().map(name => this.read(name)));
   }
 
-  async read(name: string): Promise<ShelvedModel> {
+  async read(name: string): Promise<StoredModel> {
     const folder = this.folderOf(name);
     const manifest = await readManifest(folder);
     const state = manifest === undefined ? 'by hand' : manifest.complete ? 'complete' : 'incomplete';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { README_TABLES, withTables } from './readme-tables.js';
 
-/** `npm run docs`: brings the tables of the READMEs up to date with the registries. */
+/** Brings the tables of the READMEs up to date with the registries. */
 for (const file of Object.keys(README_TABLES)) {
   const before = readFileSync(file, 'utf8');
   const after = withTables(before, file);

@@ -1,13 +1,55 @@
-import { type FileHandle } from 'node:fs/promises';
-import { demandSpace, writeFailure } from './disk-space.js';
-import { type FileDigest } from './file-digest.js';
-import { type ListedFile } from './file-listing.js';
-import { HubError } from './hub-error.js';
-import { type HubHttp } from './hub-http.js';
-import { type OpenFile, PartialFile } from './partial-file.js';
-import { type PullObserver } from './pull-event.js';
-import { StallWatch } from './stall-watch.js';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { demandSpace, writeFailure } from './disk-space.js';
+import type { FileDigest } from './file-digest.js';
+import type { ListedFile } from './file-listing.js';
+import { HubError } from './hub-error.js';
+import type { HubHttp } from './hub-http.js';
+import { type OpenFile, PartialFile } from './partial-file.js';
+
+/** Aborts what it watches when nothing was heard for a while; the caller says so with `heard`, and ends it with `stop`. */
+export class StallWatch {
+  readonly #stall = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  /** Aborts on a stall, and with the signal it was given. */
+  readonly signal: AbortSignal;
+
+  constructor(limitMs: number, outer: AbortSignal) {
+    this.signal = AbortSignal.any([outer, this.#stall.signal]);
+    this.#timer = setTimeout(() => this.#stall.abort(), limitMs);
+  }
+
+  get stalled(): boolean {
+    return this.#stall.signal.aborted;
+  }
+
+  heard(): void {
+    this.#timer.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** What happens during a pull, for whoever shows it. Sizes in bytes. */
+export type PullEvent =
+  /** Known before the first byte: all files, and what of them is here already. */
+  | {
+      readonly type: 'planned';
+      readonly files: number;
+      readonly bytes: number | undefined;
+      readonly presentBytes: number;
+      readonly folder: string;
+    }
+  /** A file begins, or begins again, with `have` bytes of an earlier attempt. */
+  | { readonly type: 'started'; readonly path: string; readonly have: number; readonly size: number | undefined }
+  | { readonly type: 'received'; readonly path: string; readonly bytes: number }
+  | { readonly type: 'waiting'; readonly path: string; readonly ms: number; readonly why: string }
+  /** In its place, checked. `already`: it was there. */
+  | { readonly type: 'done'; readonly path: string; readonly size: number; readonly already: boolean };
+
+export type PullObserver = (event: PullEvent) => void;
 
 export interface DownloadContext {
   readonly http: HubHttp;

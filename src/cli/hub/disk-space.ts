@@ -1,11 +1,5 @@
-import { statfs } from 'node:fs/promises';
+import { freeBytes } from '../../platform/storage/storage-full.js';
 import { HubError } from './hub-error.js';
-
-/** Free bytes for this user on the file system of an existing folder. */
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
 
 /** @throws HubError `disk_full` saying how much must go. Checked before the first byte: a disk that fills up hurts others, too. */
 export async function demandSpace(

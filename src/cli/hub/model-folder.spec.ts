@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { included, safeFilePath } from './file-path.js';
+import { included, safeFilePath } from './model-folder.js';
 
 describe('safeFilePath', () => {
   it.each(['config.json', 'onnx/encoder model.onnx', '.gitattributes', 'a..b', 'ünï/x'])('takes %s', name => {

@@ -1,10 +1,10 @@
-import { type Endpoint, ENDPOINTS } from '../contracts/endpoints.js';
-import { ERROR_REGISTRY, type ErrorDefinition } from '../core/shared/domain-error.js';
-import { allowedValues } from '../platform/config/setting-definition.js';
-import { MODEL_FIELDS } from '../platform/config/model-fields.js';
-import { SETTING_PATHS, settingDefinition } from '../platform/config/settings.js';
-import { type MetricDefinition, METRICS } from '../platform/metrics/registry.js';
-import { KEYWORDS } from '../worker/engines/llama-cpp/grammar/schema-keywords.js';
+import { type Endpoint, ENDPOINTS } from '../../src/contracts/endpoints.js';
+import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
+import { allowedValues } from '../../src/platform/config/setting-definition.js';
+import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
+import { SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
+import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
+import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keywords.js';
 
 type Tables = Readonly<Record<string, () => string>>;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ExpectedDigest } from './file-digest.js';
-import { included, MANIFEST_NAME, safeFilePath } from './file-path.js';
+import { included, MANIFEST_NAME, safeFilePath } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
 import { type ModelSource, urlFileName } from './model-source.js';
@@ -21,7 +21,7 @@ export interface FileListing {
   readonly files: readonly ListedFile[];
 }
 
-export interface ListingOrder {
+export interface ListingRequest {
   readonly source: ModelSource;
   readonly include: readonly string[];
   /** Of the one file that is wanted; of a manifest, when the source is one. */
@@ -29,7 +29,7 @@ export interface ListingOrder {
 }
 
 /** What the source offers, less what the patterns leave out. @throws HubError */
-export async function listFiles(http: HubHttp, order: ListingOrder, signal: AbortSignal): Promise<FileListing> {
+export async function listFiles(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
   const { revision, files } = await offered(http, order, signal);
   const wanted = files.filter(({ path }) => included(path, order.include));
   if (wanted.length === 0) {
@@ -47,7 +47,7 @@ export async function listFiles(http: HubHttp, order: ListingOrder, signal: Abor
 /** Some file systems do not tell `A` from `a`. */
 const sameFile = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-function offered(http: HubHttp, order: ListingOrder, signal: AbortSignal): Promise<FileListing> {
+function offered(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
   const { source } = order;
   if (source.kind === 'hub') return hubListing(http, source, signal);
   const name = urlFileName(source.url);
@@ -56,7 +56,7 @@ function offered(http: HubHttp, order: ListingOrder, signal: AbortSignal): Promi
   return Promise.resolve({ revision: 'url', files: [file] });
 }
 
-function withSha256(files: readonly ListedFile[], { source, sha256 }: ListingOrder): readonly ListedFile[] {
+function withSha256(files: readonly ListedFile[], { source, sha256 }: ListingRequest): readonly ListedFile[] {
   const [file] = files;
   if (sha256 === undefined || (source.kind === 'url' && source.url.endsWith(MANIFEST_NAME))) return files;
   if (file && files.length === 1) return [{ ...file, digest: { algorithm: 'sha256', hex: sha256 } }];

@@ -1,0 +1,118 @@
+import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { writeFailure } from './disk-space.js';
+import { HubError } from './hub-error.js';
+
+/**
+ * One pull per folder: two would write into the same partial files. A lock whose process is gone is taken over.
+ * @throws HubError `order` naming the process that holds it
+ */
+export async function lockFolder(folder: string): Promise<AsyncDisposable> {
+  const path = join(folder, LOCK_NAME);
+  const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
+  if (holder > 0 && isAlive(holder)) throw busy(folder, holder);
+  await rm(path, { force: true });
+  try {
+    await writeFile(path, String(process.pid), { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw busy(folder);
+    throw writeFailure(error, path);
+  }
+  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+}
+
+const busy = (folder: string, pid?: number): HubError =>
+  new HubError('order', `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+export interface ManifestFile {
+  readonly path: string;
+  /** Unknown until it came, where the source does not say. */
+  readonly size?: number | undefined;
+  readonly sha256?: string | undefined;
+}
+
+/** `switchyard-model.json` in the folder of a model: what was pulled, from where. A web server can offer the folder by it. */
+export interface PullManifest {
+  /** As `models pull` takes it. */
+  readonly source: string;
+  /** Commit of the repository, or `url`. */
+  readonly revision: string;
+  /** The patterns it was pulled with; empty: every file. */
+  readonly include?: readonly string[];
+  /** False from the first byte until all files are there and checked. */
+  readonly complete: boolean;
+  readonly files: readonly ManifestFile[];
+}
+
+/** @returns undefined when there is none, or none that can be read */
+export async function readManifest(folder: string): Promise<PullManifest | undefined> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, MANIFEST_NAME), 'utf8')) as PullManifest;
+    for (const { path } of manifest.files) safeFilePath(path);
+    return manifest;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole or not at all: a reader finds the one before or this one. @throws HubError naming the path, such as for a full disk */
+export async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
+  const path = join(folder, MANIFEST_NAME);
+  try {
+    await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
+    await rename(`${path}.partial`, path);
+  } catch (error) {
+    throw writeFailure(error, path);
+  }
+}
+
+/** Written by us beside the files of a model; the same names from a server are left out or refused. */
+export const MANIFEST_NAME = 'switchyard-model.json';
+export const LOCK_NAME = '.switchyard-pull.lock';
+export const PARTIAL_SUFFIX = '.partial';
+
+/**
+ * A file name as a server gave it, when it stays inside the model's folder on every system.
+ * @throws HubError `refused` for absolute names, `..`, backslashes, drive letters, control characters and our own names.
+ */
+export function safeFilePath(name: string): string {
+  const parts = name.split('/');
+  const bad = parts.some(part => part === '' || part === '.' || part === '..' || part.endsWith(PARTIAL_SUFFIX));
+  if (bad || /[\\:\u0000-\u001f\u007f]/.test(name) || parts[0] === LOCK_NAME || name.length > 1024) {
+    throw new HubError(
+      'refused',
+      `the server names a file ${JSON.stringify(name)}, which may not be written; nothing was`,
+    );
+  }
+  return parts.join('/');
+}
+
+/** `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below it. No pattern: every file. */
+export function included(path: string, patterns: readonly string[]): boolean {
+  if (patterns.length === 0) return true;
+  return patterns.some(pattern => posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern));
+}
+
+/**
+ * Where `path` lies inside `folder`.
+ * @throws HubError `refused` when a folder on the way is a link: what it points to is not ours.
+ */
+export async function placeInside(folder: string, path: string): Promise<string> {
+  const parents = path.split('/').slice(0, -1);
+  for (let depth = 1; depth <= parents.length; depth++) {
+    const place = join(folder, ...parents.slice(0, depth));
+    const entry = await lstat(place).catch(() => undefined);
+    if (entry?.isSymbolicLink())
+      throw new HubError('refused', `${place} is a link; model files are not written through links`);
+  }
+  return join(folder, ...path.split('/'));
+}

@@ -1,7 +1,0 @@
-import { readFileSync } from 'node:fs';
-
-/** Of this project, from its package.json: two folders above this file, built or not. */
-export function productVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
