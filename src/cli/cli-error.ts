@@ -1,5 +1,3 @@
-
-
 /** Aborts at the first Ctrl-C or SIGTERM, so that what was begun is put away; the second one ends the process as usual. */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController();

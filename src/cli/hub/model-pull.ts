@@ -5,7 +5,14 @@ import { demandSpace, writeFailure } from './disk-space.js';
 import { digestFile } from './file-digest.js';
 import { type DownloadContext, FileDownload } from './file-download.js';
 import { type FileListing, type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
-import { lockFolder, type ManifestFile, placeInside, type PullManifest, readManifest, writeManifest } from './model-folder.js';
+import {
+  lockFolder,
+  type ManifestFile,
+  placeInside,
+  type PullManifest,
+  readManifest,
+  writeManifest,
+} from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
 import { PartialFile, sizeOf } from './partial-file.js';
@@ -141,7 +148,11 @@ async function presentFile(
   return matches ? { path, size: bytes, sha256 } : undefined;
 }
 
-async function announce(surveyed: readonly SurveyedFile[], { folder }: PullRequest, context: PullContext): Promise<void> {
+async function announce(
+  surveyed: readonly SurveyedFile[],
+  { folder }: PullRequest,
+  context: PullContext,
+): Promise<void> {
   const sizes = surveyed.map(({ listed, present }) => present?.size ?? listed.size);
   const bytes = sizes.every(size => size !== undefined) ? sum(sizes) : undefined;
   const presentBytes = sum(surveyed.map(({ present, partial }) => present?.size ?? partial));

@@ -10,7 +10,12 @@ import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { jobsAndFiles } from '../../../src/platform/database/migrations/001-jobs-and-files.js';
-import { connectDatabase, migrate, MIGRATIONS, type OpenDatabase } from '../../../src/platform/database/open-database.js';
+import {
+  connectDatabase,
+  migrate,
+  MIGRATIONS,
+  type OpenDatabase,
+} from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
@@ -96,7 +101,9 @@ describe('PostgreSQL', () => {
     const database = connectDatabase(server.createDatabase('migrations'));
     const limits = (db: Kysely<never>) =>
       sql<{ name: string; setting: string }>`
-        select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout') order by name`.execute(db);
+        select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout') order by name`.execute(
+        db,
+      );
     const seen: string[] = [];
     const look = async (db: Kysely<never>) => void seen.push(...(await limits(db)).rows.map(({ setting }) => setting));
     await migrate(database, { ...MIGRATIONS, '999-limits': { up: look } });
