@@ -12,6 +12,8 @@ interface EventBase {
   readonly key: RequestKey;
   /** As its caller knows it. */
   readonly requestId: string;
+  /** Absent: the default tenant. */
+  readonly tenant?: string;
   readonly model: string;
   readonly priority: PriorityLabel;
   /** Monotonic milliseconds. */
@@ -31,7 +33,7 @@ export interface WorkUsage {
  * Metrics, logs, latency and the live feed subscribe to these and to nothing else (D-23).
  */
 export type DispatchEvent =
-  | (EventBase & { readonly type: 'accepted'; readonly bytes: number; readonly tenant?: string })
+  | (EventBase & { readonly type: 'accepted'; readonly bytes: number })
   | (EventBase & { readonly type: 'rejected'; readonly code: ErrorCode })
   | (EventBase & { readonly type: 'promoted'; readonly waitedMs: number })
   | (EventBase & {

@@ -21,7 +21,9 @@ import { usageOf } from './work-usage.js';
 /** `shutting_down`: its worker never began it. */
 export type RequeueCode = 'worker_lost' | 'shutting_down';
 
-type OwnFields<E> = E extends DispatchEvent ? Omit<E, 'key' | 'requestId' | 'model' | 'priority' | 'atMs'> : never;
+type OwnFields<E> = E extends DispatchEvent
+  ? Omit<E, 'key' | 'requestId' | 'tenant' | 'model' | 'priority' | 'atMs'>
+  : never;
 
 /**
  * The one owner of "what is running": every accepted request from `open` to `settle`. State first, event second, caller last,
@@ -66,7 +68,7 @@ export class RequestRegistry {
     this.cancellation.register(request.key, { model: request.model, priority: request.priority });
     this.latency.start(request.key, request.enqueuedAtMs);
     this.#live.set(request.key, tracked);
-    this.emit(tracked, { type: 'accepted', bytes: request.bytes, tenant: request.tenant });
+    this.emit(tracked, { type: 'accepted', bytes: request.bytes });
   }
 
   /** Refused after `RequestIntake.submit` returned: it was never accepted, and its caller hears why. */
@@ -147,8 +149,8 @@ export class RequestRegistry {
   }
 
   emit(tracked: Pick<TrackedRequest, 'request' | 'priority'>, fields: OwnFields<DispatchEvent>): void {
-    const { key, id: requestId, model } = tracked.request;
-    const base = { key, requestId, model, priority: tracked.priority, atMs: this.clock.nowMs() };
+    const { key, id: requestId, tenant, model } = tracked.request;
+    const base = { key, requestId, tenant, model, priority: tracked.priority, atMs: this.clock.nowMs() };
     this.events.emit({ ...fields, ...base });
   }
 

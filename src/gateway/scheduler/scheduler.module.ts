@@ -28,6 +28,7 @@ import { RequestLines } from './request-lines.js';
 import { RequestLog } from './request-log.js';
 import { RequestViews } from './request-views.js';
 import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
+import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
 import { SharedDeadlines } from './shared-deadlines.js';
 import { SharedIntake } from './shared-intake.js';
@@ -80,8 +81,10 @@ const timersProvider = {
     SharedRequests,
     ShutdownDrain,
     ShutdownGrace,
+    TenantMetrics,
     WorkerCalls,
     ...schedulerMetricProviders,
+    ...tenantMetricProviders,
   ],
   exports: [FleetWorkers, SchedulerService, ShutdownGrace],
 })

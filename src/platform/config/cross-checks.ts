@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { doorProblems } from '../auth/door-checks.js';
+import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { HostExceptions } from '../storage/host-exceptions.js';
 import { type ConfigProblem } from './config-problem.js';
 import { type SourcedValue } from './setting-source.js';
@@ -15,6 +16,7 @@ export const crossProblems = (settings: Settings, sources: Sources, directory: s
   ...missingRedis(settings, sources),
   ...badDatabase(sources),
   ...badDataFolder(sources, directory),
+  ...badTenants(sources),
   ...doorProblems(settings, path => sources.get(path)!.origin),
 ];
 
@@ -32,6 +34,13 @@ function contradictions(sources: Sources): ConfigProblem[] {
     const origin = low.origin === 'default' ? high.origin : low.origin;
     return [{ origin, path: lower, value: low.value, message: `must not exceed ${upper} (${high.value}): ${why}` }];
   });
+}
+
+function badTenants(sources: Sources): ConfigProblem[] {
+  const path = 'metrics.tenants';
+  const { value, origin } = sources.get(path) ?? {};
+  if (value === undefined || origin === undefined || isTenantSetting(String(value))) return [];
+  return [{ origin, path, value, message: 'must be off, top-1 to top-100, or names of tenants with commas' }];
 }
 
 const HOST_LISTS: readonly SettingPath[] = [

@@ -58,4 +58,8 @@ export const SERVER_SETTINGS = {
     1_000_000,
     'Wrong keys from one address until it is told 429 instead of 401; 0: without end. Right keys are let in anyway.',
   ),
+  'metrics.tenants': text(
+    'off',
+    'Who has metrics of their own: off, top-N (who sends most), or names of tenants with commas; others are `other`.',
+  ),
 } as const satisfies Record<string, SettingDefinition>;

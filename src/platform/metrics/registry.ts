@@ -102,6 +102,17 @@ export const METRICS = {
     'model',
   ),
   switchyard_requests_rejected_total: counter('Requests refused at the door, by error code.', 'code', 'model'),
+  switchyard_tenant_requests_total: counter(
+    'Requests by tenant, as `metrics.tenants` names them: settled, or rejected at the door.',
+    'tenant',
+    'status',
+  ),
+  switchyard_tenant_queue_wait_seconds: histogram(
+    WAIT_S,
+    'From enqueue until a worker slot was leased, by tenant.',
+    'tenant',
+  ),
+  switchyard_tenant_queue_depth: gauge('Requests of this gateway that wait now, by tenant.', 'tenant'),
   switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
   switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),
   switchyard_dependency_up: gauge(

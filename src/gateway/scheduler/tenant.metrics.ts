@@ -1,0 +1,76 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { type Subscription } from 'rxjs';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
+import { RequestBook } from './request-book.js';
+
+/** Of the counter: how requests end, and those that were refused at the door. */
+const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
+
+/** Who floods: requests, waits and depth of the tenants that `metrics.tenants` names. Off, it listens to nothing and has no series. */
+@Injectable()
+export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
+  readonly #labels: TenantLabels;
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly events: DispatchEventBus,
+    private readonly book: RequestBook,
+    clock: ProcessClock,
+    @Inject(SETTINGS) { metrics }: Settings,
+    @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
+    @InjectMetric('switchyard_tenant_queue_wait_seconds') private readonly waits: Histogram,
+  ) {
+    this.#labels = new TenantLabels(
+      metrics.tenants,
+      () => clock.nowMs(),
+      tenant => this.#end(tenant),
+    );
+  }
+
+  onModuleInit(): void {
+    if (this.#labels.enabled) this.#subscription = this.events.events$.subscribe(event => this.#observe(event));
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  #observe(event: DispatchEvent): void {
+    const name = event.tenant ?? DEFAULT_TENANT;
+    if (event.type === 'accepted' || event.type === 'rejected') this.#labels.count(name);
+    const tenant = this.#labels.labelOf(name);
+    if (event.type === 'rejected') this.requests.inc({ tenant, status: 'rejected' });
+    else if (event.type === 'settled') this.requests.inc({ tenant, status: event.status });
+    // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not the queue's doing.
+    else if (event.type === 'leased' && event.attempt === 1) this.waits.observe({ tenant }, event.queueWaitMs / 1000);
+  }
+
+  readDepth(depth: Gauge): void {
+    if (!this.#labels.enabled) return;
+    for (const tenant of [...this.#labels.named, OTHER_TENANTS]) depth.set({ tenant }, 0);
+    for (const { lifecycle, request } of this.book.live())
+      if (lifecycle.state === 'queued') depth.inc({ tenant: this.#labels.labelOf(request.tenant ?? DEFAULT_TENANT) });
+  }
+
+  #end(tenant: string): void {
+    for (const status of OUTCOMES) this.requests.remove({ tenant, status });
+    this.waits.remove({ tenant });
+  }
+}
+
+export const tenantMetricProviders: Provider[] = [
+  metricProvider('switchyard_tenant_requests_total'),
+  metricProvider('switchyard_tenant_queue_wait_seconds'),
+  metricProvider('switchyard_tenant_queue_depth', {
+    inject: [TenantMetrics],
+    collect: (depth, metrics: TenantMetrics) => metrics.readDepth(depth),
+  }),
+];
