@@ -9,7 +9,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
-import { RequestBook } from './request-book.js';
+import { RequestRegistry } from './request-registry.js';
 
 /** Of the counter: how requests end, and those that were refused at the door. */
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
@@ -22,7 +22,7 @@ export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly events: DispatchEventBus,
-    private readonly book: RequestBook,
+    private readonly registry: RequestRegistry,
     clock: ProcessClock,
     @Inject(SETTINGS) { metrics }: Settings,
     @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
@@ -56,7 +56,7 @@ export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
   readDepth(depth: Gauge): void {
     if (!this.#labels.enabled) return;
     for (const tenant of [...this.#labels.named, OTHER_TENANTS]) depth.set({ tenant }, 0);
-    for (const { lifecycle, request } of this.book.live())
+    for (const { lifecycle, request } of this.registry.live())
       if (lifecycle.state === 'queued') depth.inc({ tenant: this.#labels.labelOf(request.tenant ?? DEFAULT_TENANT) });
   }
 
