@@ -1,0 +1,149 @@
+"""Prepares items side by side and gives the device one call for all that is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from switchyard.v1.common_pb2 import Execution
+
+from .engine import BatchEngine
+from .errors import as_worker_error
+from .ready_queue import Place, ReadyQueue
+from .request import Request
+
+log = logging.getLogger("switchyard_worker")
+
+#: After an engine call, the device waits so much of its time, and no longer than this, for the callers it answered:
+#: eight callers in a closed loop would else settle as two groups of four that take turns.
+RETURN_SHARE, RETURN_LIMIT_S = 0.1, 0.1
+
+
+class Item(Place):
+    def __init__(self, request: Request[Any], work: Any) -> None:
+        super().__init__(request)
+        self.work = work
+        self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.execution = Execution(batch_size=1)
+        self.ready_at = 0.0
+        #: Ends with the engine call that computes it.
+        self.call: asyncio.Future[None] | None = None
+
+
+class MicroBatcher:
+    """Methods: event loop only. The engine's `prepare` and `compute`, its batched method, run on threads."""
+
+    def __init__(self, engine: BatchEngine, compute: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+        self._engine, self._compute = engine, compute
+        self._device = ThreadPoolExecutor(engine.max_concurrent, "device")
+        self._preparers = ThreadPoolExecutor(engine.prepare_threads, "prepare")
+        self._queue = ReadyQueue[Item]()
+        self._running = 0
+        #: An engine call ended and left ready items: those never wait for the rest of their group.
+        self._freed = False
+        self._waiting_since: float | None = None
+        #: Callers that were just answered, and until when they are waited for.
+        self._answered, self._return_until = 0, 0.0
+        self._wake: asyncio.TimerHandle | None = None
+
+    async def run(self, request: Request[Any], work: Any) -> tuple[Any, Execution]:
+        """Returns this item's result. If the request is cancelled, raises when no thread works for it any more."""
+        request.check()
+        item = Item(request, work)
+        self._queue.arrive(item)
+        try:
+            await self._prepare(item)
+            self._start()
+            return await request.unless_cancelled(item.result), item.execution
+        finally:
+            self._queue.depart(item)
+            # One member less may be what an idle device was waiting for.
+            self._start()
+            if item.call is not None:
+                await asyncio.wait([item.call])
+
+    async def _prepare(self, item: Item) -> None:
+        loop, started, ready = asyncio.get_running_loop(), time.monotonic(), False
+        try:
+            await loop.run_in_executor(self._preparers, self._prepare_unless_cancelled, item)
+            item.request.check()
+            ready = True
+        finally:
+            item.ready_at = time.monotonic()
+            item.execution.prep_ms = 1000 * (item.ready_at - started)
+            self._queue.prepared(item, ready)
+
+    def _prepare_unless_cancelled(self, item: Item) -> None:
+        item.request.check()
+        self._engine.prepare(item.work)
+
+    def _start(self) -> None:
+        """Gives the device what it may take now."""
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        while len(self._queue) and self._running < self._engine.max_concurrent:
+            now = time.monotonic()
+            until = self._start_at(now)
+            if until > now:
+                self._waiting_since = self._waiting_since or now
+                self._wake = asyncio.get_running_loop().call_later(until - now, self._start)
+                return
+            self._launch(self._queue.take(self._engine.max_batch))
+        self._waiting_since, self._freed = None, False
+
+    def _start_at(self, now: float) -> float:
+        queue, ready = self._queue, len(self._queue)
+        if ready >= self._engine.max_batch or self._running:
+            return now
+        waits_for_group = not self._freed and queue.missing(queue.in_order()[0]) > 0
+        until = (self._waiting_since or now) + queue.group_wait_s if waits_for_group else now
+        return max(until, self._return_until if ready < self._answered else now)
+
+    def _launch(self, items: list[Item]) -> None:
+        self._running += 1
+        loop, started, batch_id = asyncio.get_running_loop(), time.monotonic(), str(uuid.uuid4())
+        ended: asyncio.Future[None] = loop.create_future()
+        for item in items:
+            item.call = ended
+            item.execution.ready_wait_ms = 1000 * (started - item.ready_at)
+            item.execution.batch_size, item.execution.batch_id = len(items), batch_id
+        call = loop.run_in_executor(self._device, self._outcomes, [item.work for item in items])
+
+        def settle(done: asyncio.Future[Sequence[Any]]) -> None:
+            self._ended(items, done.result(), time.monotonic() - started)
+            ended.set_result(None)
+
+        call.add_done_callback(settle)
+
+    def _ended(self, items: list[Item], outcomes: Sequence[Any], device_s: float) -> None:
+        log.debug("Engine call done: %d items in %.3f s", len(items), device_s)
+        self._running -= 1
+        self._freed = True
+        self._answered = sum(not item.result.done() for item in items)
+        self._return_until = time.monotonic() + min(RETURN_LIMIT_S, RETURN_SHARE * device_s)
+        self._start()
+        for item, outcome in zip(items, outcomes, strict=True):
+            item.execution.device_ms = 1000 * device_s
+            if item.result.done():
+                continue
+            if isinstance(outcome, BaseException):
+                item.result.set_exception(as_worker_error(outcome))
+            else:
+                item.result.set_result(outcome)
+
+    def _outcomes(self, works: Sequence[Any]) -> Sequence[Any]:
+        """One outcome per item whatever the engine does: a call that raises fails all of its items."""
+        try:
+            outcomes = self._compute(works)
+            if len(outcomes) == len(works):
+                return outcomes
+            raise RuntimeError(f"the engine returned {len(outcomes)} results for {len(works)} items")
+        except BaseException as error:
+            log.exception("The engine failed on %d items", len(works))
+            return [error] * len(works)

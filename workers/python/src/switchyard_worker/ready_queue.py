@@ -1,0 +1,88 @@
+"""Prepared items that wait for the device: who goes first, and who is missing from which group."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Generic, TypeVar
+
+from .request import Request
+
+I = TypeVar("I", bound="Place")  # noqa: E741
+
+#: A BATCH item that so many later REALTIME items have passed goes in the order of arrival; part of the protocol.
+MOST_OVERTAKING = 64
+#: Bounds of the wait for the members of a group, in seconds.
+FLOOR_S, CEILING_S = 0.05, 0.25
+
+
+class Place:
+    """What an item's turn depends on. Long requests have several items: windows of one file."""
+
+    def __init__(self, request: Request[Any]) -> None:
+        self.request, self.sequence, self.realtime_before = request, 0, 0
+
+
+class ReadyQueue(Generic[I]):
+    """REALTIME first, then arrival. Items of one request take turns with others: everybody's first, then the second."""
+
+    def __init__(self) -> None:
+        self._items: list[I] = []
+        self._arrived = self._realtime = 0
+        #: By group id: size, arrived, being prepared, present; and the time of the first arrival.
+        self._groups: dict[str, list[float]] = {}
+        self._usual_s: float | None = None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def arrive(self, item: I) -> None:
+        self._arrived += 1
+        self._realtime += not item.request.is_batch
+        item.sequence, item.realtime_before = self._arrived, self._realtime
+        if item.request.group_size > 1:
+            size, now = item.request.group_size, time.monotonic()
+            group = self._groups.setdefault(item.request.group_id, [size, 0, 0, 0, now])
+            group[1:4] = [count + 1 for count in group[1:4]]
+
+    def prepared(self, item: I, ready: bool) -> None:
+        """`ready` False: its preparation failed, or it was cancelled."""
+        if ready:
+            self._items.append(item)
+        if group := self._groups.get(item.request.group_id):
+            group[2] -= 1
+            if self.missing(item) == 0:
+                elapsed = time.monotonic() - group[4]
+                self._usual_s = elapsed if self._usual_s is None else 0.8 * self._usual_s + 0.2 * elapsed
+
+    def depart(self, item: I) -> None:
+        if item in self._items:
+            self._items.remove(item)
+        if group := self._groups.get(item.request.group_id):
+            group[3] -= 1
+            if group[3] <= 0:
+                del self._groups[item.request.group_id]
+
+    def missing(self, item: I) -> int:
+        """Members of its group that are still arriving or being prepared."""
+        size, arrived, preparing, *_ = self._groups.get(item.request.group_id, [0, 0, 0])
+        return int(max(0, size - arrived) + preparing)
+
+    @property
+    def group_wait_s(self) -> float:
+        """Twice the time that groups usually need to be complete."""
+        return CEILING_S if self._usual_s is None else min(CEILING_S, max(FLOOR_S, 2 * self._usual_s))
+
+    def in_order(self) -> list[I]:
+        turns: dict[Request[Any], int] = {}
+        places: dict[I, tuple[bool, int, int]] = {}
+        for item in sorted(self._items, key=lambda one: one.sequence):
+            waits = item.request.is_batch and self._realtime - item.realtime_before < MOST_OVERTAKING
+            turn = turns[item.request] = turns.get(item.request, 0) + 1
+            places[item] = (waits, turn, item.sequence)
+        return sorted(places, key=places.__getitem__)
+
+    def take(self, count: int) -> list[I]:
+        taken = self.in_order()[:count]
+        for item in taken:
+            self._items.remove(item)
+        return taken

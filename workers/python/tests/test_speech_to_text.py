@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+from harness import Client, Scripted, entered, trailers, worker
+
+from switchyard.v1 import common_pb2 as common
+from switchyard.v1 import stt_pb2 as stt
+
+BATCH = common.PRIORITY_BATCH
+
+
+def on_worker(test: Callable[[Scripted, Client], Awaitable[None]]) -> Callable[[], None]:
+    async def body() -> None:
+        engine = Scripted()
+        async with worker(engine) as client:
+            await test(engine, client)
+
+    return lambda: asyncio.run(body())
+
+
+async def failure(call: Any) -> grpc.aio.AioRpcError:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return caught.value
+
+
+async def held(engine: Scripted, client: Client, request_id: str = "first") -> Any:
+    """A call that holds the device until the gate opens."""
+    engine.gate.clear()
+    call = asyncio.ensure_future(client.transcribe(request_id))
+    await entered(engine)
+    return call
+
+
+async def in_flight(client: Client, count: int) -> None:
+    while (await client.health()).in_flight != count:
+        await asyncio.sleep(0.005)
+
+
+@on_worker
+async def test_serves_both_health_services(_engine: Scripted, client: Client) -> None:
+    health = await client.health()
+    assert await client.check() == HealthCheckResponse.SERVING
+    assert (health.state, health.model, health.kind) == (common.HealthResponse.STATE_READY, "m", "stt")
+    assert (health.max_batch, health.max_concurrent, health.in_flight) == (8, 1, 0)
+    assert health.max_message_bytes >= 41 << 20
+
+
+@on_worker
+async def test_computes_the_members_of_a_group_in_one_engine_call(engine: Scripted, client: Client) -> None:
+    answers = await asyncio.gather(*(client.transcribe(str(at), group="g", size=8) for at in range(8)))
+    assert [len(batch) for batch in engine.batches] == [8]
+    assert {answer.execution.batch_size for answer in answers} == {8}
+    assert len({answer.execution.batch_id for answer in answers}) == 1
+
+
+@on_worker
+async def test_an_idle_device_waits_at_most_a_quarter_second_for_a_member(_engine: Scripted, client: Client) -> None:
+    answer = await asyncio.wait_for(client.transcribe("alone", group="g", size=2), 2)
+    assert answer.execution.batch_size == 1
+
+
+@on_worker
+async def test_fails_one_item_and_answers_the_others(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    prompts = ["", "fail voice_not_found", "bad file", ""]
+    calls = [asyncio.ensure_future(client.transcribe(str(at), prompt=said)) for at, said in enumerate(prompts)]
+    await in_flight(client, 4)
+    engine.gate.set()
+    await first
+    said = [await failure(calls[1]), await failure(calls[2])]
+    assert [trailers(one)["switchyard-code"] for one in said] == ["voice_not_found", "invalid_audio"]
+    assert trailers(said[0])["switchyard-param"] == "prompt%20%C3%BC"
+    assert (await calls[0]).text == (await calls[3]).text == "4 bytes"
+
+
+@on_worker
+async def test_a_call_that_raises_fails_all_its_items(_engine: Scripted, client: Client) -> None:
+    error = await failure(client.transcribe("a", prompt="crash"))
+    assert (trailers(error)["switchyard-code"], error.code()) == ("engine_failed", grpc.StatusCode.INTERNAL)
+    assert (await client.transcribe("b")).text == "4 bytes"
+
+
+@on_worker
+async def test_realtime_overtakes_batch(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    calls = [asyncio.ensure_future(client.transcribe(f"b{at}", priority=BATCH)) for at in range(8)]
+    await in_flight(client, 9)
+    calls += [asyncio.ensure_future(client.transcribe(f"r{at}")) for at in range(8)]
+    await in_flight(client, 17)
+    engine.gate.set()
+    await asyncio.gather(first, *calls)
+    assert [{one[0] for one in batch} for batch in engine.batches[1:]] == [{"r"}, {"b"}]
+
+
+@on_worker
+async def test_a_waiting_call_ends_within_100_ms_of_its_cancel(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    waiting = asyncio.ensure_future(client.transcribe("waiting"))
+    await in_flight(client, 2)
+    started = time.monotonic()
+    assert await client.cancel("waiting")
+    error = await failure(waiting)
+    assert time.monotonic() - started < 0.1
+    assert (error.code(), trailers(error)) == (
+        grpc.StatusCode.CANCELLED,
+        {"switchyard-code": "request_cancelled"},
+    )
+    engine.gate.set()
+    await first
+    assert engine.batches == [["first"]]
+
+
+@on_worker
+async def test_a_call_on_the_device_ends_when_the_engine_stops(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    assert await client.cancel("first")
+    assert await client.cancel("first")
+    done, _ = await asyncio.wait([first], timeout=0.05)
+    assert not done
+    engine.gate.set()
+    assert trailers(await failure(first))["switchyard-code"] == "request_cancelled"
+    assert not await client.cancel("first")
+
+
+@on_worker
+async def test_a_hang_up_holds_the_slot_until_the_engine_stops(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    first.cancel()
+    assert (await client.health()).in_flight == 1
+    engine.gate.set()
+    await in_flight(client, 0)
+
+
+@on_worker
+async def test_a_deadline_ends_a_waiting_call(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    error = await failure(client.transcribe("late", timeout=0.1))
+    assert error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    await in_flight(client, 1)
+    engine.gate.set()
+    await first
+
+
+@on_worker
+async def test_refuses_an_id_that_is_empty_or_running_and_audio_by_url(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    said = [await failure(client.transcribe(request_id)) for request_id in ("first", "")]
+    said.append(await failure(client.transcribe("u", audio_url="http://example.org/a.wav")))
+    codes = ["duplicate_request_id", "missing_required_parameter", "file_url_refused"]
+    assert [trailers(one)["switchyard-code"] for one in said] == codes
+    engine.gate.set()
+    await first
+
+
+@on_worker
+async def test_takes_audio_of_40_mib_in_pieces_and_sends_segments(_engine: Scripted, client: Client) -> None:
+    start = stt.TranscribeFileRequest(request_id="long")
+    answers = await client.upload(start, [bytes(65_536)] * 640)
+    assert [one.WhichOneof("message") for one in answers] == ["segment", "segment", "done"]
+    assert [word.word for word in answers[1].segment.words] == ["1"]
+    assert answers[2].done.text == f"{40 << 20} bytes"
+
+
+@on_worker
+async def test_drains_on_sigterm(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    os.kill(os.getpid(), signal.SIGTERM)
+    while await client.check() == HealthCheckResponse.SERVING:
+        await asyncio.sleep(0.005)
+    error = await failure(client.transcribe("new"))
+    assert (error.code(), trailers(error)["switchyard-code"]) == (grpc.StatusCode.UNAVAILABLE, "shutting_down")
+    assert (await client.health()).state == common.HealthResponse.STATE_DRAINING
+    engine.gate.set()
+    assert (await first).text == "4 bytes"
+
+
+def test_demands_its_token(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+
+    async def body() -> None:
+        async with worker(Scripted(), "--token-file", str(tmp_path / "token")) as client:
+            error = await failure(client.check())
+            assert error.code() == grpc.StatusCode.UNAUTHENTICATED
+            right = (("authorization", "Bearer s3cret"),)
+            while await client.check(metadata=right) != HealthCheckResponse.SERVING:
+                await asyncio.sleep(0.01)
+            assert (await client.transcribe("a", metadata=right)).text == "4 bytes"
+            wrong = await failure(client.transcribe("b", metadata=(("authorization", "Bearer other"),)))
+            assert wrong.code() == grpc.StatusCode.UNAUTHENTICATED
+
+    asyncio.run(body())
