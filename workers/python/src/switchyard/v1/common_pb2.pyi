@@ -3,24 +3,53 @@
 isort:skip_file
 Messages shared by every Switchyard worker service.
 
-A worker may be written in any language. It serves one of SpeechToText, TextToSpeech, TextGeneration, and beside it the standard
-grpc.health.v1.Health for the empty service name: SERVING while it takes work.
+A worker may be written in any language; docs/guides/write-a-worker.md is the guide. It serves one of SpeechToText,
+TextToSpeech and TextGeneration, the one that fits the model's `kind`, and on the same port the standard
+grpc.health.v1.Health.
 
-How a call fails. The trailer `switchyard-code` carries a code of the error registry (such as invalid_audio, unsupported_language),
-`switchyard-param` the field at fault, percent-encoded. The status message is shown to the caller; nothing depends on its wording.
-  shutting_down, no_worker         the worker takes no work now: it is drained at once, and the request goes elsewhere; that is no attempt
-  UNAVAILABLE with another code    a refusal: the request goes to another worker; refusals in a row open the worker's circuit breaker
-Without `switchyard-code` the status decides:
-  UNAVAILABLE                      the connection is lost: the request is sent once more
-  INVALID_ARGUMENT                 400 invalid_value
-  CANCELLED                        499 request_cancelled
-  DEADLINE_EXCEEDED                504 inference_timeout
-  UNIMPLEMENTED                    500 internal_error
-  any other                        500 engine_failed, never sent again
-A connection that ends under a call loses it, whatever status that yields.
+Two health services, both required. The gateway calls both every second (workers.health_interval_ms), also before the
+worker is ready:
+  grpc.health.v1.Health/Check for the service name ""   SERVING while the worker takes work, else NOT_SERVING
+  Health of the worker's own service                     what it is and what it can take, see HealthResponse
+The worker gets requests while Check says SERVING and its state is STATE_READY. If either call fails, `problem` in
+GET /admin/v1/workers names it. One failed probe stops new requests, three in a row (workers.health_failures) make
+the worker lost. Health must be answered within 2 s while the engine computes: run the engine on another thread than
+the gRPC server.
 
-The gateway pings idle connections (workers.keepalive_time_ms, 10 s): allow that, as with grpc.http2.min_ping_interval_without_data_ms.
-With a token configured, every call carries it as `authorization: Bearer TOKEN`.
+How a call fails. Set two trailers (trailing metadata):
+  switchyard-code    a code of the gateway's error registry (README, "Errors"). Those that a worker has use for:
+    invalid_value, missing_required_parameter, unsupported_parameter, unsupported_task     the request; HTTP 400
+    invalid_audio, audio_too_short, file_url_refused, file_url_unreachable                  its audio; 400
+    voice_not_found, context_length_exceeded                                                400
+    file_too_large                                                                          413
+    duplicate_request_id     409; the id is still running here
+    request_cancelled        499; the call was cancelled
+    engine_failed            500; the engine failed on this input. Never sent again
+    inference_timeout        504; the worker's own time limit has passed
+    no_worker, shutting_down the worker takes no work now (it loads or drains). No attempt is counted: the request
+                             goes to another worker, and this one gets no more until a probe says ready
+  switchyard-param   optional: the field of the caller's request at fault, such as `file`; percent-encoded as UTF-8
+The status message is shown to the caller: no secrets, at most about 1000 characters. Nothing depends on its wording.
+Any status works beside a code, with one exception: UNAVAILABLE with another code than the last two is a refusal. The
+request goes to another worker (five refusals end it), and five refusals in a row (workers.breaker_failures) open the
+worker's circuit breaker. An unknown code counts as none. Without a code the status decides:
+  UNAVAILABLE              the connection is lost: the request is sent once more, in its old place in the queue
+  INVALID_ARGUMENT         400 invalid_value
+  CANCELLED                499 request_cancelled
+  DEADLINE_EXCEEDED        504 inference_timeout
+  UNIMPLEMENTED            500 internal_error
+  any other                500 engine_failed, never sent again
+A connection that ends under a call loses the call, whatever status that yields.
+
+Deadlines. The gateway sets no gRPC deadline on requests. It sends Cancel with the reason "deadline", and the call
+then ends like any other cancelled call. Only Health (2 s) and Cancel (100 ms) carry a gRPC deadline.
+
+Connections. One HTTP/2 connection per worker carries all calls: allow as many concurrent streams as there are slots,
+and a few more. The gateway pings idle connections (workers.keepalive_time_ms, 10 s). Servers that end such
+connections with "too_many_pings" need grpc.http2.min_ping_interval_without_data_ms below that (grpcio: 300000 by
+default), or an enforcement policy that permits it (Go). If `remote.token_file` is configured, every call, health
+checks included, carries the metadata `authorization: Bearer TOKEN`. A worker that requires it ends other calls with
+UNAUTHENTICATED, and the gateway shows that as the worker's problem. TLS: `remote.tls`.
 """
 
 from collections import abc as _abc
@@ -49,11 +78,12 @@ class _PriorityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Priority.Val
     PRIORITY_BATCH: _Priority.ValueType  # 1
 
 class Priority(_Priority, metaclass=_PriorityEnumTypeWrapper):
-    """REALTIME overtakes BATCH on the worker's device lane as it does in the gateway's queue (D-24). Requests of one priority go in
-    the order in which they came.
+    """Which request gets the device next. REALTIME goes before BATCH, as in the gateway's queue (D-24); requests of one
+    priority go in the order in which the worker received them, whichever was prepared first.
 
-    A BATCH request waits for the device for a bounded number of turns: once 64 REALTIME requests that came later have gone before
-    it, it goes in the order of arrival, as a REALTIME request does.
+    A BATCH request is not overtaken for ever: after 64 REALTIME requests that came later it counts as REALTIME, with its
+    place by arrival. Priorities never stop what is on the device. A worker without a queue of its own (max_batch slots
+    only) may ignore them.
     """
 
 PRIORITY_REALTIME: Priority.ValueType  # 0
@@ -62,8 +92,10 @@ Global___Priority: _TypeAlias = Priority  # noqa: Y015
 
 @_typing.final
 class Group(_message.Message):
-    """Calls that were dispatched together. An idle device waits for the members still arriving;
-    a busy one never does (D-24).
+    """Calls that were dispatched together, so that one engine call can compute them. An idle device waits for members that
+    are still arriving or being prepared, for a bounded time (50 to 250 ms in our workers: a member may be cancelled and
+    never come). A busy device never waits: when it becomes free, it takes whatever is ready, up to max_batch, from any
+    group (D-24). Ignoring groups is correct but slower.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -73,12 +105,12 @@ class Group(_message.Message):
     AGING_SHARE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     size: _builtins.int
-    """Number of calls sent with this group id, 1..max_batch."""
+    """Number of calls sent with this group id, 1..max_batch; 0 counts as 1."""
     aging_share: _builtins.float
     """Not 0: the call is BATCH work that waited so long that the gateway counts it as REALTIME (D-03). It is sent with
-    PRIORITY_REALTIME, and a worker that treats it so is right. A worker with a backlog of such calls may let other REALTIME
-    calls go before it: while both wait for the device, this share of the calls that are given to it are such ones (0.25: one in
-    four). Above 0, 1 at most.
+    PRIORITY_REALTIME, and a worker that treats it so is right. A worker with a backlog of such calls may let other
+    REALTIME calls go before it: while both wait for the device, this share of the calls that are given to it are such
+    ones (0.25: one in four). Above 0, 1 at most.
     """
     def __init__(
         self,
@@ -97,7 +129,9 @@ Global___Group: _TypeAlias = Group  # noqa: Y015
 
 @_typing.final
 class Execution(_message.Message):
-    """How one request was computed; times in milliseconds on the worker's monotonic clock."""
+    """How one request was computed; times in milliseconds on the worker's monotonic clock. Optional: without it the phases
+    of a request that the gateway reports, and scheduler_batch_size, do not include the worker's part.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -137,10 +171,20 @@ Global___Execution: _TypeAlias = Execution  # noqa: Y015
 
 @_typing.final
 class CancelRequest(_message.Message):
-    """Stops one request. Sent again until it is acknowledged, for as long as the call lives: idempotent, and it may overtake its own call.
-    The call itself must then end, with `switchyard-code: request_cancelled` or CANCELLED, as soon as the engine has stopped: its slot is
-    free when the call has ended. A call that is not ended within cancellation.reset_after_ms (30 s) is reset by the gateway, and counts
-    as a failure of the worker.
+    """Stops one request. The worker answers Cancel at once (the gateway waits 100 ms); it does not wait for the engine.
+
+    The cancelled call itself must then end, with `switchyard-code: request_cancelled` or the status CANCELLED, as soon
+    as no thread works for it: at once while it waits, else at the engine's next checkpoint, or when the engine call that
+    it is part of returns. Its slot is free when the call has ended, so a call that ends too early makes the gateway send
+    more than the device takes. A late answer instead of a failure is accepted and discarded. A call that has not ended
+    within cancellation.reset_after_ms (30 s) is reset by the gateway (RST_STREAM) and counts as a failure of the worker:
+    five in a row open its circuit breaker.
+
+    Idempotent. Sent again until acknowledged, as long as the call lives. It may arrive before its own call, while audio
+    is on its way: acknowledge only requests that are known, and the gateway asks again.
+
+    A call that the gateway resets (it stops, or has given the worker up) is a cancel as well: stop the work, nobody
+    reads the answer.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -186,8 +230,6 @@ Global___CancelResponse: _TypeAlias = CancelResponse  # noqa: Y015
 
 @_typing.final
 class HealthRequest(_message.Message):
-    """Asked every second for life. A worker whose answer is out of range gets no work; its `problem` in the admin listing names the field."""
-
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -203,6 +245,12 @@ Global___HealthRequest: _TypeAlias = HealthRequest  # noqa: Y015
 
 @_typing.final
 class HealthResponse(_message.Message):
+    """What the worker is and what it takes. A worker whose answer is out of range gets no work; `problem` in GET
+    /admin/v1/workers names the field, its value and the range. Ranges are checked in STATE_READY only, `model`, `kind`
+    and lengths always. Texts have 1024 characters at most, lists 1000 entries. All values may change while the worker
+    runs; a new max_batch counts from the next probe on.
+    """
+
     DESCRIPTOR: _descriptor.Descriptor
 
     class _State:
@@ -212,15 +260,25 @@ class HealthResponse(_message.Message):
     class _StateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[HealthResponse._State.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         STATE_UNSPECIFIED: HealthResponse._State.ValueType  # 0
+        """Counts as STATE_STARTING."""
         STATE_STARTING: HealthResponse._State.ValueType  # 1
+        """Loading its model: gets no work; calls that come anyway end with no_worker."""
         STATE_READY: HealthResponse._State.ValueType  # 2
         STATE_DRAINING: HealthResponse._State.ValueType  # 3
+        """Takes nothing new and finishes what it has: after SIGTERM. Calls that come anyway end with shutting_down. Stay
+        reachable until the running calls have ended and one probe has seen this state; then no request is lost.
+        """
 
     class State(_State, metaclass=_StateEnumTypeWrapper): ...
     STATE_UNSPECIFIED: HealthResponse.State.ValueType  # 0
+    """Counts as STATE_STARTING."""
     STATE_STARTING: HealthResponse.State.ValueType  # 1
+    """Loading its model: gets no work; calls that come anyway end with no_worker."""
     STATE_READY: HealthResponse.State.ValueType  # 2
     STATE_DRAINING: HealthResponse.State.ValueType  # 3
+    """Takes nothing new and finishes what it has: after SIGTERM. Calls that come anyway end with shutting_down. Stay
+    reachable until the running calls have ended and one probe has seen this state; then no request is lost.
+    """
 
     STATE_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
@@ -239,7 +297,7 @@ class HealthResponse(_message.Message):
     GENERATION_FIELD_NUMBER: _builtins.int
     state: Global___HealthResponse.State.ValueType
     model: _builtins.str
-    """Model id of the gateway's models.yaml; any other is refused."""
+    """The model's `id` in the gateway's models.yaml; any other is refused."""
     engine: _builtins.str
     """Name of the engine, for people: any text."""
     device: _builtins.str
@@ -247,22 +305,32 @@ class HealthResponse(_message.Message):
     revision: _builtins.str
     """Version of the loaded model files."""
     kind: _builtins.str
-    """"stt", "tts", "llm" or "embedding", as configured for the model."""
+    """"stt", "tts", "llm" or "embedding"; refused if it is not the model's `kind` in models.yaml."""
     max_batch: _builtins.int
-    """Largest group one engine call takes, 1 to 4096."""
+    """Largest group one engine call takes, 1 to 4096. With max_concurrent it is the number of slots, which is how many
+    requests the gateway sends before it waits for an answer: max_batch x (max_concurrent + 1), one group on each lane
+    of the device and one prepared ahead; 65536 at most. If no worker has a free slot, REALTIME may take max_batch
+    more. Kind llm: slots are max_concurrent alone, plus overdraft for REALTIME. A worker must accept that many calls
+    at once; anything more waits in the gateway, where it can be cancelled.
+    """
     max_concurrent: _builtins.int
-    """Engine calls that run at the same time, 1 to 4096. max_batch x (max_concurrent + 1) is 65536 at most."""
+    """Engine calls that run at the same time, 1 to 4096."""
     streams: _builtins.int
     """Live streams the worker takes besides files, 0 to 65536."""
     in_flight: _builtins.int
     """Requests received and not yet answered."""
     max_message_bytes: _builtins.int
-    """Largest message this worker accepts, in bytes: at least 9 MiB and the smaller of 32 MiB and server.upload_limit_bytes (kind tts: 1 MiB)."""
+    """Largest message this worker accepts, in bytes. Needed: 9 MiB plus the smaller of 32 MiB and
+    server.upload_limit_bytes, so 41 MiB (42991616) is always enough (kind tts: 1 MiB). Raise the server's own limit as
+    well: gRPC's default is 4 MiB.
+    """
     overdraft: _builtins.int
     """Kind llm: REALTIME requests taken beyond max_concurrent, because they displace others."""
     @_builtins.property
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """"transcribe", "translate", "word_timestamps", "stream", "prompt", ..."""
+        """"transcribe", "translate", "word_timestamps", "stream", "prompt", ... For people: what requests may ask for is
+        `capabilities` in the gateway's models.yaml.
+        """
 
     @_builtins.property
     def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

@@ -66,7 +66,9 @@ class GenerateRequest(_message.Message):
     n: _builtins.int
     """Choices that are wanted, 1 or more."""
     tenant: _builtins.str
-    """Salt of everything that is kept between requests, such as cached prefixes: content of one tenant never serves another."""
+    """Salt of everything that is kept between requests, such as cached prefixes: content of one tenant never serves
+    another.
+    """
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     def __init__(

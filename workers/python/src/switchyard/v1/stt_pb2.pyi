@@ -58,6 +58,7 @@ class TranscribeFileRequest(_message.Message):
     HOT_WORDS_FIELD_NUMBER: _builtins.int
     CHUNKING_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
+    """Unique among the running calls of a worker; opaque. Cancel names it."""
     priority: _common_pb2.Priority.ValueType
     task: Global___Task.ValueType
     audio: _builtins.bytes
@@ -71,7 +72,9 @@ class TranscribeFileRequest(_message.Message):
     """0..1"""
     word_timestamps: _builtins.bool
     audio_url: _builtins.str
-    """Instead of audio: http or https; the worker fetches it, guarded, within its own limits."""
+    """Instead of audio: http or https; the worker fetches it, guarded against private addresses, within its own limits. A
+    worker that fetches nothing answers file_url_refused.
+    """
     logprobs: _builtins.bool
     """Log probability of each token in the answer; only of models with the capability "logprobs"."""
     diarize: _builtins.bool
