@@ -1,10 +1,9 @@
-import 'reflect-metadata';
 import { constants, getPriority, setPriority } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { Logger } from 'nestjs-pino';
-import { BatchProcessor } from './batch/batch-processor.js';
+import 'reflect-metadata';
 import { BatchModule } from './batch/batch.module.js';
-import { ParentLink } from './batch/lease/parent-link.js';
+import { BatchProcessor, ParentLink } from './batch/runner/batch-processor.js';
 import { ConfigError } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';

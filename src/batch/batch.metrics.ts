@@ -1,17 +1,30 @@
-import { type Provider } from '@nestjs/common';
-import { type Gauge } from 'prom-client';
-import { type JobStore } from '../core/jobs/job.ports.js';
+import type { Provider } from '@nestjs/common';
+import type { Gauge } from 'prom-client';
+import type { JobStore } from '../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { JOB_STORE } from '../platform/database/database.tokens.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
-import { Gates } from './execute/gates.js';
+import { TargetGates } from './execute/target-gates.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
-import { JobDesk } from './lease/job-desk.js';
-import { missesDeadline } from './observe/deadline-risk.js';
-import { JOB_METRICS } from './observe/job.metrics.js';
-import { LINE_METRICS } from './observe/line.metrics.js';
-import { ModelLabels } from './observe/model-labels.js';
-import { STORE_METRICS } from './observe/store.metrics.js';
+import { JOB_METRICS, STORE_METRICS } from './observe/job.metrics.js';
+import { LINE_METRICS, ModelLabels } from './observe/line.metrics.js';
+import { JobSupervisor } from './runner/job-supervisor.js';
+
+/** How far a batch is, and since when this processor works on it. */
+export interface Pace {
+  readonly startedMs: number;
+  readonly doneAtStart: number;
+  readonly done: number;
+  readonly total: number;
+  readonly expiresAtMs: number;
+}
+
+/** True when the lines left take longer than the time left, at the rate so far. Without a rate nobody knows: false. */
+export function missesDeadline({ startedMs, doneAtStart, done, total, expiresAtMs }: Pace, nowMs: number): boolean {
+  const here = done - doneAtStart;
+  if (here <= 0 || nowMs <= startedMs) return false;
+  return ((nowMs - startedMs) / here) * (total - done) > expiresAtMs - nowMs;
+}
 
 /** All metrics of the processor: counters by what they count, and gauges that are read from where their numbers live (D-10). */
 export const BATCH_METRICS: Provider[] = [
@@ -22,7 +35,10 @@ export const BATCH_METRICS: Provider[] = [
     inject: [SETTINGS],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.jobs),
   }),
-  metricProvider('active_workers', { inject: [JobDesk], collect: (gauge, desk: JobDesk) => gauge.set(desk.size) }),
+  metricProvider('active_workers', {
+    inject: [JobSupervisor],
+    collect: (gauge, desk: JobSupervisor) => gauge.set(desk.size),
+  }),
   metricProvider('processor_inflight_requests', {
     inject: [LineDispatcher],
     collect: (gauge, dispatcher: LineDispatcher) => gauge.set(dispatcher.inFlight),
@@ -31,15 +47,15 @@ export const BATCH_METRICS: Provider[] = [
     inject: [SETTINGS],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.concurrency),
   }),
-  metricProvider('model_inflight_requests', { inject: [Gates, ModelLabels], collect: inFlightByModel }),
+  metricProvider('model_inflight_requests', { inject: [TargetGates, ModelLabels], collect: inFlightByModel }),
   metricProvider('batch_jobs', { inject: [JOB_STORE], collect: jobsByStatus }),
   metricProvider('batch_queue_age_seconds', { inject: [JOB_STORE], collect: queueAge }),
-  metricProvider('batch_deadline_risk_jobs', { inject: [JobDesk], collect: jobsAtRisk }),
-  metricProvider('batch_checkpoint_lag_seconds', { inject: [JobDesk], collect: checkpointLag }),
+  metricProvider('batch_deadline_risk_jobs', { inject: [JobSupervisor], collect: jobsAtRisk }),
+  metricProvider('batch_checkpoint_lag_seconds', { inject: [JobSupervisor], collect: checkpointLag }),
 ];
 
 /** Several models may share the label `other`. */
-function inFlightByModel(gauge: Gauge, gates: Gates, labels: ModelLabels): void {
+function inFlightByModel(gauge: Gauge, gates: TargetGates, labels: ModelLabels): void {
   for (const { model, inFlight } of gates.inFlight()) gauge.inc({ model: labels.of(model) }, inFlight);
 }
 
@@ -53,7 +69,7 @@ async function queueAge(gauge: Gauge, store: JobStore): Promise<void> {
   gauge.set(oldestWaitingMs / 1000);
 }
 
-function jobsAtRisk(gauge: Gauge, desk: JobDesk): void {
+function jobsAtRisk(gauge: Gauge, desk: JobSupervisor): void {
   const nowMs = Date.now();
   const risky = desk.works.filter(({ lease, running }) => {
     if (!running) return false;
@@ -64,7 +80,7 @@ function jobsAtRisk(gauge: Gauge, desk: JobDesk): void {
   gauge.set(risky.length);
 }
 
-function checkpointLag(gauge: Gauge, desk: JobDesk): void {
+function checkpointLag(gauge: Gauge, desk: JobSupervisor): void {
   const since = desk.works.flatMap(({ running }) => running?.log.waitingSinceMs ?? []);
   gauge.set(since.length === 0 ? 0 : (performance.now() - Math.min(...since)) / 1000);
 }

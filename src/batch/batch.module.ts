@@ -1,37 +1,35 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { type Tracer } from '@opentelemetry/api';
-import { type ProcessorLink } from '../platform/config/processor-link.js';
+import type { Tracer } from '@opentelemetry/api';
 import { ConfigModule } from '../platform/config/config.module.js';
-import { type ModelSpec } from '../platform/config/model-spec.js';
+import type { ModelSpec } from '../platform/config/model-spec.js';
+import type { ProcessorLink } from '../platform/config/processor-link.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
-import { TRACER } from '../platform/tracing/tracing.js';
 import { BlobModule } from '../platform/storage/blob.module.js';
+import { TRACER } from '../platform/tracing/tracing.js';
 import { BATCH_METRICS } from './batch.metrics.js';
-import { BatchProcessor } from './batch-processor.js';
 import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
-import { gatewayAccess } from './execute/gateway-access.js';
-import { Gates } from './execute/gates.js';
+import { TargetGates } from './execute/target-gates.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
+import { SpeechAnswer } from './execute/line-result.js';
 import { LineSender } from './execute/line-sender.js';
 import { LogShipping } from './execute/log-shipping.js';
-import { ShutdownGrace } from './execute/shutdown-grace.js';
-import { SpeechAnswer } from './execute/speech-answer.js';
-import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
+import { gatewayAccess, gatewayTarget, TargetResolver } from './execute/target-resolver.js';
 import { readTargetsFile, type Targets } from './execute/targets-file.js';
-import { BlobWrites } from './finalize/blob-writes.js';
 import { Publisher } from './finalize/publisher.js';
-import { ResultFiles } from './finalize/result-files.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
 import { IngestService } from './ingest/ingest.service.js';
-import { JobRunner } from './job-runner.js';
-import { ClaimLoop } from './lease/claim-loop.js';
-import { JobDesk } from './lease/job-desk.js';
+import { BlobWrites, ResultFiles } from './job/result-files.js';
+import { ShutdownGrace } from './lease/job-stop.js';
 import { JobTraces } from './observe/job-traces.js';
 import { LineMetrics } from './observe/line.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
+import { BatchProcessor } from './runner/batch-processor.js';
+import { ClaimLoop } from './runner/claim-loop.js';
+import { JobRunner } from './runner/job-runner.js';
+import { JobSupervisor } from './runner/job-supervisor.js';
 
 export interface ProcessorParts {
   readonly settings: Settings;
@@ -69,7 +67,7 @@ export class BatchModule implements OnApplicationShutdown {
           WebhookSender,
           IngestService,
           JobRunner,
-          JobDesk,
+          JobSupervisor,
           ClaimLoop,
           LeftoverFolders,
           BatchProcessor,
@@ -86,9 +84,9 @@ export class BatchModule implements OnApplicationShutdown {
 
 const EXECUTION = [
   {
-    provide: Gates,
+    provide: TargetGates,
     inject: [TargetResolver, SETTINGS],
-    useFactory: (targets: TargetResolver, { batch }: Settings) => new Gates(targets, batch.concurrencyPerModel),
+    useFactory: (targets: TargetResolver, { batch }: Settings) => new TargetGates(targets, batch.concurrencyPerModel),
   },
   {
     provide: LineDispatcher,

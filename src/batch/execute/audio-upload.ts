@@ -1,13 +1,71 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
+import type { BlobStore, FileStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { SafeFetch } from '../../platform/storage/safe-fetch.js';
-import { LineProblem } from './line-problem.js';
-import { type FormFile, MultipartForm } from './multipart-form.js';
+
+export interface FormFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** Asked for once per attempt. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** A form with one file, of known length: sent as it is read. */
+export class MultipartForm {
+  readonly #boundary = `switchyard-${randomUUID()}`;
+  readonly #head: Buffer;
+  readonly #tail: Buffer;
+
+  constructor(
+    fields: readonly (readonly [name: string, value: string])[],
+    private readonly file?: FormFile,
+  ) {
+    const parts = fields.map(([name, value]) => `${this.#part(name)}\r\n\r\n${value}\r\n`);
+    if (file) parts.push(`${this.#part('file')}; filename="${quoted(file.name)}"\r\n${FILE_TYPE}\r\n\r\n`);
+    this.#head = Buffer.from(parts.join(''));
+    this.#tail = Buffer.from(`${file ? '\r\n' : ''}--${this.#boundary}--\r\n`);
+  }
+
+  get contentType(): string {
+    return `multipart/form-data; boundary=${this.#boundary}`;
+  }
+
+  get bytes(): number {
+    return this.#head.length + (this.file?.bytes ?? 0) + this.#tail.length;
+  }
+
+  async *body(): AsyncGenerator<Uint8Array> {
+    yield this.#head;
+    if (this.file) yield* this.file.open();
+    yield this.#tail;
+  }
+
+  #part(name: string): string {
+    return `--${this.#boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
+  }
+}
+
+const FILE_TYPE = 'content-type: application/octet-stream';
+
+/** As browsers write names. */
+const quoted = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+/** A line that cannot be sent, found when it was its turn: an error line without an answer. */
+export class LineProblem extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly param?: string,
+  ) {
+    super(message);
+    this.name = 'LineProblem';
+  }
+}
 
 /** Fields of an audio line that say where the audio is; exactly one of the first three. */
 const SOURCES = ['file_id', 'file_url', 'audio'] as const;

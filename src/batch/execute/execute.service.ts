@@ -1,18 +1,16 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { type JobPlan } from '../ingest/job-plan.js';
-import { type JobWork } from '../job-work.js';
+import { InputLines } from '../job/input-lines.js';
+import type { JobPlan } from '../job/job-plan.js';
+import type { JobWork } from '../job/job-work.js';
+import { ResultLog } from '../job/result-log.js';
+import { ShutdownGrace, type StopReason } from '../lease/job-stop.js';
 import { recordRejected } from '../recovery/unfinished-lines.js';
-import { Gates } from './gates.js';
-import { InputLines } from './input-lines.js';
+import { TargetGates } from './target-gates.js';
 import { JobExecution } from './job-execution.js';
-import { type StopReason } from './job-stop.js';
-import { LineDispatcher } from './line-dispatcher.js';
-import { LineLane } from './line-lane.js';
+import { LineDispatcher, LineLane } from './line-dispatcher.js';
 import { LineSender } from './line-sender.js';
 import { LogShipping } from './log-shipping.js';
-import { ResultLog } from './result-log.js';
-import { ShutdownGrace } from './shutdown-grace.js';
 
 /** Counts in the row are a cached view of the log, written this often at most. */
 const VIEW_MS = 1000;
@@ -28,7 +26,7 @@ export class ExecuteService implements OnApplicationShutdown {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly dispatcher: LineDispatcher,
-    private readonly gates: Gates,
+    private readonly gates: TargetGates,
     private readonly sender: LineSender,
     private readonly grace: ShutdownGrace,
     private readonly shipping: LogShipping,

@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { urgency } from '../../core/jobs/fair-share.js';
-import { type Maker } from '../finalize/result-files.js';
-import { type InputLines } from './input-lines.js';
-import { type JobStop } from './job-stop.js';
-import { type LineDispatcher, type SendingJob } from './line-dispatcher.js';
-import { type LineLane, type LineTicket } from './line-lane.js';
-import { type LineSender } from './line-sender.js';
-import { type ResultLog } from './result-log.js';
+import type { InputLines } from '../job/input-lines.js';
+import type { Maker } from '../job/result-files.js';
+import type { ResultLog } from '../job/result-log.js';
+import type { JobStop } from '../lease/job-stop.js';
+import type { LineDispatcher, LineLane, LineTicket, SendingJob } from './line-dispatcher.js';
+import type { LineSender } from './line-sender.js';
 
 export interface ExecutionParts {
   readonly maker: Maker;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { DoneMap } from './done-map.js';
-import { LineDispatcher, type SendingJob } from './line-dispatcher.js';
-import { LineLane, type LineTicket } from './line-lane.js';
-import { TargetGate } from './target-gate.js';
+import { DoneMap } from '../job/job-progress.js';
+import { TargetGate } from './target-gates.js';
+import { LineDispatcher, LineLane, type LineTicket, type SendingJob } from './line-dispatcher.js';
 
 const plan = (lines: number, length = 10): Plan =>
   new Plan(encodePlan(Array.from({ length: lines }, (_, index) => ({ offset: index, length, prefixHash: 0 }))));

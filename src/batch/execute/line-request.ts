@@ -1,7 +1,7 @@
 import { valueSpans } from '../../core/jobs/line-span.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type AudioUpload } from './audio-upload.js';
-import { InputDamaged } from './input-lines.js';
+import { InputDamaged } from '../job/input-lines.js';
 import { type LineRequest } from './line-target.js';
 
 /** The parts of an input line that execution needs; bytes of the line, nothing parsed. */

@@ -1,11 +1,66 @@
-import { type Maker } from '../finalize/result-files.js';
+import { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import type { TokenUsage } from '../../core/jobs/batch-job.js';
+import { answerLine, errorLine } from '../job/output-line.js';
+import { type Maker, ResultFiles } from '../job/result-files.js';
+import type { ResultRecord } from '../job/result-segments.js';
+import type { Answer } from './line-reply.js';
 import { isSpeech, type LineParts } from './line-request.js';
-import { type Answer } from './line-answer.js';
 import { isGood } from './line-verdict.js';
-import { answerLine, errorLine } from './output-line.js';
-import { type ResultRecord } from './result-record.js';
-import { type SpeechAnswer } from './speech-answer.js';
-import { usageOf } from './token-usage.js';
+
+/** Audio that a speech line gave: as a file of its own, or in the line as base64 when it said `response_encoding: "base64"`. */
+@Injectable()
+export class SpeechAnswer {
+  constructor(@Inject(ResultFiles) private readonly files: ResultFiles) {}
+
+  /** JSON text of the answer's body. @throws LeaseLost, or when a store fails */
+  async bodyJson(
+    maker: Maker,
+    audio: { bytes: Buffer; contentType: string; base64: boolean; name: string },
+  ): Promise<string> {
+    const { bytes, contentType, base64, name } = audio;
+    if (base64) return JSON.stringify({ audio: bytes.toString('base64'), content_type: contentType });
+    const { id } = await this.files.save(maker, {
+      filename: `${name}.${extensionOf(contentType)}`,
+      open: () => Readable.from([bytes]),
+    });
+    return JSON.stringify({ file_id: id, bytes: bytes.length, content_type: contentType });
+  }
+}
+
+const EXTENSIONS: readonly (readonly [type: RegExp, extension: string])[] = [
+  [/mpeg/, 'mp3'],
+  [/wav/, 'wav'],
+  [/flac/, 'flac'],
+  [/opus|ogg/, 'opus'],
+  [/aac/, 'aac'],
+];
+
+const extensionOf = (contentType: string): string => EXTENSIONS.find(([type]) => type.test(contentType))?.[1] ?? 'bin';
+
+/** `usage` of an answer's body in any of OpenAI's spellings; undefined when it tells no tokens. */
+export function usageOf(body: unknown): TokenUsage | undefined {
+  const usage = field(body, 'usage');
+  const inputTokens = count(usage, 'prompt_tokens') ?? count(usage, 'input_tokens');
+  const outputTokens = count(usage, 'completion_tokens') ?? count(usage, 'output_tokens');
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  const input = field(usage, 'prompt_tokens_details') ?? field(usage, 'input_tokens_details');
+  const output = field(usage, 'completion_tokens_details') ?? field(usage, 'output_tokens_details');
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cachedTokens: count(input, 'cached_tokens') ?? 0,
+    reasoningTokens: count(output, 'reasoning_tokens') ?? 0,
+  };
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+
+function count(value: unknown, name: string): number | undefined {
+  const found = field(value, name);
+  return Number.isSafeInteger(found) && Number(found) >= 0 ? Number(found) : undefined;
+}
 
 export type LineResult = Omit<ResultRecord, 'index'>;
 

@@ -1,18 +1,16 @@
 import { Logger } from '@nestjs/common';
-import { type TokenUsage } from '../../core/jobs/batch-job.js';
-import { type AttemptCount, type RetryLimits } from '../../core/jobs/retry-policy.js';
-import { type Maker } from '../finalize/result-files.js';
-import { type AudioUpload } from './audio-upload.js';
-import { type InputLines } from './input-lines.js';
-import { type Answer } from './line-answer.js';
-import { type LineLane, type LineTicket } from './line-lane.js';
-import { LineProblem } from './line-problem.js';
-import { type LineTarget } from './line-target.js';
+import type { TokenUsage } from '../../core/jobs/batch-job.js';
+import type { AttemptCount, RetryLimits } from '../../core/jobs/retry-policy.js';
+import type { InputLines } from '../job/input-lines.js';
+import type { Maker } from '../job/result-files.js';
+import { type AudioUpload, LineProblem } from './audio-upload.js';
+import type { LineLane, LineTicket } from './line-dispatcher.js';
+import type { Answer } from './line-reply.js';
 import { lineParts, prepareLine } from './line-request.js';
-import { type LineResult, resultOf, unanswered } from './line-result.js';
+import { type LineResult, resultOf, type SpeechAnswer, unanswered } from './line-result.js';
+import type { LineTarget } from './line-target.js';
 import { failureCauseOf, isGood, isTrouble, type TargetStanding, verdictOn } from './line-verdict.js';
-import { type SpeechAnswer } from './speech-answer.js';
-import { type TargetResolver } from './target-resolver.js';
+import type { TargetResolver } from './target-resolver.js';
 
 export interface Attempt {
   readonly maker: Maker;

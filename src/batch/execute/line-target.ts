@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { Absence, probePauses } from '../../core/jobs/absence.js';
-import { type RetryLimits } from '../../core/jobs/retry-policy.js';
-import { type Answer } from './line-answer.js';
-import { LineReply, OpenReplies } from './line-reply.js';
+import type { RetryLimits } from '../../core/jobs/retry-policy.js';
+import { type Answer, LineReply, OpenReplies } from './line-reply.js';
 import { failureCauseOf } from './line-verdict.js';
 
 export interface TargetTls {

@@ -7,7 +7,7 @@ import {
   retryAfter,
   type RetryLimits,
 } from '../../core/jobs/retry-policy.js';
-import { type Answer } from './line-answer.js';
+import type { Answer } from './line-reply.js';
 
 /** What becomes of a line after one attempt. */
 export type Verdict =

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import type { BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { jobLogFolder } from '../../platform/storage/job-log-key.js';
+import type { JobWork } from '../job/job-work.js';
+import type { ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';
-import { StoreMetrics } from '../observe/store.metrics.js';
-import { type JobWork } from '../job-work.js';
-import { type ResultLog } from './result-log.js';
+import { StoreMetrics } from '../observe/job.metrics.js';
 
 /** `jobs/<batch>/log/<segment>/<first byte>`: pieces of a segment in order; `…/<segment>.seal` beside. */
 const pieceKey = (jobId: string, segment: string, from: number): string =>

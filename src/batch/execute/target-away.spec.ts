@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
 import { probePauses } from '../../core/jobs/absence.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
-import { DoneMap } from './done-map.js';
-import { type Answer, answerOf, brokenBy } from './line-answer.js';
-import { LineDispatcher, type SendingJob } from './line-dispatcher.js';
-import { LineLane } from './line-lane.js';
+import { DoneMap } from '../job/job-progress.js';
+import { TargetGate } from './target-gates.js';
+import { LineDispatcher, LineLane, type SendingJob } from './line-dispatcher.js';
+import { type Answer, answerOf, brokenBy } from './line-reply.js';
 import { LineSender } from './line-sender.js';
-import { TargetGate } from './target-gate.js';
 
 const LINES = 3000;
 const SERVICE_MS = 20;

@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../../platform/config/config-problem.js';
-import { type TargetSpec } from './line-target.js';
-import { addressesOf, isAddress } from './target-addresses.js';
+import type { TargetSpec } from './line-target.js';
+
+/** `http://a:8000/, http://b:8000` → each without blanks and trailing slashes. */
+export const addressesOf = (text: string): readonly string[] =>
+  text.split(',').map(url => url.trim().replace(/\/+$/, ''));
+
+/** http or https. */
+export const isAddress = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 
 /** As written: one target for all models, or one per model (seeds/batch-processor "Gateway Routing"). */
 export type Targets =

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
+import type { BatchJob } from '../../core/jobs/batch-job.js';
 import { isSpeech } from '../execute/line-request.js';
-import { type ResultLog } from '../execute/result-log.js';
-import { type ResultKind } from '../execute/result-record.js';
-import { type JobLease } from '../lease/job-lease.js';
-import { ResultFiles } from './result-files.js';
+import type { ResultLog } from '../job/result-log.js';
+import type { ResultKind } from '../job/result-segments.js';
+import type { JobLease } from '../lease/job-lease.js';
+import { ResultFiles } from '../job/result-files.js';
 
 export interface Published {
   readonly outputFileId?: string;

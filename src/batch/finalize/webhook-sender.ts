@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
+import type { OutboxEntry, WebhookOutbox } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
 import { HostExceptions } from '../../platform/storage/host-exceptions.js';
-import { StoreMetrics } from '../observe/store.metrics.js';
 import { postWebhook } from '../../platform/webhooks/webhook-post.js';
 import { WebhookSignature } from '../../platform/webhooks/webhook-signature.js';
+import { StoreMetrics } from '../observe/job.metrics.js';
 
 /** How long a receiver has, and how long others leave an entry to its sender. */
 const ATTEMPT_MS = 15_000;

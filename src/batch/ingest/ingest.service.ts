@@ -1,21 +1,19 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type JobProblem } from '../../core/jobs/batch-job.js';
-import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import type { JobProblem } from '../../core/jobs/batch-job.js';
+import type { BlobStore, FileStore, StoredFile } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { BlobMissing } from '../../platform/storage/blob-missing.js';
-import { errorLine } from '../execute/output-line.js';
-import { type JobFolder, syncFolder, writeWhole } from '../job-folder.js';
-import { type JobWork } from '../job-work.js';
-import { type JobLease } from '../lease/job-lease.js';
-import { JobTraces } from '../observe/job-traces.js';
-import { StoreMetrics } from '../observe/store.metrics.js';
-import { DraftFile } from './draft-file.js';
-import { InputCheck } from './input-check.js';
-import { type JobPlan, loadPlan } from './job-plan.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
-import { readModelMap } from './model-map.js';
+import { DraftFile, type JobFolder, syncFolder, writeWhole } from '../job/job-folder.js';
+import { type JobPlan, loadPlan, readModelMap } from '../job/job-plan.js';
+import type { JobWork } from '../job/job-work.js';
+import { errorLine } from '../job/output-line.js';
+import type { JobLease } from '../lease/job-lease.js';
+import { JobTraces } from '../observe/job-traces.js';
+import { StoreMetrics } from '../observe/job.metrics.js';
+import { InputCheck } from './input-check.js';
 
 export type Ingested =
   | { readonly ok: true; readonly plan: JobPlan; readonly isNew: boolean; readonly model?: string }

@@ -1,8 +1,63 @@
-import { type BatchEndpoint, type JobProblem } from '../../core/jobs/batch-job.js';
+import { hash } from 'node:crypto';
+import type { BatchEndpoint, JobProblem } from '../../core/jobs/batch-job.js';
 import { type InvalidLine, MOST_PROBLEMS, validateLine } from '../../core/jobs/line-validation.js';
-import { type FileLine } from '../../platform/storage/line-splitter.js';
-import { PlanDraft } from './plan-draft.js';
-import { SeenIds } from './seen-ids.js';
+import { encodePlan, type PlanEntry } from '../../core/jobs/plan-entry.js';
+import { byPrefix } from '../../core/jobs/plan-order.js';
+import type { FileLine } from '../../platform/storage/line-splitter.js';
+import { DraftFile, type JobFolder } from '../job/job-folder.js';
+import { type ModelMap, modelMapOf } from '../job/job-plan.js';
+
+const SHORT = 22;
+
+/**
+ * The `custom_id`s of a file so far. Long ones are kept by hash, so that 50,000 of 512 characters cost as little as short
+ * ones; 132 bits make a false "used before" impossible in practice.
+ */
+export class SeenIds {
+  readonly #keys = new Set<string>();
+
+  has(customId: string): boolean {
+    return this.#keys.has(keyOf(customId));
+  }
+
+  add(customId: string): void {
+    this.#keys.add(keyOf(customId));
+  }
+}
+
+const keyOf = (id: string): string => (id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`);
+
+/** Entries per model while a file is read: 16 bytes' worth each, never a body. */
+export class PlanDraft {
+  readonly #byModel = new Map<string, PlanEntry[]>();
+  #count = 0;
+
+  get modelCount(): number {
+    return this.#byModel.size;
+  }
+
+  has(model: string): boolean {
+    return this.#byModel.has(model);
+  }
+
+  add(model: string, entry: PlanEntry): void {
+    const entries = this.#byModel.get(model);
+    if (entries) entries.push(entry);
+    else this.#byModel.set(model, [entry]);
+    this.#count += 1;
+  }
+
+  /** Writes the plans, sorted so that equal system prompts meet; the map comes later, as the mark that all is there. */
+  async write(folder: JobFolder, rejectedCount: number, writer: string): Promise<ModelMap> {
+    const map = modelMapOf([...this.#byModel.keys()], this.#count + rejectedCount, rejectedCount);
+    for (const [model, entries] of this.#byModel) {
+      const file = await DraftFile.create(folder.plan(map.model_to_safe[model]!), writer);
+      await file.write(encodePlan(entries.sort(byPrefix)));
+      await file.commit();
+    }
+    return map;
+  }
+}
 
 export interface InputLimits {
   readonly maxLines: number;

@@ -1,8 +1,41 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Histogram } from 'prom-client';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
+import type { Counter, Histogram } from 'prom-client';
+import type { BatchJob } from '../../core/jobs/batch-job.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import {
+  type StorageOperation,
+  StorageOperations,
+  type StorageStatus,
+} from '../../platform/storage/storage.metrics.js';
+
+/** Counts what the processor asks of the blob store, finds at its start, and sends as webhooks. */
+@Injectable()
+export class StoreMetrics {
+  constructor(
+    private readonly operations: StorageOperations,
+    @InjectMetric('batch_startup_recovery_total') private readonly recoveries: Counter,
+    @InjectMetric('batch_webhooks_total') private readonly webhooks: Counter,
+  ) {}
+
+  stored(operation: StorageOperation, status: StorageStatus): void {
+    this.operations.count('processor', operation, status);
+  }
+
+  recovered(status: string, action: string): void {
+    this.recoveries.inc({ status, action });
+  }
+
+  webhook(outcome: 'sent' | 'retry' | 'given_up'): void {
+    this.webhooks.inc({ outcome });
+  }
+}
+
+export const STORE_METRICS: Provider[] = [
+  StoreMetrics,
+  metricProvider('batch_startup_recovery_total'),
+  metricProvider('batch_webhooks_total'),
+];
 
 /** Why a processor gave a batch back. `db_transient`: the database did not answer until the lease had run out. */
 export type HandOverReason = 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';

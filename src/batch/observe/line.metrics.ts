@@ -1,10 +1,27 @@
-import { Injectable, type Provider } from '@nestjs/common';
+import { Inject, Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Histogram } from 'prom-client';
-import { type TokenUsage } from '../../core/jobs/batch-job.js';
+import type { Counter, Histogram } from 'prom-client';
+import type { TokenUsage } from '../../core/jobs/batch-job.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import type { ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import { type LineEvents } from '../execute/line-sender.js';
-import { ModelLabels } from './model-labels.js';
+import type { LineEvents } from '../execute/line-sender.js';
+import { TargetResolver } from '../execute/target-resolver.js';
+
+/** Label values of models: names that configuration knows, by their canonical id; anything else is `other`, so that clients make no series. */
+@Injectable()
+export class ModelLabels {
+  readonly #labels = new Map<string, string>();
+
+  constructor(@Inject(MODELS) models: readonly ModelSpec[], targets: TargetResolver) {
+    for (const { id, aliases } of models) for (const name of [id, ...aliases]) this.#labels.set(name, id);
+    for (const name of targets.knownModels) this.#labels.set(name, name);
+  }
+
+  of(model: string): string {
+    return this.#labels.get(model) ?? 'other';
+  }
+}
 
 /** Counts what happens to lines. */
 @Injectable()

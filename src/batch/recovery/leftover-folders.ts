@@ -4,7 +4,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
-import { isAbsent, JobFolder } from '../job-folder.js';
+import { isAbsent, JobFolder } from '../job/job-folder.js';
 
 /**
  * Work folders of jobs that ended elsewhere, or are gone from the table. Folders of unfinished jobs stay: whoever claims the

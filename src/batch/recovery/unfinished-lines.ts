@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { type InputLines } from '../execute/input-lines.js';
+import { type InputLines } from '../job/input-lines.js';
 import { lineParts } from '../execute/line-request.js';
-import { errorLine, UNANSWERED, type UnansweredCode } from '../execute/output-line.js';
-import { type ResultLog } from '../execute/result-log.js';
-import { type JobPlan } from '../ingest/job-plan.js';
+import { errorLine, UNANSWERED, type UnansweredCode } from '../job/output-line.js';
+import { type ResultLog } from '../job/result-log.js';
+import { type JobPlan } from '../job/job-plan.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
-import { type JobFolder } from '../job-folder.js';
+import { type JobFolder } from '../job/job-folder.js';
 
 /** Lines are written down in groups of this many, so that memory stays flat. */
 const GROUP = 1000;

@@ -5,7 +5,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
-import { JobDesk } from './job-desk.js';
+import { JobSupervisor } from './job-supervisor.js';
 
 /** Claims jobs while there is room for one; looks again when woken, when a job ends, and every `batch.poll_ms`. */
 @Injectable()
@@ -20,7 +20,7 @@ export class ClaimLoop {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(JOB_STORE) private readonly store: JobStore,
-    private readonly desk: JobDesk,
+    private readonly desk: JobSupervisor,
   ) {}
 
   start(): void {

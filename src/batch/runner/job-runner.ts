@@ -1,16 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type JobProblem } from '../core/jobs/batch-job.js';
-import { type BatchStatus } from '../core/jobs/batch-status.js';
-import { ExecuteService } from './execute/execute.service.js';
-import { type StopReason } from './execute/job-stop.js';
-import { type UnansweredCode } from './execute/output-line.js';
-import { type ResultLog } from './execute/result-log.js';
-import { Publisher } from './finalize/publisher.js';
-import { IngestService } from './ingest/ingest.service.js';
-import { type JobPlan } from './ingest/job-plan.js';
-import { type JobWork } from './job-work.js';
-import { JobMetrics } from './observe/job.metrics.js';
-import { recordUnanswered } from './recovery/unfinished-lines.js';
+import { type JobProblem } from '../../core/jobs/batch-job.js';
+import { type BatchStatus } from '../../core/jobs/batch-status.js';
+import { ExecuteService } from '../execute/execute.service.js';
+import { type StopReason } from '../lease/job-stop.js';
+import { type UnansweredCode } from '../job/output-line.js';
+import { type ResultLog } from '../job/result-log.js';
+import { Publisher } from '../finalize/publisher.js';
+import { IngestService } from '../ingest/ingest.service.js';
+import { type JobPlan } from '../job/job-plan.js';
+import { type JobWork } from '../job/job-work.js';
+import { JobMetrics } from '../observe/job.metrics.js';
+import { recordUnanswered } from '../recovery/unfinished-lines.js';
 
 /** How a job ends. `handed_over`: it does not end here. */
 export type Ending = Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ResultLog } from './result-log.js';
-import { decodeHead, encodeRecord } from './result-record.js';
+import { decodeHead, encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
 const result = (index: number, kind: 'O' | 'E' = 'O') => ({ index, kind, usage, line: `{"custom_id":"${index}"}` });

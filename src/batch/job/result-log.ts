@@ -1,10 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAll } from '../ingest/draft-file.js';
 import { JobProgress } from './job-progress.js';
-import { encodeRecord, type ResultKind, type ResultRecord } from './result-record.js';
-import { ResultSegments } from './result-segments.js';
+import { writeAll } from './job-folder.js';
+import { encodeRecord, type ResultKind, type ResultRecord, ResultSegments } from './result-segments.js';
 
 /** A group is written when it is this large, or this old (BATCH decision: a checkpoint interval). */
 const GROUP_RECORDS = 64;

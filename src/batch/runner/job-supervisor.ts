@@ -9,14 +9,14 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { type TenantShare, whoMakesRoom } from '../../core/jobs/tenant-share.js';
 import { isOutage } from '../../platform/storage/outage.js';
-import { InputDamaged } from '../execute/input-lines.js';
-import { JobStop } from '../execute/job-stop.js';
-import { JobFolder } from '../job-folder.js';
-import { type Ending, JobRunner } from '../job-runner.js';
-import { type JobWork } from '../job-work.js';
+import { InputDamaged } from '../job/input-lines.js';
+import { JobStop } from '../lease/job-stop.js';
+import { JobFolder } from '../job/job-folder.js';
+import { type Ending, JobRunner } from './job-runner.js';
+import { type JobWork } from '../job/job-work.js';
 import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
-import { JobLease, LeaseLost } from './job-lease.js';
+import { JobLease, LeaseLost } from '../lease/job-lease.js';
 
 const PAUSES = { firstMs: 1000, longestMs: 60_000 };
 /** How often a batch that stores its results is looked at. */
@@ -24,7 +24,7 @@ const LOOK_MS = 250;
 
 /** One claimed job from claim to end or hand-over: the lease kept, outages waited out, mistakes turned into a failed job. */
 @Injectable()
-export class JobDesk {
+export class JobSupervisor {
   readonly #logger = new Logger('BatchLease');
   readonly #open = new Set<{ work: JobWork; patience: AbortController }>();
   #stopping = false;

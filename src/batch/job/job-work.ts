@@ -1,8 +1,8 @@
-import { type JobProblem } from '../core/jobs/batch-job.js';
-import { type JobStop } from './execute/job-stop.js';
-import { type ResultLog } from './execute/result-log.js';
+import { type JobProblem } from '../../core/jobs/batch-job.js';
+import { type JobStop } from '../lease/job-stop.js';
+import { type ResultLog } from './result-log.js';
 import { type JobFolder } from './job-folder.js';
-import { type JobLease } from './lease/job-lease.js';
+import { type JobLease } from '../lease/job-lease.js';
 
 /** One job in the hands of this processor. */
 export interface JobWork {

@@ -1,6 +1,8 @@
-import { Absence } from '../../core/jobs/absence.js';
+import { Absence, probePauses } from '../../core/jobs/absence.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
-import { type Backoff } from '../../core/shared/backoff.js';
+import type { Backoff } from '../../core/shared/backoff.js';
+import type { LineTarget } from './line-target.js';
+import type { TargetResolver } from './target-resolver.js';
 
 /**
  * The slots of one model at one target: as many as it stands (AIMD), none while it asked to wait (`Retry-After`), and a single
@@ -77,5 +79,34 @@ export class TargetGate {
     this.#absence.returned();
     this.#answers += 1;
     return isNews;
+  }
+}
+
+/** Of a model without a target: its lines are never sent. */
+const NO_RETRIES = { initialMs: 0, maxMs: 0 };
+
+/** The gate of each model at its target; jobs share them. */
+export class TargetGates {
+  readonly #gates = new Map<LineTarget | undefined, Map<string, TargetGate>>();
+
+  constructor(
+    private readonly targets: TargetResolver,
+    /** `batch.concurrency_per_model` */
+    private readonly most: number,
+  ) {}
+
+  of(model: string): TargetGate {
+    const target = this.targets.targetOf(model);
+    let ofTarget = this.#gates.get(target);
+    if (!ofTarget) this.#gates.set(target, (ofTarget = new Map<string, TargetGate>()));
+    let gate = ofTarget.get(model);
+    if (!gate) ofTarget.set(model, (gate = new TargetGate(this.most, probePauses(target?.spec.retries ?? NO_RETRIES))));
+    return gate;
+  }
+
+  /** Lines in flight per model. */
+  *inFlight(): Generator<{ model: string; inFlight: number }> {
+    for (const ofTarget of this.#gates.values())
+      for (const [model, { inFlight }] of ofTarget) yield { model, inFlight };
   }
 }

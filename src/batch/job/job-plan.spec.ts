@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { modelMapOf, safeNames } from './model-map.js';
+import { modelMapOf, safeNames } from './job-plan.js';
 
 describe('model_map.json', () => {
   it('names plan files after models, safely and without two alike', () => {

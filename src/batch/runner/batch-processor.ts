@@ -1,0 +1,74 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { GatewayMessage, ProcessorMessage } from '../../contracts/jobs/processor-link.js';
+import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
+import { WebhookSender } from '../finalize/webhook-sender.js';
+import { ShutdownGrace } from '../lease/job-stop.js';
+import { StoreMetrics } from '../observe/job.metrics.js';
+import { LeftoverFolders } from '../recovery/leftover-folders.js';
+import { ClaimLoop } from './claim-loop.js';
+
+/** The part of `process` that is used here. */
+export interface IpcProcess extends ParentedProcess {
+  send?(message: ProcessorMessage, callback?: (error: Error | null) => void): boolean;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+}
+
+/** The tie to the gateway. A processor that was started by hand has none, and lives until it is told to stop. */
+export class ParentLink {
+  constructor(private readonly ipc: IpcProcess) {}
+
+  /** @param lost the gateway is gone: nobody is left to send lines to */
+  listen(listener: (message: GatewayMessage) => void, lost: () => void): void {
+    onParentLost(this.ipc, lost);
+    if (!this.ipc.connected) return;
+    this.ipc.on('message', message => {
+      const { type } = (message ?? {}) as { type?: unknown };
+      if (type === 'wake' || type === 'metrics') listener({ type });
+    });
+  }
+
+  /** Resolves when the message has left, or never can. */
+  send(message: ProcessorMessage): Promise<void> {
+    return new Promise(resolve => {
+      if (!this.ipc.connected || !this.ipc.send) return resolve();
+      this.ipc.send(message, () => resolve());
+    });
+  }
+}
+
+/** The processor as a whole: start, wake, stop. */
+@Injectable()
+export class BatchProcessor {
+  readonly #logger = new Logger('BatchProcessor');
+  #stopping: Promise<void> | undefined;
+
+  constructor(
+    private readonly claims: ClaimLoop,
+    private readonly leftovers: LeftoverFolders,
+    private readonly webhooks: WebhookSender,
+    private readonly grace: ShutdownGrace,
+    private readonly metrics: StoreMetrics,
+  ) {}
+
+  async start(): Promise<void> {
+    for (const { status, action } of await this.leftovers.sweep()) this.metrics.recovered(status, action);
+    this.claims.start();
+    this.webhooks.start();
+    this.#logger.log('looking for batches');
+  }
+
+  /** Look now: a batch was made, or cancelled. */
+  wake(): void {
+    this.claims.wake();
+  }
+
+  /** Hands every job over. @param hurry nobody is left to wait for: lines in flight are dropped, and sent again by another */
+  stop(hurry = false): Promise<void> {
+    if (hurry) this.grace.hurry();
+    return (this.#stopping ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([this.claims.stop(), this.webhooks.stop()]);
+  }
+}
