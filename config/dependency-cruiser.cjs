@@ -16,6 +16,14 @@ const gatewayLayers = [
   ['realtime', ['http', 'models', 'inference', 'audio', 'limits', 'written-form', ...schedulerAndBelow]],
   ['jobs', ['http']],
 ];
+/** The same of the batch processor. */
+const batchLayers = [
+  ['lease', []],
+  ['observe', []],
+  ['job', ['lease', 'observe']],
+  ...['ingest', 'execute', 'finalize', 'recovery'].map(name => [name, ['job', 'lease', 'observe']]),
+  ['runner', ['ingest', 'execute', 'finalize', 'recovery', 'job', 'lease', 'observe']],
+];
 const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
 
 /** The directions of the architecture (README, "Architecture"), executable. */
@@ -71,6 +79,12 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/gateway/', pathNot: `^src/gateway/(${[name, ...below].join('|')})/` },
+    })),
+    ...batchLayers.map(([name, below]) => ({
+      name: `batch-${name}-imports-lower-folders-only`,
+      severity: 'error',
+      from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/batch/', pathNot: `^src/batch/(${[name, ...below].join('|')})/` },
     })),
     {
       name: 'prom-client-in-metrics-files-only',

@@ -1,6 +1,6 @@
-import type { Provider } from '@nestjs/common';
-import type { Gauge } from 'prom-client';
-import type { JobStore } from '../core/jobs/job.ports.js';
+import { type Provider } from '@nestjs/common';
+import { type Gauge } from 'prom-client';
+import { type JobStore } from '../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { JOB_STORE } from '../platform/database/database.tokens.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
@@ -10,8 +10,8 @@ import { JOB_METRICS, STORE_METRICS } from './observe/job.metrics.js';
 import { LINE_METRICS, ModelLabels } from './observe/line.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 
-/** How far a batch is, and since when this processor works on it. */
-export interface Pace {
+/** Progress of a batch since this processor claimed it. */
+interface Pace {
   readonly startedMs: number;
   readonly doneAtStart: number;
   readonly done: number;
@@ -19,14 +19,14 @@ export interface Pace {
   readonly expiresAtMs: number;
 }
 
-/** True when the lines left take longer than the time left, at the rate so far. Without a rate nobody knows: false. */
-export function missesDeadline({ startedMs, doneAtStart, done, total, expiresAtMs }: Pace, nowMs: number): boolean {
+/** True if the remaining lines take longer than the remaining time at the current rate. False without a rate. */
+function missesDeadline({ startedMs, doneAtStart, done, total, expiresAtMs }: Pace, nowMs: number): boolean {
   const here = done - doneAtStart;
   if (here <= 0 || nowMs <= startedMs) return false;
   return ((nowMs - startedMs) / here) * (total - done) > expiresAtMs - nowMs;
 }
 
-/** All metrics of the processor: counters by what they count, and gauges that are read from where their numbers live (D-10). */
+/** All metrics of the processor. Gauges are read from the objects that own the numbers (D-10). */
 export const BATCH_METRICS: Provider[] = [
   ...LINE_METRICS,
   ...JOB_METRICS,
@@ -37,7 +37,7 @@ export const BATCH_METRICS: Provider[] = [
   }),
   metricProvider('active_workers', {
     inject: [JobSupervisor],
-    collect: (gauge, desk: JobSupervisor) => gauge.set(desk.size),
+    collect: (gauge, supervisor: JobSupervisor) => gauge.set(supervisor.size),
   }),
   metricProvider('processor_inflight_requests', {
     inject: [LineDispatcher],
@@ -54,7 +54,7 @@ export const BATCH_METRICS: Provider[] = [
   metricProvider('batch_checkpoint_lag_seconds', { inject: [JobSupervisor], collect: checkpointLag }),
 ];
 
-/** Several models may share the label `other`. */
+/** `inc`: several models may share the label `other`. */
 function inFlightByModel(gauge: Gauge, gates: TargetGates, labels: ModelLabels): void {
   for (const { model, inFlight } of gates.inFlight()) gauge.inc({ model: labels.of(model) }, inFlight);
 }
@@ -69,18 +69,18 @@ async function queueAge(gauge: Gauge, store: JobStore): Promise<void> {
   gauge.set(oldestWaitingMs / 1000);
 }
 
-function jobsAtRisk(gauge: Gauge, desk: JobSupervisor): void {
+function jobsAtRisk(gauge: Gauge, supervisor: JobSupervisor): void {
   const nowMs = Date.now();
-  const risky = desk.works.filter(({ lease, running }) => {
+  const atRisk = supervisor.works.filter(({ lease, running }) => {
     if (!running) return false;
     const { done } = running.log.progress;
     const { expiresAtMs } = lease.job;
     return missesDeadline({ ...running, done: done.count, total: done.size, expiresAtMs }, nowMs);
   });
-  gauge.set(risky.length);
+  gauge.set(atRisk.length);
 }
 
-function checkpointLag(gauge: Gauge, desk: JobSupervisor): void {
-  const since = desk.works.flatMap(({ running }) => running?.log.waitingSinceMs ?? []);
+function checkpointLag(gauge: Gauge, supervisor: JobSupervisor): void {
+  const since = supervisor.works.flatMap(({ running }) => running?.log.pendingSinceMs ?? []);
   gauge.set(since.length === 0 ? 0 : (performance.now() - Math.min(...since)) / 1000);
 }

@@ -1,8 +1,8 @@
 import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
-import type { Tracer } from '@opentelemetry/api';
-import { ConfigModule } from '../platform/config/config.module.js';
-import type { ModelSpec } from '../platform/config/model-spec.js';
-import type { ProcessorLink } from '../platform/config/processor-link.js';
+import { type Tracer } from '@opentelemetry/api';
+import { ConfigModule, MODELS } from '../platform/config/config.module.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type ProcessorLink } from '../platform/config/processor-link.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
@@ -13,7 +13,7 @@ import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
 import { TargetGates } from './execute/target-gates.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
-import { SpeechAnswer } from './execute/line-result.js';
+import { SpeechAudio } from './execute/line-result.js';
 import { LineSender } from './execute/line-sender.js';
 import { LogShipping } from './execute/log-shipping.js';
 import { gatewayAccess, gatewayTarget, TargetResolver } from './execute/target-resolver.js';
@@ -24,7 +24,7 @@ import { IngestService } from './ingest/ingest.service.js';
 import { BlobWrites, ResultFiles } from './job/result-files.js';
 import { ShutdownGrace } from './lease/job-stop.js';
 import { JobTraces } from './observe/job-traces.js';
-import { LineMetrics } from './observe/line.metrics.js';
+import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
 import { BatchProcessor } from './runner/batch-processor.js';
 import { ClaimLoop } from './runner/claim-loop.js';
@@ -39,7 +39,7 @@ export interface ProcessorParts {
   readonly tracer: Tracer;
 }
 
-/** The batch processor: no HTTP server of its own, no gateway, no worker. */
+/** The batch processor. It has no HTTP server and imports neither gateway nor worker. */
 @Module({})
 export class BatchModule implements OnApplicationShutdown {
   constructor(private readonly targets: TargetResolver) {}
@@ -84,6 +84,11 @@ export class BatchModule implements OnApplicationShutdown {
 
 const EXECUTION = [
   {
+    provide: ModelLabels,
+    inject: [MODELS, TargetResolver],
+    useFactory: (models: readonly ModelSpec[], targets: TargetResolver) => new ModelLabels(models, targets.knownModels),
+  },
+  {
     provide: TargetGates,
     inject: [TargetResolver, SETTINGS],
     useFactory: (targets: TargetResolver, { batch }: Settings) => new TargetGates(targets, batch.concurrencyPerModel),
@@ -95,22 +100,22 @@ const EXECUTION = [
   },
   {
     provide: LineSender,
-    inject: [TargetResolver, AudioUpload, SpeechAnswer, LineMetrics],
-    useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAnswer, metrics: LineMetrics) =>
+    inject: [TargetResolver, AudioUpload, SpeechAudio, LineMetrics],
+    useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAudio, metrics: LineMetrics) =>
       new LineSender(targets, audio, speech, metrics),
   },
   AudioUpload,
-  SpeechAnswer,
+  SpeechAudio,
   LogShipping,
   ExecuteService,
 ];
 
-/** Time to write down the last results before the gateway, out of patience, kills its child. */
-const LAST_WORDS_MS = 2000;
+/** Time to write the last results before the gateway kills its child. */
+const FLUSH_MS = 2000;
 
 function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): ShutdownGrace {
-  const patienceMs = link ? Math.max(0, server.shutdownGraceMs - LAST_WORDS_MS) : batch.graceMs;
-  return new ShutdownGrace(batch.graceMs, Math.min(batch.graceMs, patienceMs));
+  const limitMs = link ? Math.max(0, server.shutdownGraceMs - FLUSH_MS) : batch.graceMs;
+  return new ShutdownGrace(batch.graceMs, Math.min(batch.graceMs, limitMs));
 }
 
 /** @throws ConfigError */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { BlobStore, FileStore } from '../../core/jobs/job.ports.js';
+import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
@@ -52,10 +52,10 @@ export class MultipartForm {
 
 const FILE_TYPE = 'content-type: application/octet-stream';
 
-/** As browsers write names. */
+/** Escapes names as browsers do. */
 const quoted = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** A line that cannot be sent, found when it was its turn: an error line without an answer. */
+/** A line that cannot be sent. It becomes an error line without an answer. */
 export class LineProblem extends Error {
   constructor(
     readonly code: string,
@@ -67,19 +67,19 @@ export class LineProblem extends Error {
   }
 }
 
-/** Fields of an audio line that say where the audio is; exactly one of the first three. */
+/** Fields that locate the audio of a line; exactly one must be set. */
 const SOURCES = ['file_id', 'file_url', 'audio'] as const;
-const OURS = new Set<string>([...SOURCES, 'filename']);
+const OWN_FIELDS = new Set<string>([...SOURCES, 'filename']);
 
 export interface AudioLine {
   readonly tenant: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** The target fetches a `file_url` itself, as the gateway does. */
-  readonly takesFileUrl: boolean;
+  readonly fetchesFileUrl: boolean;
   readonly signal: AbortSignal;
 }
 
-/** JSON line of an audio endpoint → the form that the endpoint wants; the audio is streamed from where it is. */
+/** Converts the JSON line of an audio endpoint to the endpoint's form; the audio is streamed from its source. */
 @Injectable()
 export class AudioUpload {
   readonly #fetch: SafeFetch;
@@ -102,14 +102,14 @@ export class AudioUpload {
     if (named.length !== 1)
       throw new LineProblem(
         'missing_required_parameter',
-        'Audio is named by exactly one of file_id, file_url and audio (base64).',
+        'Exactly one of file_id, file_url and audio (base64) must be set.',
         'file_id',
       );
     const source = named[0]!;
     const value = line.body[source];
-    if (typeof value !== 'string') throw new LineProblem('invalid_value', `\`${source}\` must be text.`, source);
+    if (typeof value !== 'string') throw new LineProblem('invalid_value', `\`${source}\` must be a string.`, source);
     const fields = formFields(line.body);
-    if (source === 'file_url' && line.takesFileUrl) return new MultipartForm([...fields, ['file_url', value]]);
+    if (source === 'file_url' && line.fetchesFileUrl) return new MultipartForm([...fields, ['file_url', value]]);
     return new MultipartForm(fields, await this.#file(source, value, line));
   }
 
@@ -137,10 +137,10 @@ export class AudioUpload {
   }
 }
 
-/** Lists as `name[]`, objects as JSON: how OpenAI's clients write forms. */
+/** Lists as `name[]`, objects as JSON, as OpenAI's clients write forms. */
 function formFields(body: AudioLine['body']): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
-    if (OURS.has(name) || value === null || value === undefined) return [];
+    if (OWN_FIELDS.has(name) || value === null || value === undefined) return [];
     if (Array.isArray(value)) return value.map((item): [string, string] => [`${name}[]`, fieldText(item)]);
     return [[name, fieldText(value)]];
   });
@@ -152,6 +152,6 @@ const DATA_URL = /^data:[^,]{0,200};base64,/;
 
 function decoded(text: string): Buffer {
   const bytes = Buffer.from(text.replace(DATA_URL, ''), 'base64');
-  if (bytes.length === 0) throw new LineProblem('invalid_value', '`audio` must be base64 that is not empty.', 'audio');
+  if (bytes.length === 0) throw new LineProblem('invalid_value', '`audio` must be non-empty base64.', 'audio');
   return bytes;
 }

@@ -1,23 +1,22 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { InputLines } from '../job/input-lines.js';
-import type { JobPlan } from '../job/job-plan.js';
-import type { JobWork } from '../job/job-work.js';
+import { type JobPlan } from '../job/job-plan.js';
+import { type JobWork } from '../job/job-work.js';
 import { ResultLog } from '../job/result-log.js';
 import { ShutdownGrace, type StopReason } from '../lease/job-stop.js';
-import { recordRejected } from '../recovery/unfinished-lines.js';
 import { TargetGates } from './target-gates.js';
 import { JobExecution } from './job-execution.js';
 import { LineDispatcher, LineLane } from './line-dispatcher.js';
 import { LineSender } from './line-sender.js';
 import { LogShipping } from './log-shipping.js';
 
-/** Counts in the row are a cached view of the log, written this often at most. */
-const VIEW_MS = 1000;
-/** Longest time a Node timer can wait; windows are shorter. */
-const NEVER_MS = 2_147_483_647;
+/** How often the counts in the row, a cached view of the log, are updated. */
+const PROGRESS_MS = 1000;
+/** Longest delay of a Node timer; completion windows are shorter. */
+const MAX_TIMER_MS = 2_147_483_647;
 
-/** The lines of jobs: log, lanes, deadline, progress. */
+/** Sends the lines of jobs: result log, lanes, deadline, progress. */
 @Injectable()
 export class ExecuteService implements OnApplicationShutdown {
   readonly #logger = new Logger('BatchExecute');
@@ -46,13 +45,13 @@ export class ExecuteService implements OnApplicationShutdown {
     return log;
   }
 
-  /** Nothing of an ended job is needed any more; what cannot be removed now is swept up at the next start. */
-  async forget({ lease, folder }: JobWork): Promise<void> {
+  /** Removes the local state of an ended job. What cannot be removed now is removed at the next start. */
+  async removeFolder({ lease, folder }: JobWork): Promise<void> {
     try {
       await folder.remove();
       await this.shipping.remove(lease.job.id);
     } catch (error) {
-      this.#logger.warn({ batch: lease.job.id, err: error as Error }, 'the work folder was not removed');
+      this.#logger.warn({ batch: lease.job.id, err: error as Error }, 'could not remove the work folder');
     }
   }
 
@@ -65,25 +64,24 @@ export class ExecuteService implements OnApplicationShutdown {
     }
   }
 
-  /** @returns why it stopped; undefined: every line has a result. @throws what stopped it with `trouble` */
+  /** @returns why it stopped; undefined if every line has a result. @throws the error behind the reason `trouble` */
   async run(work: JobWork, plan: JobPlan, log: ResultLog): Promise<StopReason | undefined> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
-    // A job that is finalizing had all its lines before its deadline.
-    const untilDeadlineMs = lease.job.status === 'finalizing' ? NEVER_MS : lease.job.expiresAtMs - Date.now();
+    // A finalizing job had all results before its deadline.
+    const untilDeadlineMs = lease.job.status === 'finalizing' ? MAX_TIMER_MS : lease.job.expiresAtMs - Date.now();
     if (untilDeadlineMs <= 0) stop.request('expired');
-    await recordRejected(log, plan, work.folder);
     await this.withInput(work, async input => {
       const deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
-      const view = setInterval(() => this.#showProgress(work, log), VIEW_MS);
+      const progress = setInterval(() => this.#writeProgress(work, log), PROGRESS_MS);
       const stopShipping = this.shipping.start(work, log);
       try {
         if (log.progress.remaining > 0) await this.#send(work, plan, log, input);
-        // In trouble, too: what was answered is kept. The first trouble is the one that is told.
+        // Also after an error: answers are kept. The first error is the one that is reported.
         if (stop.reason !== 'lost') await log.flush().catch((error: unknown) => (work.trouble ??= error as Error));
       } finally {
         clearTimeout(deadline);
-        clearInterval(view);
+        clearInterval(progress);
         await stopShipping();
       }
     });
@@ -106,7 +104,7 @@ export class ExecuteService implements OnApplicationShutdown {
     const graceMs = (): number => this.grace.msFor(stop.reason);
     const isHeld = (): boolean => !lease.isLost;
     const execution = new JobExecution({
-      maker: { job, epoch: lease.epoch },
+      claim: { job, epoch: lease.epoch },
       isHeld,
       lanes,
       log,
@@ -128,14 +126,14 @@ export class ExecuteService implements OnApplicationShutdown {
     }
   }
 
-  #showProgress({ lease }: JobWork, log: ResultLog): void {
-    for (const execution of this.#running) this.dispatcher.weigh(execution);
+  #writeProgress({ lease }: JobWork, log: ResultLog): void {
+    for (const execution of this.#running) this.dispatcher.updateWeight(execution);
     const { counts, usage } = log.progress;
-    const shown = lease.job.counts;
-    if (lease.isLost || (shown.completed === counts.completed && shown.failed === counts.failed)) return;
-    // Only a view: the next second, or the end, writes it again.
+    const written = lease.job.counts;
+    if (lease.isLost || (written.completed === counts.completed && written.failed === counts.failed)) return;
+    // Best effort: the next update or the end of the job repeats it.
     lease.update({ counts, ...(usage ? { usage } : {}) }).catch((error: unknown) => {
-      this.#logger.warn({ batch: lease.job.id, err: error }, 'progress was not written');
+      this.#logger.warn({ batch: lease.job.id, err: error }, 'could not write progress');
     });
   }
 }

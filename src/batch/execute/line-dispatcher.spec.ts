@@ -32,7 +32,7 @@ function yard(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
       return new LineLane(id, options.tenant ?? 't', models, gate, new DoneMap(count));
     });
     const sending: SendingJob = {
-      ...{ id, lanes, mayGo: true, weight: 1 },
+      ...{ id, lanes, maySend: true, weight: 1 },
       send: (lane, ticket) => new Promise<void>(finish => sent.push({ key: lane.key, ticket, finish })),
     };
     dispatcher.add(sending);
@@ -88,7 +88,7 @@ describe('LineDispatcher', () => {
   it('lets a line that rests go before new ones when it is due; it holds no slot meanwhile', async () => {
     const { dispatcher, sent, job } = yard();
     const { lanes } = job('a', { m: 11 }, { perModel: 1 });
-    lanes[0]!.rest(sent[0]!.ticket, performance.now() - 1);
+    lanes[0]!.retryAt(sent[0]!.ticket, performance.now() - 1);
     sent[0]!.finish();
     await settled();
     expect(sent.map(({ ticket }) => ticket.index)).toEqual([0, 0]);
@@ -98,7 +98,7 @@ describe('LineDispatcher', () => {
   it('leaves a model alone whose target asked to wait, and no other', () => {
     const { dispatcher, sent, job, gates } = yard();
     gates.set('busy', new TargetGate(10, PAUSES));
-    gates.get('busy')!.troubled(performance.now(), 60_000);
+    gates.get('busy')!.overloaded(performance.now(), 60_000);
     job('a', { busy: 3, idle: 3 });
     expect(sent.map(({ key }) => key)).toEqual(['a\nidle', 'a\nidle', 'a\nidle']);
     dispatcher.stop();

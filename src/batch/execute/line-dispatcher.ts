@@ -1,32 +1,32 @@
 import { FairShare } from '../../core/jobs/fair-share.js';
-import type { PlanEntry } from '../../core/jobs/plan-entry.js';
-import type { AttemptCount } from '../../core/jobs/retry-policy.js';
-import type { ModelPlan } from '../job/job-plan.js';
-import type { DoneMap } from '../job/job-progress.js';
-import type { TargetGate } from './target-gates.js';
+import { type PlanEntry } from '../../core/jobs/plan-entry.js';
+import { type AttemptCount } from '../../core/jobs/retry-policy.js';
+import { type ModelPlan } from '../job/job-plan.js';
+import { type DoneMap } from '../job/job-progress.js';
+import { type TargetGate } from './target-gates.js';
 
-/** One line on its way, with what was tried so far. */
+/** One line to send, with its attempts so far. */
 export interface LineTicket {
   readonly index: number;
   readonly entry: PlanEntry;
   readonly tried: AttemptCount;
 }
 
-interface Resting {
+interface Retry {
   readonly ticket: LineTicket;
   readonly dueMs: number;
 }
 
-/** The lines of one model of one job, in the order of the plan; lines that are tried again go first when they are due. */
+/** Queue of the lines of one model of one job, in plan order. Retries go first when they are due. */
 export class LineLane {
   readonly key: string;
   #next = 0;
-  /** The line at `#next`, once it was asked for. */
+  /** The line at `#next`, created on demand. */
   #fresh: LineTicket | undefined;
-  #resting: Resting[] = [];
+  #retries: Retry[] = [];
 
   constructor(
-    /** Of one claim of one job: the same job may be claimed anew while its earlier claim here still winds down. */
+    /** Unique per claim: a job may be claimed again while its earlier claim in this process still stops. */
     claimKey: string,
     readonly tenant: string,
     private readonly lines: ModelPlan,
@@ -41,14 +41,14 @@ export class LineLane {
     return this.lines.model;
   }
 
-  /** Nothing left to send, now or later, unless a line in flight comes back. */
+  /** Nothing left to send, unless a line in flight is retried. */
   get isEmpty(): boolean {
-    return this.#next >= this.lines.plan.length && this.#resting.length === 0;
+    return this.#next >= this.lines.plan.length && this.#retries.length === 0;
   }
 
-  /** The line that would go now. */
+  /** The next line, not removed. */
   peek(nowMs: number): LineTicket | undefined {
-    const first = this.#resting[0];
+    const first = this.#retries[0];
     if (first && first.dueMs <= nowMs) return first.ticket;
     return (this.#fresh ??= this.#planned());
   }
@@ -56,7 +56,7 @@ export class LineLane {
   take(nowMs: number): LineTicket | undefined {
     const ticket = this.peek(nowMs);
     if (!ticket) return undefined;
-    if (this.#resting[0]?.ticket === ticket) this.#resting.shift();
+    if (this.#retries[0]?.ticket === ticket) this.#retries.shift();
     else {
       this.#next += 1;
       this.#fresh = undefined;
@@ -65,17 +65,17 @@ export class LineLane {
     return ticket;
   }
 
-  /** Comes again at `dueMs`; it holds no slot meanwhile. */
-  rest(ticket: LineTicket, dueMs: number): void {
-    const at = this.#resting.findLastIndex(other => other.dueMs <= dueMs) + 1;
-    this.#resting.splice(at, 0, { ticket, dueMs });
+  /** Queues a retry for `dueMs`; it holds no slot meanwhile. */
+  retryAt(ticket: LineTicket, dueMs: number): void {
+    const at = this.#retries.findLastIndex(other => other.dueMs <= dueMs) + 1;
+    this.#retries.splice(at, 0, { ticket, dueMs });
   }
 
-  /** When this lane can go again by the mere passing of time; undefined: now, or by other events only. */
+  /** When time alone makes this lane ready; undefined: it is ready now, or waits for another event. */
   nextDueMs(nowMs: number): number | undefined {
-    const restMs = this.peek(nowMs) ? nowMs : this.#resting[0]?.dueMs;
-    if (restMs === undefined) return undefined;
-    const dueMs = Math.max(restMs, this.gate.closedUntilMs);
+    const readyMs = this.peek(nowMs) ? nowMs : this.#retries[0]?.dueMs;
+    if (readyMs === undefined) return undefined;
+    const dueMs = Math.max(readyMs, this.gate.closedUntilMs);
     return dueMs > nowMs ? dueMs : undefined;
   }
 
@@ -97,19 +97,19 @@ export interface DispatchLimits {
   readonly inflightBytes: number;
 }
 
-/** A job whose lines are sent. */
+/** A job whose lines are being sent. */
 export interface SendingJob {
   readonly id: string;
   readonly lanes: readonly LineLane[];
-  /** False while its result log is behind, or it stops. */
-  readonly mayGo: boolean;
-  /** Share of turns, 1 to 4: its urgency. */
+  /** False while its result log is behind or it stops. */
+  readonly maySend: boolean;
+  /** Urgency, 1 to 4: its share of turns. */
   readonly weight: number;
-  /** One attempt; puts the ticket to rest, or settles it. Never rejects. */
+  /** Makes one attempt, then records the result or queues a retry. Never rejects. */
   send(lane: LineLane, ticket: LineTicket): Promise<void>;
 }
 
-/** The one place where lines of all jobs of a processor are chosen (D-18): fair turns, the model's slot, then a global one. */
+/** Chooses the next line among all jobs of the processor (D-18): fair turn, then the model's slot, then a global slot. */
 export class LineDispatcher {
   readonly #share = new FairShare();
   readonly #lanes = new Map<string, { readonly lane: LineLane; readonly job: SendingJob }>();
@@ -126,16 +126,16 @@ export class LineDispatcher {
 
   add(job: SendingJob): void {
     for (const lane of job.lanes) this.#lanes.set(lane.key, { lane, job });
-    this.weigh(job);
+    this.updateWeight(job);
     this.pump();
   }
 
-  /** Tells anew how urgent a job is. */
-  weigh({ lanes, weight }: SendingJob): void {
+  /** Re-reads the urgency of a job. */
+  updateWeight({ lanes, weight }: SendingJob): void {
     for (const { key, tenant } of lanes) if (this.#lanes.has(key)) this.#share.put({ key, tenant, weight });
   }
 
-  /** No further line of it is sent; those in flight go on. */
+  /** Sends no further line of a job; lines in flight continue. */
   remove(job: SendingJob): void {
     for (const { key } of job.lanes) {
       this.#lanes.delete(key);
@@ -143,13 +143,13 @@ export class LineDispatcher {
     }
   }
 
-  /** Sends what can go. Called after everything that could let a line go. */
+  /** Sends all lines that can be sent. Must be called after every event that can make a line ready. */
   pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
     const nowMs = performance.now();
     while (this.#inFlight < this.limits.concurrency) {
-      const key = this.#share.next(candidate => this.#canGo(candidate, nowMs));
+      const key = this.#share.next(candidate => this.#canSend(candidate, nowMs));
       if (key === undefined) break;
       const { lane, job } = this.#lanes.get(key)!;
       this.#send(lane, job, lane.take(nowMs)!);
@@ -163,9 +163,9 @@ export class LineDispatcher {
     this.#timer = undefined;
   }
 
-  #canGo(key: string, nowMs: number): boolean {
+  #canSend(key: string, nowMs: number): boolean {
     const { lane, job } = this.#lanes.get(key)!;
-    if (!job.mayGo || !lane.gate.isOpen(nowMs)) return false;
+    if (!job.maySend || !lane.gate.isOpen(nowMs)) return false;
     const ticket = lane.peek(nowMs);
     if (!ticket) return false;
     return this.#inFlight === 0 || this.#bytes + ticket.entry.length <= this.limits.inflightBytes;
@@ -184,12 +184,12 @@ export class LineDispatcher {
     });
   }
 
-  /** A timer only wakes the loop; what may go is decided when looking. */
+  /** The timer only wakes the loop, which decides anew. */
   #wakeLater(nowMs: number): void {
     this.stop();
     let soonest: number | undefined;
     for (const { lane, job } of this.#lanes.values()) {
-      const dueMs = job.mayGo ? lane.nextDueMs(nowMs) : undefined;
+      const dueMs = job.maySend ? lane.nextDueMs(nowMs) : undefined;
       if (dueMs !== undefined && (soonest === undefined || dueMs < soonest)) soonest = dueMs;
     }
     if (soonest !== undefined) this.#timer = setTimeout(() => this.pump(), Math.ceil(soonest - nowMs));

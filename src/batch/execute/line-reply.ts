@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { type IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher } from 'undici';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 
-/** What came of one attempt. */
+/** Outcome of one attempt. */
 export type Answer =
   | {
       readonly kind: 'answer';
@@ -17,7 +17,7 @@ export type Answer =
   | { readonly kind: 'transport'; readonly cause: 'refused' | 'lost' | 'timeout'; readonly message: string }
   | { readonly kind: 'too_large'; readonly message: string };
 
-export interface Response {
+interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -38,7 +38,7 @@ export function answerOf({ status, headers, body }: Response, sentId: string): A
   };
 }
 
-/** Errors before a byte of the request left: it cannot have been carried out. */
+/** Errors before any byte was sent: the request was not executed. */
 const REFUSED = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'],
   'UND_ERR_CONNECT_TIMEOUT',
@@ -49,10 +49,10 @@ export function brokenBy({ code = '', message }: NodeJS.ErrnoException): Answer 
   return transport('lost', `The connection to the target broke (${code || message}).`);
 }
 
-export const timedOutAfter = (timeoutMs: number): Answer =>
-  transport('timeout', `No answer within ${timeoutMs} ms; it is not sent again.`);
+const timedOutAfter = (timeoutMs: number): Answer =>
+  transport('timeout', `No answer within ${timeoutMs} ms; the request is not retried.`);
 
-export const tooLarge = (maxBytes: number): Answer => ({
+const tooLarge = (maxBytes: number): Answer => ({
   kind: 'too_large',
   message: `The answer has more than ${maxBytes} bytes.`,
 });
@@ -68,15 +68,15 @@ export interface ReplyOptions {
   readonly requestId: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  /** Of the job: the line is given up. */
+  /** Aborts the line. */
   readonly signal: AbortSignal;
 }
 
-/** Takes one reply in. The response may come before the body is through, and is taken then. */
+/** Reads one response. It may arrive before the request body is sent completely. */
 export class LineReply implements Dispatcher.DispatchHandler {
-  /** Monotonic instant of its time-out. */
+  /** Monotonic time of its timeout. */
   readonly dueMs: number;
-  /** Among the open replies of its target; undefined: it is settled. */
+  /** Index in the open replies of its target; undefined once settled. */
   place: number | undefined;
   readonly #answer = Promise.withResolvers<Answer>();
   readonly #chunks: Buffer[] = [];
@@ -98,7 +98,7 @@ export class LineReply implements Dispatcher.DispatchHandler {
     return this.options.signal;
   }
 
-  /** Rejects only when it is given up, with the signal's reason. */
+  /** Rejects only on abort, with the signal's reason. */
   get answer(): Promise<Answer> {
     return this.#answer.promise;
   }
@@ -108,7 +108,7 @@ export class LineReply implements Dispatcher.DispatchHandler {
     this.#stop();
   }
 
-  giveUp(): void {
+  abort(): void {
     this.open.delete(this);
     this.#answer.reject(this.signal.reason as Error);
     this.#stop();
@@ -141,13 +141,13 @@ export class LineReply implements Dispatcher.DispatchHandler {
     this.#settle(brokenBy(error));
   }
 
-  /** The first time counts. */
+  /** Only the first call has an effect. */
   #settle(answer: Answer): void {
     this.open.delete(this);
     this.#answer.resolve(answer);
   }
 
-  /** Whatever still comes is of no interest. Also before a connection was there. */
+  /** Drops the rest of the response; works also before there is a connection. */
   #stop(): void {
     this.#stopped = new Error('stopped');
     this.#controller?.abort(this.#stopped);
@@ -155,21 +155,21 @@ export class LineReply implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The replies that one target owes: one timer serves them all, and one listener all lines of a job. An array that is
- * filled from behind, not a Set: V8 would keep each of a Set's outgrown tables, with what was in it, until a full collection.
+ * The open replies of one target. One timer serves them all, and one abort listener all lines of a job. An array instead of a
+ * Set: V8 keeps the outgrown tables of a Set, with their entries, until a full garbage collection.
  */
 export class OpenReplies {
   readonly #open: LineReply[] = [];
-  readonly #heard = new WeakSet<AbortSignal>();
+  readonly #signals = new WeakSet<AbortSignal>();
   #timer: NodeJS.Timeout | undefined;
 
   add(reply: LineReply): void {
     reply.place = this.#open.push(reply) - 1;
     if (!this.#timer) this.#wakeAt(reply.dueMs);
     const { signal } = reply;
-    if (this.#heard.has(signal)) return;
-    this.#heard.add(signal);
-    signal.addEventListener('abort', () => this.#giveUp(signal), { once: true });
+    if (this.#signals.has(signal)) return;
+    this.#signals.add(signal);
+    signal.addEventListener('abort', () => this.#abort(signal), { once: true });
   }
 
   delete(reply: LineReply): void {
@@ -186,8 +186,8 @@ export class OpenReplies {
     clearTimeout(this.#timer);
   }
 
-  #giveUp(signal: AbortSignal): void {
-    for (const reply of this.#open.filter(other => other.signal === signal)) reply.giveUp();
+  #abort(signal: AbortSignal): void {
+    for (const reply of this.#open.filter(other => other.signal === signal)) reply.abort();
   }
 
   #wakeAt(dueMs: number): void {

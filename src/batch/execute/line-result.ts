@@ -1,26 +1,26 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { TokenUsage } from '../../core/jobs/batch-job.js';
+import { isSpeech, type TokenUsage } from '../../core/jobs/batch-job.js';
 import { answerLine, errorLine } from '../job/output-line.js';
-import { type Maker, ResultFiles } from '../job/result-files.js';
-import type { ResultRecord } from '../job/result-segments.js';
-import type { Answer } from './line-reply.js';
-import { isSpeech, type LineParts } from './line-request.js';
+import { type JobClaim, ResultFiles } from '../job/result-files.js';
+import { type ResultRecord } from '../job/result-segments.js';
+import { type Answer } from './line-reply.js';
+import { type LineParts } from '../job/input-lines.js';
 import { isGood } from './line-verdict.js';
 
-/** Audio that a speech line gave: as a file of its own, or in the line as base64 when it said `response_encoding: "base64"`. */
+/** Stores the audio of a speech line: as a file, or as base64 in the line if `response_encoding` is `base64`. */
 @Injectable()
-export class SpeechAnswer {
+export class SpeechAudio {
   constructor(@Inject(ResultFiles) private readonly files: ResultFiles) {}
 
   /** JSON text of the answer's body. @throws LeaseLost, or when a store fails */
   async bodyJson(
-    maker: Maker,
+    claim: JobClaim,
     audio: { bytes: Buffer; contentType: string; base64: boolean; name: string },
   ): Promise<string> {
     const { bytes, contentType, base64, name } = audio;
     if (base64) return JSON.stringify({ audio: bytes.toString('base64'), content_type: contentType });
-    const { id } = await this.files.save(maker, {
+    const { id } = await this.files.save(claim, {
       filename: `${name}.${extensionOf(contentType)}`,
       open: () => Readable.from([bytes]),
     });
@@ -38,7 +38,7 @@ const EXTENSIONS: readonly (readonly [type: RegExp, extension: string])[] = [
 
 const extensionOf = (contentType: string): string => EXTENSIONS.find(([type]) => type.test(contentType))?.[1] ?? 'bin';
 
-/** `usage` of an answer's body in any of OpenAI's spellings; undefined when it tells no tokens. */
+/** `usage` of an answer in any of OpenAI's spellings; undefined without token counts. */
 export function usageOf(body: unknown): TokenUsage | undefined {
   const usage = field(body, 'usage');
   const inputTokens = count(usage, 'prompt_tokens') ?? count(usage, 'input_tokens');
@@ -65,13 +65,13 @@ function count(value: unknown, name: string): number | undefined {
 export type LineResult = Omit<ResultRecord, 'index'>;
 
 export interface Settling {
-  readonly maker: Maker;
+  readonly claim: JobClaim;
   readonly parts: LineParts;
   readonly wantsBase64: boolean;
-  readonly speech: SpeechAnswer;
+  readonly speech: SpeechAudio;
 }
 
-/** Last answer of a line → its line in the output or error file (D-16). */
+/** Converts the last answer of a line to its line in the output or error file (D-16). */
 export function resultOf(answer: Answer, settling: Settling): LineResult | Promise<LineResult> {
   const { customIdJson } = settling.parts;
   if (answer.kind !== 'answer') return unanswered(customIdJson, codeOf(answer), answer.message);
@@ -86,7 +86,7 @@ function answered(answer: Answered, customIdJson: string, body: Body): LineResul
   return { kind: isGood(answer) ? 'O' : 'E', line, ...(usage ? { usage } : {}) };
 }
 
-/** Of a line without an answer. */
+/** The error line of a request without an answer. */
 export const unanswered = (customIdJson: string, code: string, message: string, param?: string): LineResult => ({
   kind: 'E',
   line: errorLine({
@@ -110,16 +110,16 @@ interface Body {
 
 type Answered = Extract<Answer, { kind: 'answer' }>;
 
-const isAudio = (answer: Answered, { maker: { job } }: Settling): boolean =>
+const isAudio = (answer: Answered, { claim: { job } }: Settling): boolean =>
   isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
 
 async function audioBody({ body: bytes, contentType }: Answered, settling: Settling): Promise<Body> {
-  const { maker, speech, wantsBase64, parts } = settling;
+  const { claim, speech, wantsBase64, parts } = settling;
   const name = (JSON.parse(parts.customIdJson) as string).replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 100);
-  return { json: await speech.bodyJson(maker, { bytes, contentType, base64: wantsBase64, name }) };
+  return { json: await speech.bodyJson(claim, { bytes, contentType, base64: wantsBase64, name }) };
 }
 
-/** JSON goes on as it came; text formats such as subtitles become a JSON string. */
+/** JSON is copied unchanged; text formats such as subtitles become a JSON string. */
 function textBody({ body }: Answered): Body {
   const text = body.toString();
   if (text === '') return { json: 'null' };

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Answer } from './line-reply.js';
+import { type Answer } from './line-reply.js';
 import { LineTarget } from './line-target.js';
 
 describe('LineTarget', () => {
@@ -28,7 +28,7 @@ describe('LineTarget', () => {
       requestTimeoutMs,
       retries: { attempts: 1, busyAttempts: 1, initialMs: 1, maxMs: 1 },
       tls: { insecureSkipVerify: false },
-      takesFileUrl: true,
+      fetchesFileUrl: true,
       authorization: () => undefined,
     };
     targets.push(new LineTarget(spec, 1000));

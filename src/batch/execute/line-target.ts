@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { Absence, probePauses } from '../../core/jobs/absence.js';
-import type { RetryLimits } from '../../core/jobs/retry-policy.js';
+import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
 import { failureCauseOf } from './line-verdict.js';
 
@@ -13,16 +13,16 @@ export interface TargetTls {
   readonly clientKeyFile?: string;
 }
 
-/** Everything about one place that lines are sent to. */
+/** Configuration of one target. */
 export interface TargetSpec {
-  /** Of servers that do the same, without a trailing slash; the endpoint of the batch follows it. At least one. */
+  /** Equivalent servers, at least one, without a trailing slash; the endpoint of the batch is appended. */
   readonly urls: readonly string[];
   readonly requestTimeoutMs: number;
   readonly retries: RetryLimits;
   readonly tls: TargetTls;
-  /** It fetches a `file_url` itself, and strips nothing: our gateway. */
-  readonly takesFileUrl: boolean;
-  /** Value of the `Authorization` header, asked for each attempt: tokens end. */
+  /** True for the gateway: it fetches a `file_url` itself. */
+  readonly fetchesFileUrl: boolean;
+  /** Value of the `Authorization` header, read for each attempt since tokens expire. */
   authorization(tenant: string): string | undefined;
 }
 
@@ -30,39 +30,39 @@ export interface LineRequest {
   readonly path: string;
   readonly contentType: string;
   readonly bytes: number;
-  /** Asked for once per attempt. */
+  /** Called once per attempt. */
   body(): Uint8Array | AsyncIterable<Uint8Array>;
   readonly requestId: string;
   readonly tenant: string;
-  /** Of the job: all its lines are given up at once. */
+  /** Shared by all lines of the job. */
   readonly signal: AbortSignal;
 }
 
-/** One address of a target and its pool of kept connections. */
+/** One address of a target and its connection pool. */
 class TargetAddress {
   readonly pool: Pool;
   readonly absence: Absence;
-  /** What stands before the endpoint. */
+  /** Path before the endpoint. */
   readonly prefix: string;
-  /** Lines that it has now. */
+  /** Lines in flight. */
   inFlight = 0;
 
   constructor(url: string, { tls, retries }: TargetSpec) {
     this.absence = new Absence(probePauses(retries));
     const { origin, pathname } = new URL(url);
     this.prefix = pathname === '/' ? '' : pathname;
-    // Limits stand in the gates, and the only time-out is the target's own.
+    // Concurrency is limited by the gates; the only timeout is `request_timeout`.
     this.pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0, connect: tlsOptions(tls) });
   }
 
-  heard(answer: Answer): void {
+  received(answer: Answer): void {
     if (failureCauseOf(answer) === 'away')
       this.absence.failed(performance.now(), answer.kind === 'answer' ? answer.retryAfterMs : 0);
     else if (answer.kind !== 'transport') this.absence.returned();
   }
 }
 
-/** One target: the address that is there and has the fewest lines gets the next one. */
+/** One target. The reachable address with the fewest lines in flight gets the next line. */
 export class LineTarget {
   readonly #addresses: readonly TargetAddress[];
   readonly #open = new OpenReplies();
@@ -79,7 +79,7 @@ export class LineTarget {
     return this.spec.urls.join(',');
   }
 
-  /** Some address is not known to be away, or may be looked for again. */
+  /** Some address is reachable or may be probed again. */
   isReachable(nowMs: number): boolean {
     return this.#addresses.some(({ absence }) => nowMs >= absence.untilMs);
   }
@@ -89,26 +89,28 @@ export class LineTarget {
     for (const { pool } of this.#addresses) void pool.destroy();
   }
 
-  /** A line that an address refuses goes to the next one: nothing was sent. Rejects only for an aborted `signal`, with its reason. */
+  /** After a refused connection the next address is tried. Rejects only on abort, with the signal's reason. */
   async exchange(request: LineRequest): Promise<Answer> {
-    const refusing = new Set<TargetAddress>();
+    const refused = new Set<TargetAddress>();
     for (;;) {
-      const address = this.#next(refusing);
+      const address = this.#next(refused);
       const answer = await this.#exchange(address, request);
-      address.heard(answer);
+      address.received(answer);
       if (answer.kind !== 'transport' || answer.cause !== 'refused') return answer;
-      if (refusing.add(address).size === this.#addresses.length || !this.isReachable(performance.now())) return answer;
+      if (refused.add(address).size === this.#addresses.length || !this.isReachable(performance.now())) return answer;
     }
   }
 
-  /** One that is away is looked for by one line at a time, once its pause is over. */
-  #next(refusing: ReadonlySet<TargetAddress>): TargetAddress {
+  /** An unreachable address is probed by one line at a time, after its pause. */
+  #next(refused: ReadonlySet<TargetAddress>): TargetAddress {
     const nowMs = performance.now();
-    const left = this.#addresses.filter(address => !refusing.has(address));
+    const left = this.#addresses.filter(address => !refused.has(address));
     const due = left.find(({ absence, inFlight }) => absence.isAway && inFlight === 0 && nowMs >= absence.untilMs);
     if (due) return due;
-    const there = left.filter(({ absence }) => !absence.isAway);
-    return (there.length > 0 ? there : left).reduce((best, other) => (other.inFlight < best.inFlight ? other : best));
+    const reachable = left.filter(({ absence }) => !absence.isAway);
+    return (reachable.length > 0 ? reachable : left).reduce((best, other) =>
+      other.inFlight < best.inFlight ? other : best,
+    );
   }
 
   async #exchange(address: TargetAddress, request: LineRequest): Promise<Answer> {
@@ -117,7 +119,7 @@ export class LineTarget {
     const reply = new LineReply(this.#open, { requestId, signal, timeoutMs, maxBytes: this.maxResponseBytes });
     address.inFlight += 1;
     try {
-      if (signal.aborted) reply.giveUp();
+      if (signal.aborted) reply.abort();
       else address.pool.dispatch(this.#options(address, request), reply);
       return await reply.answer;
     } finally {

@@ -7,24 +7,24 @@ import {
   retryAfter,
   type RetryLimits,
 } from '../../core/jobs/retry-policy.js';
-import type { Answer } from './line-reply.js';
+import { type Answer } from './line-reply.js';
 
-/** What becomes of a line after one attempt. */
+/** What happens to a line after one attempt. */
 export type Verdict =
   { readonly kind: 'settle' } | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
 
-/** What the gate of the line knew of its target. */
-export interface TargetStanding {
+/** State of the target when the line was sent. */
+export interface TargetState {
   /** Answers so far. */
   readonly answers: number;
-  /** The line was sent alone, to find out whether the target is there. */
+  /** The line was sent as a probe of an unreachable target. */
   readonly isProbe: boolean;
 }
 
-export interface VerdictContext extends TargetStanding {
+export interface VerdictContext extends TargetState {
   readonly tried: AttemptCount;
   readonly limits: RetryLimits;
-  /** Wall clock; the job's deadline is one, too. */
+  /** Wall-clock time, like the job's deadline. */
   readonly nowMs: number;
   readonly deadlineMs: number;
 }
@@ -32,26 +32,26 @@ export interface VerdictContext extends TargetStanding {
 export const isGood = (answer: Answer): boolean =>
   answer.kind === 'answer' && answer.status >= 200 && answer.status < 300;
 
-/** 429 or 5xx, or no answer in time: the target has too much, or trouble. */
-export const isTrouble = (answer: Answer): boolean =>
+/** 429, 5xx or a timeout. */
+export const isOverloaded = (answer: Answer): boolean =>
   answer.kind === 'answer' ? isOverload(answer) : answer.kind === 'transport' && answer.cause === 'timeout';
 
-/** Undefined: it did not fail, or another attempt would fail alike. */
+/** @returns undefined if the attempt succeeded, or a retry would fail as well */
 export function failureCauseOf(answer: Answer): FailureCause | undefined {
   const failure = failureOf(answer);
   return failure && causeOf(failure);
 }
 
-/** A good answer settles; of the others those that are worth another attempt rest first. */
-export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ...standing }: VerdictContext): Verdict {
+/** Decides whether a line settles or is retried. */
+export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ...state }: VerdictContext): Verdict {
   const failure = failureOf(answer);
   if (!failure) return { kind: 'settle' };
-  const cause = isBrokenByLine(failure, tried, standing) ? 'line' : causeOf(failure);
+  const cause = isBrokenByLine(failure, tried, state) ? 'line' : causeOf(failure);
   const count = {
     ...tried,
     failed: tried.failed + (cause === 'line' || cause === 'final' ? 1 : 0),
     busy: tried.busy + (cause === 'busy' ? 1 : 0),
-    ...(isLost(failure) ? { lostAt: standing.answers } : {}),
+    ...(isLost(failure) ? { lostAt: state.answers } : {}),
   };
   const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
   const clock = { nowMs, deadlineMs, random: Math.random };
@@ -60,14 +60,11 @@ export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ..
 }
 
 /**
- * The connection broke, and not because the target went away: it took the line when that was sent alone to look for it, or it
- * answered others between this loss and the line's last one. A line that ends its target must not do so until its deadline.
+ * True if the line itself broke the connection: it was sent as a probe, or the target answered other lines between two losses
+ * of this one. Such a line must not crash its target again and again until the deadline.
  */
-const isBrokenByLine = (
-  failure: AttemptFailure,
-  { lostAt = Infinity }: AttemptCount,
-  target: TargetStanding,
-): boolean => isLost(failure) && (target.isProbe || target.answers > lostAt);
+const isBrokenByLine = (failure: AttemptFailure, { lostAt = Infinity }: AttemptCount, target: TargetState): boolean =>
+  isLost(failure) && (target.isProbe || target.answers > lostAt);
 
 const isLost = (failure: AttemptFailure): boolean => failure.kind === 'transport' && failure.cause === 'lost';
 
@@ -85,12 +82,12 @@ function failureOf(answer: Answer): AttemptFailure | undefined {
   };
 }
 
-/** Errors are small. */
-const LONGEST_ERROR_BYTES = 16_384;
+/** Larger bodies are not parsed. */
+const MAX_ERROR_BYTES = 16_384;
 
-/** `error.code` as the envelope has it. */
+/** `error.code` of OpenAI's error envelope. */
 function codeIn(body: Buffer): string | undefined {
-  if (body.length > LONGEST_ERROR_BYTES) return undefined;
+  if (body.length > MAX_ERROR_BYTES) return undefined;
   try {
     const { error } = JSON.parse(body.toString()) as { error?: { code?: unknown } };
     return typeof error?.code === 'string' ? error.code : undefined;

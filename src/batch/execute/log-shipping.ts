@@ -4,23 +4,22 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { BlobStore } from '../../core/jobs/job.ports.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { jobLogFolder } from '../../platform/storage/job-log-key.js';
-import type { JobWork } from '../job/job-work.js';
-import type { ResultLog } from '../job/result-log.js';
+import { type JobWork } from '../job/job-work.js';
+import { type ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 
-/** `jobs/<batch>/log/<segment>/<first byte>`: pieces of a segment in order; `…/<segment>.seal` beside. */
+/** `jobs/<batch>/log/<segment>/<first byte>`: the pieces of a segment; its seal is `…/<segment>.seal`. */
 const pieceKey = (jobId: string, segment: string, from: number): string =>
   `${jobLogFolder(jobId)}${segment}/${String(from).padStart(15, '0')}`;
 
 /**
- * Copies of the result log in the blob store, for processors that share no disk (blobs in S3): new bytes every
- * `batch.checkpoint_ms` and on hand-over, fetched by whoever goes on elsewhere. With blobs on the file system the data
- * folder itself is shared, and nothing is copied.
+ * Copies the result log to the blob store for processors that share no disk (blobs in S3): new bytes every
+ * `batch.checkpoint_ms` and on hand-over. With blobs on the file system the data folder is shared, and nothing is copied.
  */
 @Injectable()
 export class LogShipping {
@@ -36,22 +35,22 @@ export class LogShipping {
     this.#enabled = settings.blobs.driver === 's3';
   }
 
-  /** What other processors shipped and this folder lacks. Before the log is opened. @throws when the store fails */
+  /** Fetches segments of other processors. Call before the log is opened. @throws when the store fails */
   async restore({ lease, folder, writer }: JobWork): Promise<void> {
     if (!this.#enabled) return;
     for (const [name, keys] of await this.#shipped(lease.job.id)) {
       const path = join(folder.results(), name);
-      if (await isThere(path)) continue;
+      if (await exists(path)) continue;
       const draft = `${path}.${writer}.tmp`;
       await pipeline(this.#joined(keys.sort()), createWriteStream(draft, { mode: 0o600 }));
-      // Never over a file that another holder on this disk has put there, and may have sealed: it can be longer.
-      await link(draft, path).catch(unlessThere);
+      // Never replace a file of another processor on this disk: it can be longer, and sealed.
+      await link(draft, path).catch(unlessExists);
       await rm(draft, { force: true });
       this.metrics.stored('retrieve', 'success');
     }
   }
 
-  /** @returns the stop, which ships the rest for at most `batch.checkpoint_ms`; it never rejects. */
+  /** @returns the stop function: it copies the rest, for at most `batch.checkpoint_ms`, and never rejects */
   start({ lease }: JobWork, log: ResultLog): () => Promise<void> {
     if (!this.#enabled) return () => Promise.resolve();
     const shipment = new Shipment(this.blobs, lease.job.id, log);
@@ -60,18 +59,21 @@ export class LogShipping {
         shipped => void (shipped && this.metrics.stored('store', 'success')),
         (error: unknown) => {
           this.metrics.stored('store', 'retry');
-          this.#logger.warn({ batch: lease.job.id, err: error }, 'the checkpoint was not copied; the next one will be');
+          this.#logger.warn(
+            { batch: lease.job.id, err: error },
+            'could not copy the checkpoint; retrying at the next one',
+          );
         },
       );
     const timer = setInterval(() => void ship(), this.settings.batch.checkpointMs);
     return () => {
       clearInterval(timer);
-      // Only a copy: a store that does not return keeps no batch from its end.
+      // Only a copy: an unavailable store must not delay the end of a batch.
       return Promise.race([ship(), sleep(this.settings.batch.checkpointMs, undefined, { ref: false })]);
     };
   }
 
-  /** After the end of a job. What stays after a crash in between goes by garbage collection. */
+  /** Call after the end of a job. Garbage collection removes what stays after a crash. */
   async remove(jobId: string): Promise<void> {
     if (!this.#enabled) return;
     for await (const { key } of this.blobs.keys(jobLogFolder(jobId))) {
@@ -95,7 +97,7 @@ export class LogShipping {
   }
 }
 
-/** The current segment of one log on its way, piece by piece; pieces never overlap. */
+/** Copies the current segment of one log piece by piece; pieces never overlap. */
 class Shipment {
   #shipped = 0;
   #sealed = false;
@@ -107,7 +109,7 @@ class Shipment {
     private readonly log: ResultLog,
   ) {}
 
-  /** @returns true when there was something to ship. */
+  /** @returns true if there were new bytes */
   ship(): Promise<boolean> {
     return (this.#running ??= this.#ship().finally(() => (this.#running = undefined)));
   }
@@ -128,11 +130,11 @@ class Shipment {
   }
 }
 
-function unlessThere(error: NodeJS.ErrnoException): void {
+function unlessExists(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

@@ -21,7 +21,7 @@ const failure = (status: number, error: object): Answer =>
 async function runBatch(absence: () => Answer) {
   const [good, bad, duringAbsence]: [number[], number[], number[]] = [[], [], []];
   const target = {
-    ...{ spec: { retries: RETRIES, takesFileUrl: true }, name: 'target', isReachable: () => false },
+    ...{ spec: { retries: RETRIES, fetchesFileUrl: true }, name: 'target', isReachable: () => false },
     exchange: async () => {
       const isAway = performance.now() >= AWAY_MS && performance.now() < BACK_MS;
       if (isAway) duringAbsence.push(performance.now());
@@ -45,14 +45,14 @@ async function runBatch(absence: () => Answer) {
     new DoneMap(LINES),
   );
   const input = { read: ({ offset }: { offset: number }) => Promise.resolve(line(offset)) } as never;
-  const maker = { job: batchJob({ expiresAtMs: Date.now() + 86_400_000 }), epoch: 1 };
+  const claim = { job: batchJob({ expiresAtMs: Date.now() + 86_400_000 }), epoch: 1 };
   const { signal } = new AbortController();
   const job: SendingJob = {
-    ...{ id: 'job', lanes: [lane], mayGo: true, weight: 1 },
+    ...{ id: 'job', lanes: [lane], maySend: true, weight: 1 },
     send: async (_lane, ticket) => {
-      const outcome = await sender.attempt({ maker, lane, ticket, input, signal });
+      const outcome = await sender.attempt({ claim, lane, ticket, input, signal });
       if (outcome.kind === 'again')
-        return lane.rest({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
+        return lane.retryAt({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
       (outcome.result.kind === 'O' ? good : bad).push(performance.now());
     },
   };

@@ -1,12 +1,12 @@
 import { Absence, probePauses } from '../../core/jobs/absence.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
-import type { Backoff } from '../../core/shared/backoff.js';
-import type { LineTarget } from './line-target.js';
-import type { TargetResolver } from './target-resolver.js';
+import { type Backoff } from '../../core/shared/backoff.js';
+import { type LineTarget } from './line-target.js';
+import { type TargetResolver } from './target-resolver.js';
 
 /**
- * The slots of one model at one target: as many as it stands (AIMD), none while it asked to wait (`Retry-After`), and a single
- * probing line at a time while it is away, until it answers one.
+ * The slots of one model at one target: as many as the target sustains (AIMD), none until its `Retry-After`, and one probing
+ * line at a time while it is unreachable.
  */
 export class TargetGate {
   readonly limit: ConcurrencyLimit;
@@ -16,8 +16,8 @@ export class TargetGate {
   #busyUntilMs = 0;
   #answers = 0;
 
-  constructor(most: number, pauses: Backoff) {
-    this.limit = new ConcurrencyLimit(most);
+  constructor(maxSlots: number, pauses: Backoff) {
+    this.limit = new ConcurrencyLimit(maxSlots);
     this.#absence = new Absence(pauses);
   }
 
@@ -25,17 +25,17 @@ export class TargetGate {
     return this.#inFlight;
   }
 
-  /** The target did not answer the last line that was sent; the next one goes alone. */
+  /** The target is unreachable: the next line is sent alone, as a probe. */
   get isAway(): boolean {
     return this.#absence.isAway;
   }
 
-  /** How often the target answered. */
+  /** Answers so far. */
   get answers(): number {
     return this.#answers;
   }
 
-  /** Monotonic milliseconds; 0: open. */
+  /** Monotonic milliseconds; 0 = open. */
   get closedUntilMs(): number {
     return Math.max(this.#busyUntilMs, this.#absence.untilMs);
   }
@@ -45,7 +45,7 @@ export class TargetGate {
     return this.isAway ? !this.#isProbing : this.#inFlight < this.limit.current;
   }
 
-  /** @returns how to give the slot back */
+  /** @returns the function that releases the slot */
   acquire(): () => void {
     const isProbe = this.isAway;
     if (isProbe) this.#isProbing = true;
@@ -60,39 +60,39 @@ export class TargetGate {
     this.limit.succeeded();
   }
 
-  /** 429 or 5xx. @param waitMs what the target asked to wait */
-  troubled(nowMs: number, waitMs = 0): void {
-    this.limit.troubled();
+  /** The target answered 429 or 5xx. @param waitMs from `Retry-After` */
+  overloaded(nowMs: number, waitMs = 0): void {
+    this.limit.overloaded();
     this.#busyUntilMs = Math.max(this.#busyUntilMs, nowMs + waitMs);
   }
 
-  /** Nobody answers there. @returns true when that is news */
-  away(nowMs: number, waitMs = 0): boolean {
-    const isNews = !this.isAway;
+  /** The target is unreachable. @returns true if it was reachable before */
+  failed(nowMs: number, waitMs = 0): boolean {
+    const isNew = !this.isAway;
     this.#absence.failed(nowMs, waitMs);
-    return isNews;
+    return isNew;
   }
 
-  /** An answer, whatever it says. @returns true when the target was away before */
+  /** The target answered, with any status. @returns true if it was unreachable before */
   answered(): boolean {
-    const isNews = this.isAway;
+    const isNew = this.isAway;
     this.#absence.returned();
     this.#answers += 1;
-    return isNews;
+    return isNew;
   }
 }
 
-/** Of a model without a target: its lines are never sent. */
+/** For a model without a target, whose lines are never sent. */
 const NO_RETRIES = { initialMs: 0, maxMs: 0 };
 
-/** The gate of each model at its target; jobs share them. */
+/** One gate per model and target, shared by all jobs. */
 export class TargetGates {
   readonly #gates = new Map<LineTarget | undefined, Map<string, TargetGate>>();
 
   constructor(
     private readonly targets: TargetResolver,
     /** `batch.concurrency_per_model` */
-    private readonly most: number,
+    private readonly maxSlots: number,
   ) {}
 
   of(model: string): TargetGate {
@@ -100,7 +100,8 @@ export class TargetGates {
     let ofTarget = this.#gates.get(target);
     if (!ofTarget) this.#gates.set(target, (ofTarget = new Map<string, TargetGate>()));
     let gate = ofTarget.get(model);
-    if (!gate) ofTarget.set(model, (gate = new TargetGate(this.most, probePauses(target?.spec.retries ?? NO_RETRIES))));
+    if (!gate)
+      ofTarget.set(model, (gate = new TargetGate(this.maxSlots, probePauses(target?.spec.retries ?? NO_RETRIES))));
     return gate;
   }
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { internalTokens } from '../../platform/auth/internal-tokens.js';
 import { ConfigError } from '../../platform/config/config-problem.js';
-import type { ProcessorLink } from '../../platform/config/processor-link.js';
-import type { Settings } from '../../platform/config/settings.js';
+import { type ProcessorLink } from '../../platform/config/processor-link.js';
+import { type Settings } from '../../platform/config/settings.js';
 import { LineTarget, type TargetSpec } from './line-target.js';
 import { addressesOf, type Targets } from './targets-file.js';
 
@@ -12,9 +12,9 @@ export interface GatewayAccess {
 }
 
 /**
- * Where the gateway is and how its lines are let in: by a token of the job's tenant, signed with the gateway's secret. A
- * processor that was started by hand shares that secret through `auth.token_secret_file`.
- * @throws ConfigError when keys are asked for and no secret is known
+ * Addresses of the gateway, and the token that authorizes lines: one per tenant, signed with the gateway's secret. A processor
+ * that was started by hand reads that secret from `auth.token_secret_file`.
+ * @throws ConfigError when keys are required and no secret is known
  */
 export function gatewayAccess(settings: Settings, link: ProcessorLink | undefined): GatewayAccess {
   const { server, auth, batch } = settings;
@@ -24,13 +24,13 @@ export function gatewayAccess(settings: Settings, link: ProcessorLink | undefine
   if (auth.keysFile === '') return { urls, authorization: () => undefined };
   const tokens = internalTokens(auth, link?.tokenSecret);
   if (!tokens) {
-    const message = 'a batch processor of its own needs the secret that its gateway signs tokens with';
+    const message = 'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
   return { urls, authorization: tenant => `Bearer ${tokens.tokenFor(tenant)}` };
 }
 
-/** Which target the lines of a model go to. Entries with the same settings share one pool of connections. */
+/** Maps models to targets. Entries with equal settings share one connection pool. */
 export class TargetResolver {
   readonly #pools: LineTarget[] = [];
   readonly #byModel = new Map<string, LineTarget>();
@@ -51,12 +51,12 @@ export class TargetResolver {
     else for (const [model, spec] of targets.targets) this.#byModel.set(model, pool(spec));
   }
 
-  /** Models that are named by configuration; anything else is a client's text, and no label of a metric. */
+  /** Models named in the configuration. Other names come from clients and are never metric labels. */
   get knownModels(): readonly string[] {
     return [...this.#byModel.keys()];
   }
 
-  /** Undefined: the model is not listed, and its lines are `model_not_found`. */
+  /** @returns undefined if the model is not listed: its lines fail with `model_not_found` */
   targetOf(model: string): LineTarget | undefined {
     return this.#global ?? this.#byModel.get(model);
   }
@@ -71,7 +71,7 @@ function sameTarget(a: TargetSpec, b: TargetSpec): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
 }
 
-/** The gateway, at BATCH priority. */
+/** The gateway as a target. */
 export function gatewayTarget(
   { batch }: Settings,
   urls: readonly string[],
@@ -87,7 +87,7 @@ export function gatewayTarget(
       maxMs: batch.backoffMaxMs,
     },
     tls: { insecureSkipVerify: false },
-    takesFileUrl: true,
+    fetchesFileUrl: true,
     authorization,
   };
 }

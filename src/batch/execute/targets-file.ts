@@ -2,23 +2,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../../platform/config/config-problem.js';
-import type { TargetSpec } from './line-target.js';
+import { type TargetSpec } from './line-target.js';
 
-/** `http://a:8000/, http://b:8000` → each without blanks and trailing slashes. */
+/** Splits `http://a:8000/, http://b:8000` and trims blanks and trailing slashes. */
 export const addressesOf = (text: string): readonly string[] =>
   text.split(',').map(url => url.trim().replace(/\/+$/, ''));
 
-/** http or https. */
-export const isAddress = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+const isAddress = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 
-/** As written: one target for all models, or one per model (seeds/batch-processor "Gateway Routing"). */
+/** One target for all models, or one per model. */
 export type Targets =
   | { readonly kind: 'global'; readonly target: TargetSpec }
   | { readonly kind: 'per_model'; readonly targets: ReadonlyMap<string, TargetSpec> };
 
 export interface TargetsFileOptions {
   readonly path: string;
-  /** Folder of the keys that `api_key_name` names. */
+  /** Folder of the key files that `api_key_name` refers to. */
   readonly secretsDir: string;
   readonly busyAttempts: number;
 }
@@ -36,15 +35,15 @@ type Field = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 type Scalar = string | number | boolean;
 type Fields = Readonly<Partial<Record<Field, Scalar>>>;
 
-/** @throws ConfigError naming every problem: exactly one of the two modes, each entry complete, nothing inherited. */
+/** Reads a targets file: exactly one of the two modes, each entry complete. @throws ConfigError with every problem */
 export function readTargetsFile(options: TargetsFileOptions): Targets {
   const problems: ConfigProblem[] = [];
   const file = mapOf(parse(readText(options.path)) as unknown);
   const note = (path: string, message: string): void => void problems.push({ origin: options.path, path, message });
   const { global_inference_gateway: one, model_gateways: many, ...rest } = file;
-  for (const name of Object.keys(rest)) note(name, 'no such field; global_inference_gateway or model_gateways');
+  for (const name of Object.keys(rest)) note(name, 'unknown field; use global_inference_gateway or model_gateways');
   if ((one === undefined) === (many === undefined))
-    note('global_inference_gateway', 'exactly one of global_inference_gateway and model_gateways is needed');
+    note('global_inference_gateway', 'exactly one of global_inference_gateway and model_gateways is required');
   const read = (path: string, value: unknown): TargetSpec =>
     targetOf(
       scalarsOf(value, text => note(path, text)),
@@ -68,11 +67,11 @@ type Note = (message: string) => void;
 
 function targetOf(fields: Fields, options: TargetsFileOptions, note: Note): TargetSpec {
   for (const name of Object.keys(fields))
-    if (![...REQUIRED, ...OPTIONAL].includes(name as Field)) note(`\`${name}\`: no such field`);
-  for (const name of REQUIRED) if (fields[name] === undefined) note(`\`${name}\` is missing; nothing is inherited`);
+    if (![...REQUIRED, ...OPTIONAL].includes(name as Field)) note(`\`${name}\`: unknown field`);
+  for (const name of REQUIRED) if (fields[name] === undefined) note(`\`${name}\` is required in every entry`);
   const urls = addressesOf(String(fields.url));
   if (fields.url !== undefined && !urls.every(isAddress))
-    note('`url` must be an http or https URL, or several with commas between them');
+    note('`url` must be one or several comma-separated http or https URLs');
   const bearer = keyOf(fields, options, note);
   return {
     urls,
@@ -84,7 +83,7 @@ function targetOf(fields: Fields, options: TargetsFileOptions, note: Note): Targ
       maxMs: durationMs(fields, 'max_backoff', note),
     },
     tls: tlsOf(fields),
-    takesFileUrl: false,
+    fetchesFileUrl: false,
     authorization: () => bearer,
   };
 }
@@ -103,7 +102,7 @@ function tlsOf(fields: Fields): TargetSpec['tls'] {
 
 function keyOf(fields: Fields, { secretsDir }: TargetsFileOptions, note: Note): string | undefined {
   const { api_key_name: name, api_key_file: file } = fields;
-  if (name !== undefined && file !== undefined) note('`api_key_name` and `api_key_file` exclude each other');
+  if (name !== undefined && file !== undefined) note('`api_key_name` and `api_key_file` are mutually exclusive');
   const path = file !== undefined ? String(file) : name !== undefined ? join(secretsDir, String(name)) : undefined;
   if (path === undefined) return undefined;
   try {
@@ -126,7 +125,7 @@ function durationMs(fields: Fields, name: Field, note: Note): number {
 
 function wholeNumber(value: Scalar | undefined, note: Note): number {
   if (value === undefined) return 0;
-  if (!Number.isInteger(value) || Number(value) < 0) note('`max_retries` must be a whole number, 0 or more');
+  if (!Number.isInteger(value) || Number(value) < 0) note('`max_retries` must be an integer of at least 0');
   return Number(value);
 }
 
@@ -134,7 +133,7 @@ function scalarsOf(value: unknown, note: Note): Fields {
   const entries = Object.entries(mapOf(value));
   for (const [name, field] of entries)
     if (!['string', 'number', 'boolean'].includes(typeof field))
-      note(`\`${name}\` must be text, a number, true or false`);
+      note(`\`${name}\` must be a string, a number, true or false`);
   return Object.fromEntries(entries);
 }
 

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { BatchJob } from '../../core/jobs/batch-job.js';
-import { isSpeech } from '../execute/line-request.js';
-import type { ResultLog } from '../job/result-log.js';
-import type { ResultKind } from '../job/result-segments.js';
-import type { JobLease } from '../lease/job-lease.js';
+import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
+import { type ResultLog } from '../job/result-log.js';
+import { type ResultKind } from '../job/result-segments.js';
+import { type JobLease } from '../lease/job-lease.js';
 import { ResultFiles } from '../job/result-files.js';
 
 export interface Published {
@@ -23,15 +22,15 @@ interface Ids {
 
 const CHUNK_BYTES = 262_144;
 
-/** Streams the result log into the two files of a batch. A file without lines is not made. */
+/** Streams the result log into the output and the error file of a batch. A file without lines is not created. */
 @Injectable()
 export class Publisher {
-  /** Chosen once per claim, and anew when they are old: nothing is named that garbage collection may be removing. */
+  /** Chosen once per claim, and again when they are old: garbage collection may remove bytes under an old id. */
   readonly #ids = new WeakMap<JobLease, Ids>();
 
   constructor(private readonly files: ResultFiles) {}
 
-  /** Doing it again after a failure or a crash makes no second file. @throws LeaseLost, or when a store fails */
+  /** Idempotent, also after a crash. @throws LeaseLost, or when a store fails */
   async publish({ lease, log }: Publication): Promise<Published> {
     const { job } = lease;
     const ids = this.#idsOf(lease);
@@ -50,7 +49,7 @@ export class Publisher {
     return published;
   }
 
-  /** Result files of this claim that are durable, whatever became of the rest. */
+  /** The result files of this claim that are durable. */
   async stored(lease: JobLease): Promise<Published> {
     const ids = this.#ids.get(lease);
     if (!ids) return {};
@@ -62,14 +61,14 @@ export class Publisher {
 
   #idsOf(lease: JobLease): Ids {
     const known = this.#ids.get(lease);
-    if (known && this.files.isInTime(known.output)) return known;
+    if (known && this.files.isFresh(known.output)) return known;
     const ids = { output: this.files.newId(), error: this.files.newId() };
     this.#ids.set(lease, ids);
     return ids;
   }
 }
 
-/** Files that lines of the output file name. */
+/** Audio files that lines of the output file name. */
 async function audioFilesOf(job: BatchJob, log: ResultLog): Promise<string[]> {
   if (!isSpeech(job)) return [];
   const ids: string[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { OutboxEntry, WebhookOutbox } from '../../core/jobs/job.ports.js';
+import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
@@ -9,14 +9,14 @@ import { postWebhook } from '../../platform/webhooks/webhook-post.js';
 import { WebhookSignature } from '../../platform/webhooks/webhook-signature.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 
-/** How long a receiver has, and how long others leave an entry to its sender. */
+/** Timeout of a receiver, and how long a claimed entry is hidden from other processors. */
 const ATTEMPT_MS = 15_000;
 const HIDE_MS = 60_000;
-const AT_ONCE = 10;
+const MAX_PER_ROUND = 10;
 /** Pauses after each failed attempt: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h, 10 h and so on. */
 const PAUSES_S = [5, 30, 300, 1800, 7200, 18_000, 36_000];
 
-/** Tells the ends of batches from the outbox, at least once each: the receiver knows repeats by `webhook-id`. */
+/** Sends webhooks from the outbox, each at least once. Receivers detect repeats by `webhook-id`. */
 @Injectable()
 export class WebhookSender {
   readonly #logger = new Logger('BatchWebhooks');
@@ -36,12 +36,12 @@ export class WebhookSender {
     this.#exceptions = new HostExceptions(batch.webhookAllowHosts);
   }
 
-  /** Nothing is sent unsigned: without a secret it is left to processors that have it. */
+  /** Nothing is sent unsigned: without a secret, other processors send. */
   start(): void {
     if (this.#signature) this.#running ??= this.#run(this.#signature);
   }
 
-  /** An attempt that is cut off is made again by whoever looks next. */
+  /** An aborted attempt is repeated by the next processor that looks. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -51,14 +51,14 @@ export class WebhookSender {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await this.#round(signature).catch((error: unknown) =>
-        this.#logger.warn({ err: error }, 'the outbox does not answer'),
+        this.#logger.warn({ err: error }, 'the webhook outbox does not respond'),
       );
       await sleep(this.settings.batch.pollMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   async #round(signature: WebhookSignature): Promise<void> {
-    const due = await this.outbox.claim(Date.now(), HIDE_MS, AT_ONCE);
+    const due = await this.outbox.claim(Date.now(), HIDE_MS, MAX_PER_ROUND);
     await Promise.all(due.map(entry => this.#send(entry, signature)));
   }
 
@@ -77,18 +77,18 @@ export class WebhookSender {
       return this.outbox.giveUp(id);
     }
     this.metrics.webhook('retry');
-    this.#logger.warn({ batch, type, attempts, reason: problem.reason }, 'webhook failed; it is sent again');
+    this.#logger.warn({ batch, type, attempts, reason: problem.reason }, 'webhook failed; will retry');
     return this.outbox.retry(id, Date.now() + pauseMs(attempts));
   }
 
-  /** Undefined: it was taken. */
+  /** @returns undefined on success */
   async #attempt(entry: OutboxEntry, signature: WebhookSignature): Promise<AttemptProblem | undefined> {
     const body = bodyOf(entry);
     const headers = signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ATTEMPT_MS)]);
     try {
       const status = await postWebhook({ url: entry.url, headers, body, exceptions: this.#exceptions, signal });
-      // 410: the receiver wants no more of them.
+      // 410: the receiver asks for no further attempts.
       return status >= 200 && status < 300 ? undefined : { reason: `status ${status}`, final: status === 410 };
     } catch (error) {
       const refused = error instanceof DomainError && error.code === 'file_url_refused';
@@ -99,14 +99,14 @@ export class WebhookSender {
 
 interface AttemptProblem {
   readonly reason: string;
-  /** Another attempt would end alike. */
+  /** A retry would fail as well. */
   readonly final: boolean;
 }
 
-/** As OpenAI's webhook events. */
+/** The format of OpenAI's webhook events. */
 const bodyOf = ({ id, type, jobId, createdAtMs }: OutboxEntry): string =>
   JSON.stringify({ id, object: 'event', created_at: Math.floor(createdAtMs / 1000), type, data: { id: jobId } });
 
-/** With a tenth of chance, so that many failed together do not come together. @param attempts so far */
+/** Adds up to 10 % jitter. @param attempts so far */
 const pauseMs = (attempts: number): number =>
   PAUSES_S[Math.min(attempts, PAUSES_S.length) - 1]! * 1000 * (1 + Math.random() / 10);

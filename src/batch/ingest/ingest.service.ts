@@ -1,16 +1,16 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { JobProblem } from '../../core/jobs/batch-job.js';
-import type { BlobStore, FileStore, StoredFile } from '../../core/jobs/job.ports.js';
+import { type JobProblem } from '../../core/jobs/batch-job.js';
+import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BlobMissing } from '../../platform/storage/blob-missing.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
-import { DraftFile, type JobFolder, syncFolder, writeWhole } from '../job/job-folder.js';
+import { DraftFile, type JobFolder, syncFolder, writeAtomically } from '../job/job-folder.js';
 import { type JobPlan, loadPlan, readModelMap } from '../job/job-plan.js';
-import type { JobWork } from '../job/job-work.js';
+import { type JobWork } from '../job/job-work.js';
 import { errorLine } from '../job/output-line.js';
-import type { JobLease } from '../lease/job-lease.js';
+import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
@@ -19,7 +19,7 @@ export type Ingested =
   | { readonly ok: true; readonly plan: JobPlan; readonly isNew: boolean; readonly model?: string }
   | { readonly ok: false; readonly problems: readonly JobProblem[] };
 
-/** Blob → `input.jsonl`, plans and model map: one pass, one line in memory. Doing it again gives the same plan. */
+/** Blob → `input.jsonl`, plans and model map, in one pass with one line in memory. Repeating it gives the same plan. */
 @Injectable()
 export class IngestService {
   readonly #logger = new Logger('BatchIngest');
@@ -32,7 +32,7 @@ export class IngestService {
     private readonly traces: JobTraces,
   ) {}
 
-  /** What an earlier processor finished is taken as it is. @throws when the disk or a store fails: try again later. */
+  /** Reuses a finished ingestion. @throws when the disk or a store fails: retry later */
   async prepare({ lease, folder, writer }: JobWork): Promise<Ingested> {
     const known = await readModelMap(folder);
     if (!known) {
@@ -49,7 +49,7 @@ export class IngestService {
     const file = await this.files.find(job.tenant, job.inputFileId);
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
-    await writeWhole(folder.owner(), JSON.stringify({ tenant: job.tenant, id: job.id }));
+    await writeAtomically(folder.owner(), JSON.stringify({ tenant: job.tenant, id: job.id }));
     const check = new InputCheck({
       endpoint: job.endpoint,
       lenient: (job.metadata.validation ?? this.settings.batch.validation) === 'lenient',
@@ -67,7 +67,7 @@ export class IngestService {
       if (error instanceof BlobMissing) return [missing(job.inputFileId)];
       throw error;
     }
-    this.#logger.log({ batch: job.id, models: check.plan.modelCount, bad: check.rejected }, 'input read');
+    this.#logger.log({ batch: job.id, models: check.plan.modelCount, invalid: check.rejected }, 'input read');
     return check.passed ? undefined : check.problems;
   }
 
@@ -89,7 +89,7 @@ export class IngestService {
       await input.commit();
       await rejected.commit();
       const map = await check.plan.write(folder, check.rejected, writer);
-      await writeWhole(folder.modelMap(), JSON.stringify(map, null, 2));
+      await writeAtomically(folder.modelMap(), JSON.stringify(map, null, 2));
       await syncFolder(folder.path);
     } finally {
       await input.discard();
@@ -105,9 +105,9 @@ export class IngestService {
     const splitter = new LineSplitter(this.settings.batch.maxLineBytes);
     const { maxFileBytes } = this.settings.batch;
     let bytes = 0;
-    const take = async (lines: ReturnType<LineSplitter['push']>): Promise<void> => {
+    const addLines = async (lines: ReturnType<LineSplitter['push']>): Promise<void> => {
       for (const line of lines) {
-        for (const { problem, customId } of check.take(line))
+        for (const { problem, customId } of check.add(line))
           await rejected.write(Buffer.from(`${errorLine({ customId: customId ?? null, ...problem })}\n`));
         if (check.decided) return;
       }
@@ -115,18 +115,18 @@ export class IngestService {
     for await (const chunk of this.blobs.read(file.blobKey)) {
       bytes += chunk.byteLength;
       if (bytes > maxFileBytes)
-        check.refuseFile('file_too_large', `The input file has more than ${maxFileBytes} bytes.`);
+        check.rejectFile('file_too_large', `The input file has more than ${maxFileBytes} bytes.`);
       if (check.decided) return;
       await input.write(chunk);
-      await take(splitter.push(chunk));
+      await addLines(splitter.push(chunk));
     }
-    await take(splitter.end());
+    await addLines(splitter.end());
   }
 }
 
 const missing = (id: string): JobProblem => ({
   code: 'input_file_missing',
-  message: `The input file ${id} is gone.`,
+  message: `The input file ${id} no longer exists.`,
   param: 'input_file_id',
   line: null,
 });

@@ -15,8 +15,8 @@ const line = (id: string, model = 'm'): string =>
 function check(text: string | Buffer, rules: Partial<InputRules> = {}): InputCheck {
   const input = new InputCheck({ ...RULES, ...rules });
   const splitter = new LineSplitter(rules.maxLineBytes ?? RULES.maxLineBytes);
-  for (const found of splitter.push(Buffer.from(text))) input.take(found);
-  for (const found of splitter.end()) input.take(found);
+  for (const found of splitter.push(Buffer.from(text))) input.add(found);
+  for (const found of splitter.end()) input.add(found);
   input.finish();
   return input;
 }

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
-import type { BatchEndpoint, JobProblem } from '../../core/jobs/batch-job.js';
+import { type BatchEndpoint, type JobProblem } from '../../core/jobs/batch-job.js';
 import { type InvalidLine, MOST_PROBLEMS, validateLine } from '../../core/jobs/line-validation.js';
 import { encodePlan, type PlanEntry } from '../../core/jobs/plan-entry.js';
-import { byPrefix } from '../../core/jobs/plan-order.js';
-import type { FileLine } from '../../platform/storage/line-splitter.js';
+import { compareEntries } from '../../core/jobs/compare-entries.js';
+import { type FileLine } from '../../platform/storage/line-splitter.js';
 import { DraftFile, type JobFolder } from '../job/job-folder.js';
 import { type ModelMap, modelMapOf } from '../job/job-plan.js';
 
 const SHORT = 22;
 
 /**
- * The `custom_id`s of a file so far. Long ones are kept by hash, so that 50,000 of 512 characters cost as little as short
- * ones; 132 bits make a false "used before" impossible in practice.
+ * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that 50,000 ids of 512 characters need as
+ * little memory as short ones.
  */
 export class SeenIds {
   readonly #keys = new Set<string>();
@@ -27,7 +27,7 @@ export class SeenIds {
 
 const keyOf = (id: string): string => (id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`);
 
-/** Entries per model while a file is read: 16 bytes' worth each, never a body. */
+/** Plan entries per model while a file is read: 16 bytes each, no bodies. */
 export class PlanDraft {
   readonly #byModel = new Map<string, PlanEntry[]>();
   #count = 0;
@@ -47,12 +47,12 @@ export class PlanDraft {
     this.#count += 1;
   }
 
-  /** Writes the plans, sorted so that equal system prompts meet; the map comes later, as the mark that all is there. */
+  /** Writes the plans, equal system prompts adjacent. @returns the map, to be written last as the completion mark */
   async write(folder: JobFolder, rejectedCount: number, writer: string): Promise<ModelMap> {
     const map = modelMapOf([...this.#byModel.keys()], this.#count + rejectedCount, rejectedCount);
     for (const [model, entries] of this.#byModel) {
       const file = await DraftFile.create(folder.plan(map.model_to_safe[model]!), writer);
-      await file.write(encodePlan(entries.sort(byPrefix)));
+      await file.write(encodePlan(entries.sort(compareEntries)));
       await file.commit();
     }
     return map;
@@ -67,16 +67,16 @@ export interface InputLimits {
 
 export interface InputRules extends InputLimits {
   readonly endpoint: BatchEndpoint;
-  /** True: bad lines are reported and the others sent; false: one bad line is the end of the batch. */
+  /** True: invalid lines are reported and the others sent. False: one invalid line fails the batch. */
   readonly lenient: boolean;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Judges the lines of one input file in order, and collects the plan (D-17). */
+/** Validates the lines of one input file in order and collects the plan (D-17). */
 export class InputCheck {
   readonly plan = new PlanDraft();
-  /** The first 100 (COMPAT "Batches"). */
+  /** The first 100. */
   readonly problems: JobProblem[] = [];
   readonly #seen = new SeenIds();
   #line = 0;
@@ -90,7 +90,7 @@ export class InputCheck {
     return this.#rejected;
   }
 
-  /** Nothing that is read from here on can change the verdict. */
+  /** The rest of the file cannot change the result. */
   get decided(): boolean {
     return this.#fatal || (!this.rules.lenient && this.problems.length >= MOST_PROBLEMS);
   }
@@ -99,18 +99,18 @@ export class InputCheck {
     return !this.#fatal && (this.rules.lenient || this.problems.length === 0);
   }
 
-  /** @returns the lines that turn out bad, earlier blank ones included. */
-  take(line: FileLine): InvalidLine[] {
+  /** @returns lines found invalid, earlier blank ones included */
+  add(line: FileLine): InvalidLine[] {
     this.#line += 1;
-    if (this.#line > this.rules.maxLines) return this.#refuseFile('too_many_lines', this.#tooMany());
+    if (this.#line > this.rules.maxLines) return this.rejectFile('too_many_lines', this.#tooMany());
     if (isBlank(line)) {
-      // Only a line after it makes it a blank line in the middle.
+      // Trailing blank lines are valid: only a later line makes this one an error.
       this.#blanks.push(this.#line);
       return [];
     }
     const blanks = this.#blanks.map(number => invalid('empty_line', 'The line is blank.', number));
     this.#blanks = [];
-    const own = this.#judge(line);
+    const own = this.#validate(line);
     const bad = own ? [...blanks, own] : blanks;
     for (const { problem } of bad) this.#note(problem);
     return bad;
@@ -119,20 +119,16 @@ export class InputCheck {
   /** After the last line. */
   finish(): void {
     const lines = this.#line - this.#blanks.length;
-    if (lines === 0) this.#refuseFile('empty_file', 'The input file has no lines.');
+    if (lines === 0) this.rejectFile('empty_file', 'The input file has no lines.');
   }
 
-  refuseFile(code: string, message: string): void {
-    this.#refuseFile(code, message);
-  }
-
-  #judge(line: FileLine): InvalidLine | undefined {
+  #validate(line: FileLine): InvalidLine | undefined {
     const { maxLineBytes, endpoint } = this.rules;
     const number = this.#line;
     if (!line.bytes)
-      return invalid('line_too_long', `The line has ${line.length} bytes; at most ${maxLineBytes}.`, number);
-    const foreign = encodingProblem(line.bytes);
-    if (foreign !== undefined) return invalid('invalid_json_line', foreign, number);
+      return invalid('line_too_long', `The line has ${line.length} bytes; the maximum is ${maxLineBytes}.`, number);
+    const encoding = encodingProblem(line.bytes);
+    if (encoding !== undefined) return invalid('invalid_json_line', encoding, number);
     const text = textOf(line.bytes);
     if (text === undefined) return invalid('invalid_json_line', 'The line is not valid UTF-8.', number);
     const found = validateLine(text, { line: number, endpoint, seen: id => this.#seen.has(id) });
@@ -142,7 +138,7 @@ export class InputCheck {
       return {
         ...invalid(
           'too_many_models',
-          `The batch names more than ${this.rules.maxModels} models (\`batch.max_models\`).`,
+          `The batch uses more than ${this.rules.maxModels} models (\`batch.max_models\`).`,
           number,
         ),
         customId: found.customId,
@@ -156,7 +152,7 @@ export class InputCheck {
     if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem);
   }
 
-  #refuseFile(code: string, message: string): [] {
+  rejectFile(code: string, message: string): [] {
     this.#fatal = true;
     this.problems.splice(
       0,
@@ -175,16 +171,18 @@ export class InputCheck {
 const isBlank = ({ bytes, length }: FileLine): boolean =>
   length === 0 || (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
 
-const UTF_16 = 'The file seems to be UTF-16; it must be UTF-8.';
+const UTF_16 = 'The file appears to be UTF-16; it must be UTF-8.';
 
-/** What an editor or a shell made of the file: UTF-16 is letters with NUL between them, with or without a byte order mark. */
+/** Detects UTF-16, with or without a byte order mark, by the NUL bytes between its letters. */
 function encodingProblem(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
   const nul = bytes.indexOf(0);
   if (nul < 0) return undefined;
   const everySecond = bytes.subarray(nul, nul + 16).every((byte, at) => (byte === 0) === (at % 2 === 0));
-  return nul < 2 && everySecond ? UTF_16 : `The line has a NUL byte (0x00) at byte ${nul + 1}; JSON may not.`;
+  return nul < 2 && everySecond
+    ? UTF_16
+    : `The line has a NUL byte (0x00) at byte ${nul + 1}, which JSON does not allow.`;
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { valueSpans } from '../../core/jobs/line-span.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 
-/** The copy of the input file is not what its plan says: somebody changed it, or the disk lost it. It is fetched and read anew. */
+/** The local copy of the input file does not match its plan. It must be fetched and ingested again. */
 export class InputDamaged extends Error {
   constructor(message: string) {
     super(message);
@@ -9,17 +10,17 @@ export class InputDamaged extends Error {
   }
 }
 
-/** Lines of a plan mostly follow each other in the file: one read serves those that do. */
+/** Lines of a plan are mostly adjacent in the file: one read serves several. */
 const WINDOW_BYTES = 65_536;
 
 interface Window {
   readonly from: number;
   readonly to: number;
-  /** A promise until they are read. */
+  /** A promise until the read ends. */
   bytes: Buffer | Promise<Buffer>;
 }
 
-/** Positional reads of the input file: many lines at the same time, in any order; besides one window of it none is kept. */
+/** Positional reads of the input file, concurrent and in any order. One window of it is cached. */
 export class InputLines {
   #window: Window | undefined;
 
@@ -29,7 +30,7 @@ export class InputLines {
     return new InputLines(await open(path, 'r'));
   }
 
-  /** At once when it was read ahead. @throws InputDamaged */
+  /** @returns a promise unless the line is in the cached window. @throws InputDamaged */
   read({ offset, length }: PlanEntry): Buffer | Promise<Buffer> {
     const window = this.#covering(offset, offset + length);
     const at = offset - window.from;
@@ -42,7 +43,7 @@ export class InputLines {
     return this.file.close();
   }
 
-  /** Long lines get a window of their own, which nobody keeps. */
+  /** Long lines get an uncached window. */
   #covering(from: number, to: number): Window {
     const known = this.#window;
     if (known && known.from <= from && to <= known.to) return known;
@@ -52,13 +53,13 @@ export class InputLines {
     const window: Window = { from, to: upTo, bytes: reading };
     reading.then(
       bytes => (window.bytes = bytes),
-      // What could not be read is asked for again.
+      // After a failed read, the next one tries again.
       () => (this.#window = undefined),
     );
     return (this.#window = window);
   }
 
-  /** Fewer at the end of the file. */
+  /** @returns fewer bytes at the end of the file */
   async #bytes(from: number, to: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafeSlow(to - from);
     let got = 0;
@@ -75,4 +76,18 @@ function lineIn(bytes: Buffer, at: number, length: number): Buffer {
   const line = bytes.subarray(at, at + length);
   if (line.length === length) return line;
   throw new InputDamaged(`The input file ends ${length - line.length} bytes before the end of a line.`);
+}
+
+/** Parts of an input line, as bytes of the line. */
+export interface LineParts {
+  /** JSON text, unchanged. */
+  readonly customIdJson: string;
+  readonly body: Buffer;
+}
+
+/** @param line a line that ingestion found valid. @throws InputDamaged */
+export function lineParts(line: Buffer): LineParts {
+  const { custom_id: id, body } = valueSpans(line, ['custom_id', 'body']);
+  if (!id || !body) throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
+  return { customIdJson: line.toString('utf8', id.start, id.end), body: line.subarray(body.start, body.end) };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const FLUSH_BYTES = 262_144;
 
-/** A file that appears under its name when it is whole and durable. */
+/** A file that gets its name when it is complete and durable. */
 export class DraftFile {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -15,7 +15,7 @@ export class DraftFile {
     private readonly file: FileHandle,
   ) {}
 
-  /** @param writer makes the draft's name its own: a processor that lost the job may still be writing another. */
+  /** @param writer unique part of the draft's name: a processor that lost the job may still be writing its own draft */
   static async create(path: string, writer: string): Promise<DraftFile> {
     const draft = `${path}.${writer}.tmp`;
     return new DraftFile(path, draft, await open(draft, 'w', 0o600));
@@ -27,7 +27,7 @@ export class DraftFile {
     if (this.#heldBytes >= FLUSH_BYTES) await this.#flush();
   }
 
-  /** The name is taken from here on. */
+  /** Syncs the file and gives it its name. */
   async commit(): Promise<void> {
     try {
       await this.#flush();
@@ -50,14 +50,14 @@ export class DraftFile {
   }
 }
 
-/** One `writev` may take less than it was given. @returns bytes written. */
+/** Repeats partial writes. @returns bytes written */
 export async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   for (let at = 0; at < bytes.byteLength;) at += (await file.write(bytes, at)).bytesWritten;
   return bytes.byteLength;
 }
 
-/** The work folder of one batch: everything a processor on the same data folder needs to go on with it. */
+/** The work folder of one batch: everything that a processor on the same data folder needs to continue it. */
 export class JobFolder {
   readonly path: string;
 
@@ -69,11 +69,11 @@ export class JobFolder {
     this.path = join(jobsFolder, jobId);
   }
 
-  /** Whose job this is, for the clean-up after one that ended elsewhere. */
+  /** Tenant and id of the job, for the clean-up at start. */
   readonly owner = (): string => join(this.path, 'owner.json');
   readonly input = (): string => join(this.path, 'input.jsonl');
   readonly modelMap = (): string => join(this.path, 'model_map.json');
-  /** Output lines of input lines that cannot be sent, under lenient validation. */
+  /** Error lines of invalid input lines (lenient validation). */
   readonly rejected = (): string => join(this.path, 'rejected.jsonl');
   readonly plan = (safeName: string): string => join(this.path, 'plans', `${safeName}.plan`);
   readonly results = (): string => join(this.path, 'results');
@@ -83,8 +83,8 @@ export class JobFolder {
     await mkdir(this.results(), { recursive: true, mode: 0o700 });
   }
 
-  /** Ingestion is to be done again; results stay, since plans come out the same. */
-  async forgetInput(): Promise<void> {
+  /** Removes the result of ingestion. Results stay: ingesting again gives the same plans. */
+  async removeInput(): Promise<void> {
     await rm(this.modelMap(), { force: true });
     await rm(this.input(), { force: true });
   }
@@ -94,8 +94,8 @@ export class JobFolder {
   }
 }
 
-/** Whole or absent, also after a power cut: written beside, synced, renamed. The draft's name is the writer's own. */
-export async function writeWhole(path: string, bytes: string | Uint8Array): Promise<void> {
+/** Writes a file atomically, also across a power cut: a draft is written, synced and renamed. */
+export async function writeAtomically(path: string, bytes: string | Uint8Array): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   const file = await open(draft, 'w', 0o600);
   try {
@@ -107,7 +107,7 @@ export async function writeWhole(path: string, bytes: string | Uint8Array): Prom
   await rename(draft, path);
 }
 
-/** A new or renamed entry is durable once its folder is. */
+/** Makes new and renamed entries of a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -2,21 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { Plan } from '../../core/jobs/plan-entry.js';
 import { isAbsent, type JobFolder } from './job-folder.js';
 
-/** `model_map.json`, written last: while it is not there, ingestion was not finished (seeds/batch-processor "Input Handling"). */
+/** `model_map.json`. It is written last: without it, ingestion did not finish. */
 export interface ModelMap {
   readonly model_to_safe: Readonly<Record<string, string>>;
   readonly safe_to_model: Readonly<Record<string, string>>;
-  /** Lines that can be sent and those that cannot. */
+  /** All lines, valid and invalid. */
   readonly line_count: number;
-  /** Of these, lines that cannot be sent; they come last in the count of plan indices. */
+  /** Invalid lines; they have the last plan indices. */
   readonly rejected_count: number;
-  /** In the order of their first lines, which is the order of plan indices. */
+  /** In the order of their first lines, which is the order of the plan indices. */
   readonly models: readonly string[];
 }
 
-const LONGEST_NAME = 100;
+const MAX_NAME_CHARS = 100;
 
-/** Names of plan files: letters, digits, `_ - .`; no two alike, not even where case makes no difference. */
+/** Names of plan files: letters, digits, `_ - .`; unique also on case-insensitive file systems. */
 export function safeNames(models: readonly string[]): ReadonlyMap<string, string> {
   const used = new Set<string>();
   const names = new Map<string, string>();
@@ -24,7 +24,7 @@ export function safeNames(models: readonly string[]): ReadonlyMap<string, string
     const base = model
       .replace(/[^A-Za-z0-9_.-]/g, '_')
       .replace(/^\./, '_')
-      .slice(0, LONGEST_NAME);
+      .slice(0, MAX_NAME_CHARS);
     let name = base;
     for (let n = 2; used.has(name.toLowerCase()); n++) name = `${base}_${n}`;
     used.add(name.toLowerCase());
@@ -44,7 +44,7 @@ export function modelMapOf(models: readonly string[], lineCount: number, rejecte
   };
 }
 
-/** Undefined: not ingested yet. */
+/** @returns undefined when ingestion did not finish */
 export async function readModelMap(folder: JobFolder): Promise<ModelMap | undefined> {
   try {
     return JSON.parse(await readFile(folder.modelMap(), 'utf8')) as ModelMap;
@@ -61,15 +61,15 @@ export interface ModelPlan {
   readonly plan: Plan;
 }
 
-/** All lines of a job in the order of their plan index: model by model, then those that cannot be sent. */
+/** All lines of a job by plan index: model by model, then the invalid ones. */
 export interface JobPlan {
   readonly total: number;
   readonly models: readonly ModelPlan[];
-  /** Plan index of the first line that cannot be sent. */
+  /** Plan index of the first invalid line. */
   readonly firstRejected: number;
 }
 
-/** 16 bytes per line in memory; the lines stay in the input file. */
+/** Loads 16 bytes per line; the lines stay in the input file. */
 export async function loadPlan(folder: JobFolder, map: ModelMap): Promise<JobPlan> {
   const models: ModelPlan[] = [];
   let first = 0;

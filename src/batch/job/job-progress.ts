@@ -1,7 +1,7 @@
-import type { RequestCounts, TokenUsage } from '../../core/jobs/batch-job.js';
-import type { ResultKind } from './result-segments.js';
+import { type RequestCounts, type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type ResultKind } from './result-segments.js';
 
-/** Which plan indices have a durable result: one bit each. */
+/** The plan indices with a durable result, one bit each. */
 export class DoneMap {
   readonly #bits: Uint8Array;
   #count = 0;
@@ -18,7 +18,7 @@ export class DoneMap {
     return (this.#bits[index >> 3]! & (1 << (index & 7))) !== 0;
   }
 
-  /** @returns false when it was there before. @throws RangeError for an index of no line. */
+  /** @returns false if it was set before. @throws RangeError for an index outside the batch */
   add(index: number): boolean {
     if (!Number.isInteger(index) || index < 0 || index >= this.size)
       throw new RangeError(`The batch has lines 0 to ${this.size - 1}, not ${index}.`);
@@ -31,7 +31,7 @@ export class DoneMap {
 
 const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
-/** What of a job is durably done: derived from the result log, so that it can never disagree with it. */
+/** Durable progress of a job. It is derived from the result log, so the two always agree. */
 export class JobProgress {
   readonly done: DoneMap;
   #completed = 0;
@@ -50,12 +50,12 @@ export class JobProgress {
     return this.done.size - this.done.count;
   }
 
-  /** Sum over all answers that told it; undefined when none did. */
+  /** Sum over all answers with usage; undefined if there is none. */
   get usage(): TokenUsage | undefined {
     return this.#usage;
   }
 
-  /** @returns false when this line has a result already. */
+  /** @returns false if the line has a result already */
   record({ index, kind, usage }: { index: number; kind: ResultKind; usage?: TokenUsage }): boolean {
     if (!this.done.add(index)) return false;
     if (kind === 'O') this.#completed += 1;

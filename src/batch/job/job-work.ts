@@ -4,17 +4,17 @@ import { type ResultLog } from './result-log.js';
 import { type JobFolder } from './job-folder.js';
 import { type JobLease } from '../lease/job-lease.js';
 
-/** One job in the hands of this processor. */
+/** One claimed job and its local state. */
 export interface JobWork {
   readonly lease: JobLease;
   readonly folder: JobFolder;
   readonly stop: JobStop;
-  /** Names drafts: unique per claim. */
+  /** Suffix of draft files: unique per claim. */
   readonly writer: string;
-  /** While lines are sent. */
+  /** Set while lines are sent. */
   running?: { readonly log: ResultLog; readonly startedMs: number; readonly doneAtStart: number };
-  /** Why the job is to end as failed. */
+  /** Why the job must end as failed. */
   problems?: readonly JobProblem[];
-  /** What stopped it with the reason `trouble`. */
+  /** The error behind the stop reason `trouble`. */
   trouble?: Error;
 }

@@ -1,6 +1,6 @@
 import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
 
-/** Codes of lines that were never answered (D-15). */
+/** Codes of lines without an answer (D-15). */
 export type UnansweredCode = 'batch_expired' | 'batch_cancelled' | 'batch_failed';
 
 export const UNANSWERED: Readonly<Record<UnansweredCode, string>> = {
@@ -13,12 +13,12 @@ export interface LineError {
   readonly customId: string | null;
   readonly code: string;
   readonly message: string;
-  /** Of a line that could not be sent: what is wrong where. */
+  /** Of an invalid line: the field and the line number. */
   readonly param?: string | null;
   readonly line?: number | null;
 }
 
-/** A line of the error file for one that has no answer: `response` is null (D-16). */
+/** Error line of a request without an answer: `response` is null (D-16). */
 export function errorLine({ customId, code, message, param, line }: LineError): string {
   return JSON.stringify({
     id: requestLineId(),
@@ -29,15 +29,15 @@ export function errorLine({ customId, code, message, param, line }: LineError): 
 }
 
 export interface AnsweredLine {
-  /** JSON text of the id, as the input line has it. */
+  /** JSON text of the id, copied from the input line. */
   readonly customIdJson: string;
   readonly status: number;
   readonly requestId: string;
-  /** JSON text; it goes into the line as it is, digits of big numbers included. */
+  /** JSON text, copied unchanged: big numbers keep their digits. */
   readonly bodyJson: string;
 }
 
-/** A line with an answer, of either file: `error` is null, also for an answer that is an error (D-16). */
+/** Line of an answered request, in either file. `error` is null, also if the answer is an error (D-16). */
 export function answerLine({ customIdJson, status, requestId, bodyJson }: AnsweredLine): string {
   const response = `{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":${onOneLine(bodyJson)}}`;
   return `{"id":"${requestLineId()}","custom_id":${customIdJson},"response":${response},"error":null}`;
@@ -45,5 +45,5 @@ export function answerLine({ customIdJson, status, requestId, bodyJson }: Answer
 
 const requestLineId = (): string => timeOrderedId('batch_req_', Date.now());
 
-/** Line breaks in valid JSON are blanks between its parts, never inside a string. */
+/** In valid JSON a line break is whitespace between tokens, never part of a string. */
 const onOneLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json);

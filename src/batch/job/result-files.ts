@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { BlobStore, FileStore, StoredFile } from '../../core/jobs/job.ports.js';
+import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
@@ -15,7 +15,7 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
 
-/** Writing blobs with short back-off for short trouble. Long trouble is the job's to wait out; its local copy stays. */
+/** Writes blobs and retries short outages. The job itself waits out longer ones; its local copy stays. */
 @Injectable()
 export class BlobWrites {
   constructor(
@@ -24,7 +24,7 @@ export class BlobWrites {
     private readonly traces: JobTraces,
   ) {}
 
-  /** @param open the bytes, anew for each attempt. @returns their number. @throws the last attempt's error */
+  /** @param open opens the bytes for each attempt. @returns their number. @throws the error of the last attempt */
   async write(key: string, open: () => AsyncIterable<Uint8Array>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -42,31 +42,31 @@ export class BlobWrites {
 
 export interface NewResultFile {
   readonly filename: string;
-  /** Asked for once per attempt. */
+  /** Called once per attempt. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Chosen before: a file of this id that is there already is the one. */
+  /** Chosen by the caller: an existing file with this id is returned as it is. */
   readonly id?: string;
 }
 
-/** Whose files these are. */
-export type Maker = Pick<JobLease, 'job' | 'epoch'>;
+/** The claim that creates a file. */
+export type JobClaim = Pick<JobLease, 'job' | 'epoch'>;
 
-/** Passes like an outage: the next attempt chooses another name. */
-class NameTooOld extends Error {
+/** Handled like an outage: the next attempt chooses another id. */
+class IdTooOld extends Error {
   readonly code = 'ESTALE';
 
   constructor(id: string) {
     super(`Storing ${id} took too long.`);
-    this.name = 'NameTooOld';
+    this.name = 'IdTooOld';
   }
 }
 
-/** Ids of one question. */
+/** Ids per query. */
 const PAGE = 500;
 
 /**
- * Files that a batch makes: blob first, row after it, so that a row never names bytes that are not there. Rows come and go only while
- * the batch is held, by the same statement: whoever was frozen and lost it adds and removes nothing.
+ * Files that a batch creates. The blob is written before its row, so that a row never names missing bytes. One statement
+ * checks the lease and writes: a processor that lost the batch adds and removes no rows.
  */
 @Injectable()
 export class ResultFiles {
@@ -77,10 +77,10 @@ export class ResultFiles {
   ) {}
 
   /**
-   * Removes files of the batch that no result names: of an earlier holder, or of a line whose result was lost with its processor.
-   * Their bytes go by garbage collection.
+   * Removes files of the batch that no result names: those of an earlier claim, and of a line whose result was lost.
+   * Garbage collection removes their bytes.
    */
-  async removeAllBut(isNamed: (id: string) => boolean, { job, epoch }: Maker): Promise<void> {
+  async removeAllBut(isNamed: (id: string) => boolean, { job, epoch }: JobClaim): Promise<void> {
     for (let after: string | undefined; ;) {
       const ids = await this.files.madeFor(job.id, { limit: PAGE, ...(after === undefined ? {} : { after }) });
       await this.files.removeFor(
@@ -92,7 +92,7 @@ export class ResultFiles {
     }
   }
 
-  async isStored({ job }: Maker, id: string): Promise<boolean> {
+  async isStored({ job }: JobClaim, id: string): Promise<boolean> {
     return (await this.files.find(job.tenant, id)) !== undefined;
   }
 
@@ -100,8 +100,8 @@ export class ResultFiles {
     return timeOrderedId('file-', Date.now());
   }
 
-  /** False: the bytes of this name may be collected as garbage at any moment, and want another one. */
-  isInTime(id: string): boolean {
+  /** False: garbage collection may remove bytes under this id at any time, so another id is needed. */
+  isFresh(id: string): boolean {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
@@ -110,14 +110,14 @@ export class ResultFiles {
     return lifeMs === 0 ? {} : { expiresAtMs: createdAtMs + lifeMs };
   }
 
-  /** @throws LeaseLost, or when a store fails or took too long; doing it again is safe */
-  async save({ job, epoch }: Maker, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
+  /** Idempotent. @throws LeaseLost, or when a store fails or takes too long */
+  async save({ job, epoch }: JobClaim, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
     let digest = createHash('sha256');
     const size = await this.blobs.write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
-    if (!this.isInTime(id)) throw new NameTooOld(id);
+    if (!this.isFresh(id)) throw new IdTooOld(id);
     const createdAtMs = Date.now();
     const file: StoredFile = {
       id,

@@ -35,7 +35,7 @@ describe('the result log', () => {
     log.append(result(4));
     log.append(result(2, 'E'));
     expect(log.progress.done.count).toBe(0);
-    expect(log.waitingSinceMs).toBeDefined();
+    expect(log.pendingSinceMs).toBeDefined();
     await log.flush();
     expect(log.progress.counts).toEqual({ total: 10, completed: 1, failed: 1 });
     expect(log.progress.usage).toEqual({ inputTokens: 6, outputTokens: 4, cachedTokens: 2, reasoningTokens: 0 });

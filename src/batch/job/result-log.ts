@@ -5,28 +5,28 @@ import { JobProgress } from './job-progress.js';
 import { writeAll } from './job-folder.js';
 import { encodeRecord, type ResultKind, type ResultRecord, ResultSegments } from './result-segments.js';
 
-/** A group is written when it is this large, or this old (BATCH decision: a checkpoint interval). */
+/** A group is written when it is this large or this old. */
 const GROUP_RECORDS = 64;
 const GROUP_BYTES = 4 * 1_048_576;
 const GROUP_MS = 50;
-/** More than this waiting for the disk: no further line is sent for this job. */
-const BEHIND_BYTES = 16 * 1_048_576;
+/** While more bytes than this wait for the disk, no further line of the job is sent. */
+const MAX_PENDING_BYTES = 16 * 1_048_576;
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_DSYNC } = constants;
-/** What a write returns from is on the disk: one call for each group, where writing and syncing are two. */
+/** A write returns when its bytes are on disk: one call per group instead of write and fsync. */
 const APPEND_SYNCED = O_WRONLY | O_CREAT | O_APPEND | O_DSYNC;
 
 export interface ResultLogEvents {
   /** Results became durable. */
   onDurable(): void;
-  /** The disk refused; nothing is taken from here on, and what was durable stays. */
+  /** A write failed. Nothing is accepted any more; durable results stay. */
   onFailure(error: Error): void;
 }
 
-/** Results that become durable together. Their text is encoded at once: nothing of an answer lives until the disk is done. */
+/** Results that become durable together. They are encoded at once, so that no answer is kept until the write ends. */
 class Group {
   readonly heads: Omit<ResultRecord, 'line'>[] = [];
-  /** Monotonic instant of its oldest result. */
+  /** Monotonic time of its oldest result. */
   readonly sinceMs = performance.now();
   readonly chunks: Buffer[] = [];
   bytes = 0;
@@ -45,13 +45,13 @@ class Group {
 }
 
 /**
- * The one durable record of execution (D-14). A result counts when its group is synced; until then it may be computed again.
- * One writer; groups go out one after the other.
+ * The durable record of execution (D-14). A result counts when its group is synced; until then it may be computed again.
+ * There is one writer, and groups are written one after the other.
  */
 export class ResultLog {
   #file: FileHandle | undefined;
   #written = 0;
-  /** Being written. */
+  /** The group that is being written. */
   #group: Group | undefined;
   #next: Group | undefined;
   #writing: Promise<void> | undefined;
@@ -64,7 +64,7 @@ export class ResultLog {
     readonly progress: JobProgress,
   ) {}
 
-  /** Seals what is there, repairs a torn tail, and learns what is done. */
+  /** Seals earlier segments, drops a truncated tail and reads which lines are done. */
   static async open(folder: string, epoch: number, total: number): Promise<ResultLog> {
     const segments = await ResultSegments.open(folder, epoch);
     const progress = new JobProgress(total);
@@ -76,16 +76,12 @@ export class ResultLog {
     this.#events = events;
   }
 
-  get failure(): Error | undefined {
-    return this.#failure;
-  }
-
   get isBehind(): boolean {
-    return (this.#group?.bytes ?? 0) + (this.#next?.bytes ?? 0) > BEHIND_BYTES;
+    return (this.#group?.bytes ?? 0) + (this.#next?.bytes ?? 0) > MAX_PENDING_BYTES;
   }
 
-  /** Monotonic instant of the oldest result that is not durable yet; undefined: all are. */
-  get waitingSinceMs(): number | undefined {
+  /** Monotonic time of the oldest result that is not durable yet. */
+  get pendingSinceMs(): number | undefined {
     return (this.#group ?? this.#next)?.sinceMs;
   }
 
@@ -94,7 +90,7 @@ export class ResultLog {
     return this.#written;
   }
 
-  /** Returns at once; `onDurable` or `onFailure` tells the rest. */
+  /** Queues a result; `onDurable` or `onFailure` follows. */
   append(record: ResultRecord): void {
     if (this.#failure) return;
     const group = (this.#next ??= new Group());
@@ -103,7 +99,7 @@ export class ResultLog {
     else this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
   }
 
-  /** Resolves when everything appended so far is durable. @throws the disk's error */
+  /** Resolves when all appended results are durable. @throws the disk's error */
   async flush(): Promise<void> {
     while (!this.#failure && (this.#next || this.#writing)) {
       this.#startWriting();
@@ -112,14 +108,14 @@ export class ResultLog {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Output lines of one kind, each with its line break. After `flush`. */
+  /** Output lines of one kind, each with its line break. Call `flush` first. */
   async *lines(kind: ResultKind): AsyncGenerator<Buffer> {
     for await (const { head, bytes } of this.segments.records(this.#written)) {
       if (head.kind === kind) yield Buffer.concat([bytes.subarray(head.lineStart), NEWLINE]);
     }
   }
 
-  /** What is not durable by now is lost, and computed again by whoever continues. */
+  /** Drops results that are not durable yet; they are computed again. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#failure ??= new Error('the result log is closed');

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TokenUsage } from '../../core/jobs/batch-job.js';
+import { type TokenUsage } from '../../core/jobs/batch-job.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
-import { isAbsent, syncFolder, writeWhole } from './job-folder.js';
+import { isAbsent, syncFolder, writeAtomically } from './job-folder.js';
 
 /** O: output file, E: error file. */
 export type ResultKind = 'O' | 'E';
@@ -27,17 +27,17 @@ export interface RecordHead {
   readonly index: number;
   readonly kind: ResultKind;
   readonly usage?: TokenUsage;
-  /** Where in the record the output line starts. */
+  /** Offset of the output line in the record. */
   readonly lineStart: number;
 }
 
 const HEAD = /^(\d{1,10}) ([OE]) (?:-|(\d+)\/(\d+)\/(\d+)\/(\d+)) \{/;
-/** Longest head: index, kind and four numbers. */
-const HEAD_BYTES = 120;
+/** Bounds index, kind and four numbers. */
+const MAX_HEAD_BYTES = 120;
 
-/** Undefined: not a record, or a torn one. @param bytes without the line break */
+/** @param bytes without the line break. @returns undefined for a truncated record */
 export function decodeHead(bytes: Buffer): RecordHead | undefined {
-  const match = HEAD.exec(bytes.toString('latin1', 0, HEAD_BYTES));
+  const match = HEAD.exec(bytes.toString('latin1', 0, MAX_HEAD_BYTES));
   if (!match || bytes.at(-1) !== 0x7d) return undefined;
   const [head, index, kind, ...usage] = match;
   const [inputTokens, outputTokens, cachedTokens, reasoningTokens] = usage.map(Number);
@@ -58,9 +58,9 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   };
 }
 
-/** A file of the result log and how much of it counts. */
+/** A file of the result log and its number of valid bytes. */
 export interface Segment {
-  /** `<epoch>-<opening>.log` with zeros in front, so that names sort by age. */
+  /** `<epoch>-<opening>.log`, zero-padded so that names sort by age. */
   readonly name: string;
   readonly bytes: number;
 }
@@ -69,14 +69,14 @@ const NAME = /^(\d{10}-\d{4})\.log$/;
 const SEAL = /^(\d{10}-\d{4})\.seal$/;
 
 /**
- * The result log is one file per opening, each with one writer for ever. Whoever opens the log anew seals the files
- * before: it writes down how many whole records of them count. What a processor appends that lost its lease and does not know
- * it yet lies beyond the seal, and is nobody's result (D-13).
+ * The result log has one file per opening, each with a single writer. Opening the log again seals the older files: the seal
+ * stores their number of valid bytes. A processor that lost its lease without knowing appends beyond the seal, where its
+ * records are ignored (D-13).
  */
 export class ResultSegments {
   private constructor(
     readonly folder: string,
-    /** Name of the new file, to be written by the caller alone. */
+    /** Name of the new file; the caller is its only writer. */
     readonly current: string,
     readonly sealed: readonly Segment[],
   ) {}
@@ -85,12 +85,12 @@ export class ResultSegments {
     const names = await readdir(folder);
     const sealed = await sealedBefore(folder, names);
     const stem = nextStem(names, epoch);
-    await writeWhole(join(folder, `${stem}.seal`), JSON.stringify({ segments: sealed }));
+    await writeAtomically(join(folder, `${stem}.seal`), JSON.stringify({ segments: sealed }));
     await syncFolder(folder);
     return new ResultSegments(folder, `${stem}.log`, sealed);
   }
 
-  /** Records that count, in the order of writing. @param written bytes of the current file that are durable */
+  /** Valid records in the order of writing. @param written durable bytes of the current file */
   async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
     for (const { name, bytes } of [...this.sealed, { name: this.current, bytes: written }]) {
       for await (const { bytes: record } of recordsIn(join(this.folder, name), bytes)) {
@@ -100,7 +100,7 @@ export class ResultSegments {
   }
 }
 
-/** The newest seal, and the file that its writer wrote after it. */
+/** The segments of the newest seal, and the file that belongs to that seal. */
 async function sealedBefore(folder: string, names: readonly string[]): Promise<readonly Segment[]> {
   const newest = names
     .filter(name => SEAL.test(name))
@@ -109,7 +109,7 @@ async function sealedBefore(folder: string, names: readonly string[]): Promise<r
   if (newest === undefined) return [];
   const { segments } = JSON.parse(await readFile(join(folder, newest), 'utf8')) as { segments: readonly Segment[] };
   const name = newest.replace(/seal$/, 'log');
-  const bytes = await wholeBytes(join(folder, name));
+  const bytes = await completeBytes(join(folder, name));
   return bytes === 0 ? segments : [...segments, { name, bytes }];
 }
 
@@ -123,25 +123,25 @@ function nextStem(names: readonly string[], epoch: number): string {
   return `${prefix}-${String(last ? Number(last.slice(-4)) + 1 : 0).padStart(4, '0')}`;
 }
 
-/** Bytes up to the end of the last whole record: a torn tail, or anything after the first torn record, is cut off. */
-async function wholeBytes(path: string): Promise<number> {
-  let whole = 0;
+/** Bytes up to the end of the last complete record before the first truncated one. */
+async function completeBytes(path: string): Promise<number> {
+  let complete = 0;
   try {
-    for await (const { end } of recordsIn(path)) whole = end;
+    for await (const { end } of recordsIn(path)) complete = end;
   } catch (error) {
     if (!isAbsent(error)) throw error;
   }
-  return whole;
+  return complete;
 }
 
-/** @param bytes how much of the file counts; undefined: all of it up to the first record that is not whole. */
+/** @param bytes valid bytes of the file (undefined: up to the first incomplete record) */
 async function* recordsIn(path: string, bytes?: number): AsyncGenerator<{ bytes: Buffer; end: number }> {
   if (bytes === 0) return;
   const stream = createReadStream(path, { highWaterMark: 262_144, ...(bytes === undefined ? {} : { end: bytes - 1 }) });
   const ended = { size: 0 };
   for await (const line of linesOf(counted(stream, ended))) {
     const end = line.offset + line.length + 1;
-    // The last line of a file without a line break ends one byte after the file.
+    // A last line without a line break ends one byte after the file.
     if (!line.bytes || !decodeHead(line.bytes) || end > ended.size) return;
     yield { bytes: line.bytes, end };
   }

@@ -23,7 +23,7 @@ describe('JobLease', () => {
     new JobLease(store, { job, epoch: 3 }, LEASE_MS, {
       onCancel: () => heard.push('cancel'),
       onLost: () => heard.push('lost'),
-      onTrouble: () => heard.push('trouble'),
+      onError: () => heard.push('trouble'),
     });
 
   beforeEach(() => {

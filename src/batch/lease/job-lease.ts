@@ -1,7 +1,7 @@
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobChange, type JobStore, type LeasedJob, type UpdateOutcome } from '../../core/jobs/job.ports.js';
 
-/** The lease ended: somebody else may hold the job. Nothing more is to be written. */
+/** The lease ended: another processor may hold the job, and nothing more may be written. */
 export class LeaseLost extends Error {
   constructor(jobId: string) {
     super(`The lease of ${jobId} is lost.`);
@@ -13,20 +13,20 @@ export interface LeaseEvents {
   /** The user asked to cancel. */
   onCancel(): void;
   onLost(): void;
-  /** The store did not answer; the lease still runs. */
-  onTrouble(error: Error): void;
+  /** The store did not respond; the lease is still valid. */
+  onError(error: Error): void;
 }
 
-/** One claimed job: kept by heartbeats every third of the lease, written under its epoch (D-13). */
+/** One claimed job. Heartbeats every third of the lease prolong it; every write carries its epoch (D-13). */
 export class JobLease {
   readonly epoch: number;
   #job: BatchJob;
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
-  /** Monotonic: a clock that is set does not prolong a lease, and a process that slept knows that it did. */
+  /** Monotonic: setting the clock prolongs no lease, and a suspended process notices that its lease ran out. */
   #heldUntil: number;
   #lost = false;
-  /** The last heartbeat got no answer. */
+  /** The last heartbeat got no response. */
   #unanswered = false;
   #ended = false;
 
@@ -42,12 +42,12 @@ export class JobLease {
     this.#timer = setInterval(() => void this.beat(), leaseMs / 3);
   }
 
-  /** As the store last told it. */
+  /** As last read from the store. */
   get job(): BatchJob {
     return this.#job;
   }
 
-  /** The job reached its end under this lease. */
+  /** The job ended under this lease. */
   get hasEnded(): boolean {
     return this.#ended;
   }
@@ -57,7 +57,7 @@ export class JobLease {
     return this.#lost;
   }
 
-  /** It ran out because the database did not answer, and not because another processor took the job. */
+  /** It ran out because the database did not respond, not because another processor took the job. */
   get isLostToOutage(): boolean {
     return this.#lost && this.#unanswered;
   }
@@ -67,7 +67,7 @@ export class JobLease {
     if (this.isLost) throw new LeaseLost(this.#job.id);
   }
 
-  /** Prolongs the lease and learns of a cancel. Never rejects. */
+  /** Prolongs the lease and reads a cancel. Never rejects. */
   beat(): Promise<void> {
     return (this.#beating ??= this.#beat().finally(() => (this.#beating = undefined)));
   }
@@ -77,7 +77,7 @@ export class JobLease {
     this.assertHeld();
     const nowMs = Date.now();
     const outcome = await this.store.update(this.#job.id, this.epoch, change, nowMs);
-    // A view of the counts that was still on its way when the job ended.
+    // An update of the counts that was in flight when the job ended.
     if (outcome === 'lost' && this.#ended) return 'written';
     if (outcome === 'lost') this.#lose();
     if (outcome === 'lost') throw new LeaseLost(this.#job.id);
@@ -85,13 +85,13 @@ export class JobLease {
     return outcome;
   }
 
-  /** The job reached its end: there is no lease any more. */
+  /** The job ended: there is no lease any more. */
   ended(): void {
     this.#ended = true;
     this.stop();
   }
 
-  /** Hands the job on: another processor may continue at once. */
+  /** Releases the job: another processor may continue at once. */
   async release(): Promise<void> {
     this.stop();
     await this.#beating;
@@ -117,7 +117,7 @@ export class JobLease {
       if (cancelled) this.events.onCancel();
     } catch (error) {
       this.#unanswered = true;
-      this.events.onTrouble(error as Error);
+      this.events.onError(error as Error);
     }
   }
 

@@ -1,14 +1,14 @@
-/** How long lines in flight may finish: the setting, and less when the process is told to hurry. */
+/** How long lines in flight may finish: `batch.grace_ms`, or less at shutdown. */
 export class ShutdownGrace {
   #hurried = false;
 
-  /** @param shutdownMs on SIGTERM: less than the time after which whoever sent it kills */
+  /** @param shutdownMs on SIGTERM: must end before the sender of the signal kills the process */
   constructor(
     private readonly graceMs: number,
     private readonly shutdownMs: number,
   ) {}
 
-  /** Nobody is left to wait for. */
+  /** From now on nothing is waited for. */
   hurry(): void {
     this.#hurried = true;
   }
@@ -22,12 +22,12 @@ export class ShutdownGrace {
 /** Why no further line of a job is sent. */
 export type StopReason = 'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
 
-/** A later reason replaces an earlier one when it is stronger: who lost the lease must not write an ending. */
+/** A later reason replaces a weaker one: without the lease, no ending may be written. */
 const STRENGTH: readonly StopReason[] = ['preempted', 'expired', 'cancelled', 'failed', 'trouble', 'shutdown', 'lost'];
 
 const HANDS_OVER: ReadonlySet<StopReason | undefined> = new Set(['preempted', 'trouble', 'shutdown', 'lost']);
 
-/** The stop of one job: told once to those who send, and the reason can only get stronger. */
+/** Stop signal of one job. Its reason can only become stronger. */
 export class JobStop {
   #reason: StopReason | undefined;
   readonly #listeners = new Set<(reason: StopReason) => void>();
@@ -36,7 +36,7 @@ export class JobStop {
     return this.#reason;
   }
 
-  /** Nothing may be recorded or written as an ending: another processor, or a later attempt, goes on. */
+  /** No ending may be written: another processor or a later attempt continues. */
   get handsOver(): boolean {
     return HANDS_OVER.has(this.#reason);
   }
@@ -47,7 +47,7 @@ export class JobStop {
     for (const listener of this.#listeners) listener(reason);
   }
 
-  /** Called now, when it was requested before. @returns how to stop listening. */
+  /** Calls `listener` at once if a stop was requested before. @returns a function that unsubscribes */
   listen(listener: (reason: StopReason) => void): () => void {
     this.#listeners.add(listener);
     if (this.#reason !== undefined) listener(this.#reason);

@@ -8,8 +8,8 @@ import { contextAfter } from '../../platform/tracing/traceparent.js';
 export type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
 
 /**
- * One span per stay of a batch in a processor, `process-batch`, in the trace of the request that made it, and below it what the
- * blob store is asked (seeds/batch-processor "Tracing").
+ * One span `process-batch` per claim of a batch, in the trace of the request that created it, with child spans for blob store
+ * operations.
  */
 @Injectable()
 export class JobTraces {
@@ -17,12 +17,12 @@ export class JobTraces {
 
   constructor(@Inject(TRACER) private readonly tracer: Tracer) {}
 
-  /** @param outcome the job after the walk; undefined: it was handed over, which is a span of its own that outlives this one */
-  async job<T>(job: BatchJob, walk: () => Promise<T>, outcome: () => BatchJob | undefined): Promise<T> {
+  /** @param outcome the ended job; undefined after a hand-over, which gets a linked span `re-enqueue` */
+  async job<T>(job: BatchJob, run: () => Promise<T>, outcome: () => BatchJob | undefined): Promise<T> {
     const attributes = { 'batch.id': job.id, 'tenant.id': job.tenant, 'file.id': job.inputFileId };
     const span = this.tracer.startSpan('process-batch', { attributes }, contextAfter(job.traceparent));
     try {
-      return await this.#current.run(span, walk);
+      return await this.#current.run(span, run);
     } catch (error) {
       failed(span, error);
       throw error;
@@ -49,7 +49,7 @@ export class JobTraces {
     }
   }
 
-  /** Something went wrong on the way and the walk goes on. */
+  /** Records an error that is retried. */
   trouble(error: unknown): void {
     const span = this.#current.getStore();
     if (span) failed(span, error);

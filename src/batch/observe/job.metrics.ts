@@ -1,7 +1,7 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import type { Counter, Histogram } from 'prom-client';
-import type { BatchJob } from '../../core/jobs/batch-job.js';
+import { type Counter, type Histogram } from 'prom-client';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import {
   type StorageOperation,
@@ -9,7 +9,7 @@ import {
   type StorageStatus,
 } from '../../platform/storage/storage.metrics.js';
 
-/** Counts what the processor asks of the blob store, finds at its start, and sends as webhooks. */
+/** Counts blob store operations, work folders found at start, and webhooks. */
 @Injectable()
 export class StoreMetrics {
   constructor(
@@ -37,12 +37,12 @@ export const STORE_METRICS: Provider[] = [
   metricProvider('batch_webhooks_total'),
 ];
 
-/** Why a processor gave a batch back. `db_transient`: the database did not answer until the lease had run out. */
+/** Why a processor released a batch. `db_transient`: the database did not respond until the lease had run out. */
 export type HandOverReason = 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
 
 export type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
 
-/** Counts what happens to batches. */
+/** Counts events of batches. */
 @Injectable()
 export class JobMetrics {
   constructor(
@@ -54,7 +54,7 @@ export class JobMetrics {
     @InjectMetric('batch_cancellation_total') private readonly cancellations: Counter,
   ) {}
 
-  /** A job that nobody held before waited until now. */
+  /** The first claim of a job ends its queue wait. */
   claimed({ status, createdAtMs }: BatchJob): void {
     if (status === 'validating') this.queueWait.observe((Date.now() - createdAtMs) / 1000);
   }
@@ -76,7 +76,7 @@ export class JobMetrics {
   }
 }
 
-/** Bounded, so that small and large batches are not averaged. */
+/** Separates small and large batches with a bounded number of labels. */
 const sizeBucket = (lines: number): string =>
   lines <= 100 ? 'up to 100' : lines <= 1000 ? 'up to 1000' : lines <= 10_000 ? 'up to 10000' : 'above 10000';
 

@@ -1,21 +1,18 @@
-import { Inject, Injectable, type Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import type { Counter, Histogram } from 'prom-client';
-import type { TokenUsage } from '../../core/jobs/batch-job.js';
-import { MODELS } from '../../platform/config/config.module.js';
-import type { ModelSpec } from '../../platform/config/model-spec.js';
+import { type Counter, type Histogram } from 'prom-client';
+import { type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import type { LineEvents } from '../execute/line-sender.js';
-import { TargetResolver } from '../execute/target-resolver.js';
 
-/** Label values of models: names that configuration knows, by their canonical id; anything else is `other`, so that clients make no series. */
-@Injectable()
+/** Label values of models: the canonical id of configured names, else `other`, so that clients cannot create series. */
 export class ModelLabels {
   readonly #labels = new Map<string, string>();
 
-  constructor(@Inject(MODELS) models: readonly ModelSpec[], targets: TargetResolver) {
+  /** @param targetModels models that the targets file names */
+  constructor(models: readonly ModelSpec[], targetModels: readonly string[]) {
     for (const { id, aliases } of models) for (const name of [id, ...aliases]) this.#labels.set(name, id);
-    for (const name of targets.knownModels) this.#labels.set(name, name);
+    for (const name of targetModels) this.#labels.set(name, name);
   }
 
   of(model: string): string {
@@ -23,9 +20,9 @@ export class ModelLabels {
   }
 }
 
-/** Counts what happens to lines. */
+/** Counts events of lines. */
 @Injectable()
-export class LineMetrics implements LineEvents {
+export class LineMetrics {
   constructor(
     private readonly labels: ModelLabels,
     @InjectMetric('model_request_execution_duration_seconds') private readonly duration: Histogram,
@@ -53,7 +50,6 @@ export class LineMetrics implements LineEvents {
 }
 
 export const LINE_METRICS: Provider[] = [
-  ModelLabels,
   LineMetrics,
   metricProvider('model_request_execution_duration_seconds'),
   metricProvider('request_errors_by_model_total'),

@@ -7,8 +7,8 @@ import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { isAbsent, JobFolder } from '../job/job-folder.js';
 
 /**
- * Work folders of jobs that ended elsewhere, or are gone from the table. Folders of unfinished jobs stay: whoever claims the
- * job continues from them.
+ * Removes work folders of jobs that ended on another processor or no longer exist. Folders of unfinished jobs stay: the next
+ * claim continues from them.
  */
 @Injectable()
 export class LeftoverFolders {
@@ -19,25 +19,25 @@ export class LeftoverFolders {
     @Inject(JOB_STORE) private readonly store: JobStore,
   ) {}
 
-  /** @returns status of each folder's job, and what was done. */
+  /** @returns the status of each folder's job, and the action taken */
   async sweep(): Promise<readonly { readonly status: string; readonly action: 'kept' | 'cleaned_up' }[]> {
     const jobs = join(this.settings.data.dir, 'jobs');
     const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
     const names = await namesIn(jobs);
-    // Also of a batch that another processor has just begun to read, whose folder does not say yet whose it is.
+    // By id, since the folder of a batch that is just being ingested has no owner file yet.
     const unfinished = await this.store.unfinishedAmong(names);
     for (const id of names) {
       const folder = new JobFolder(jobs, id);
       const status = await this.#statusOf(folder);
-      const over = !unfinished.has(id);
-      if (over) await folder.remove();
-      found.push({ status: status ?? 'unknown', action: over ? 'cleaned_up' : 'kept' });
+      const hasEnded = !unfinished.has(id);
+      if (hasEnded) await folder.remove();
+      found.push({ status: status ?? 'unknown', action: hasEnded ? 'cleaned_up' : 'kept' });
     }
-    if (found.length > 0) this.#logger.log({ folders: found.length }, 'work folders of earlier processors seen');
+    if (found.length > 0) this.#logger.log({ folders: found.length }, 'checked work folders of earlier processors');
     return found;
   }
 
-  /** Undefined: there is no such job, or nobody wrote down whose it is. */
+  /** @returns undefined if there is no such job or no owner file */
   async #statusOf(folder: JobFolder) {
     try {
       const { tenant, id } = JSON.parse(await readFile(folder.owner(), 'utf8')) as { tenant: string; id: string };

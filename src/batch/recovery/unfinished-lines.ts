@@ -1,16 +1,15 @@
 import { createReadStream } from 'node:fs';
-import { type InputLines } from '../job/input-lines.js';
-import { lineParts } from '../execute/line-request.js';
+import { type InputLines, lineParts } from '../job/input-lines.js';
 import { errorLine, UNANSWERED, type UnansweredCode } from '../job/output-line.js';
 import { type ResultLog } from '../job/result-log.js';
 import { type JobPlan } from '../job/job-plan.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 import { type JobFolder } from '../job/job-folder.js';
 
-/** Lines are written down in groups of this many, so that memory stays flat. */
+/** Lines per flush: bounds memory. */
 const GROUP = 1000;
 
-/** Lines that ingestion found bad (lenient validation) get their place in the log; doing it again adds nothing. */
+/** Records the error lines of invalid input lines (lenient validation). Idempotent. */
 export async function recordRejected(log: ResultLog, plan: JobPlan, folder: JobFolder): Promise<void> {
   if (plan.firstRejected === plan.total) return;
   let index = plan.firstRejected;
@@ -22,7 +21,7 @@ export async function recordRejected(log: ResultLog, plan: JobPlan, folder: JobF
   await log.flush();
 }
 
-/** Every line without a result gets the code of how the job ended, so that each is in exactly one file (D-15). */
+/** Records `code` for every line without a result, so that each input line is in exactly one file (D-15). */
 export async function recordUnanswered(
   { log, plan, input }: { log: ResultLog; plan: JobPlan; input: InputLines },
   code: UnansweredCode,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { GatewayMessage, ProcessorMessage } from '../../contracts/jobs/processor-link.js';
+import { type GatewayMessage, type ProcessorMessage } from '../../contracts/batch-processor/processor-link.js';
 import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { ShutdownGrace } from '../lease/job-stop.js';
@@ -13,11 +13,11 @@ export interface IpcProcess extends ParentedProcess {
   on(event: 'message', listener: (message: unknown) => void): unknown;
 }
 
-/** The tie to the gateway. A processor that was started by hand has none, and lives until it is told to stop. */
+/** IPC channel to the gateway that started this process. A processor started by hand has none. */
 export class ParentLink {
   constructor(private readonly ipc: IpcProcess) {}
 
-  /** @param lost the gateway is gone: nobody is left to send lines to */
+  /** @param lost called when the gateway is gone */
   listen(listener: (message: GatewayMessage) => void, lost: () => void): void {
     onParentLost(this.ipc, lost);
     if (!this.ipc.connected) return;
@@ -27,7 +27,7 @@ export class ParentLink {
     });
   }
 
-  /** Resolves when the message has left, or never can. */
+  /** Resolves when the message is sent or cannot be sent. */
   send(message: ProcessorMessage): Promise<void> {
     return new Promise(resolve => {
       if (!this.ipc.connected || !this.ipc.send) return resolve();
@@ -36,7 +36,7 @@ export class ParentLink {
   }
 }
 
-/** The processor as a whole: start, wake, stop. */
+/** Starts, wakes and stops the batch processor. */
 @Injectable()
 export class BatchProcessor {
   readonly #logger = new Logger('BatchProcessor');
@@ -57,12 +57,12 @@ export class BatchProcessor {
     this.#logger.log('looking for batches');
   }
 
-  /** Look now: a batch was made, or cancelled. */
+  /** A batch was created or cancelled: look for work now. */
   wake(): void {
     this.claims.wake();
   }
 
-  /** Hands every job over. @param hurry nobody is left to wait for: lines in flight are dropped, and sent again by another */
+  /** Hands every job over. @param hurry drop the lines in flight: the gateway is gone, and another processor sends them again */
   stop(hurry = false): Promise<void> {
     if (hurry) this.grace.hurry();
     return (this.#stopping ??= this.#stop());

@@ -7,7 +7,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { JobSupervisor } from './job-supervisor.js';
 
-/** Claims jobs while there is room for one; looks again when woken, when a job ends, and every `batch.poll_ms`. */
+/** Claims jobs while a slot is free: when woken, when a job ends, and every `batch.poll_ms`. */
 @Injectable()
 export class ClaimLoop {
   readonly #logger = new Logger('BatchLease');
@@ -20,23 +20,23 @@ export class ClaimLoop {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(JOB_STORE) private readonly store: JobStore,
-    private readonly desk: JobSupervisor,
+    private readonly supervisor: JobSupervisor,
   ) {}
 
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** A job may have come, or a cancel. */
+  /** There may be a new job or a cancel. */
   wake(): void {
     this.#alarm.abort();
-    this.desk.wake();
+    this.supervisor.wake();
   }
 
-  /** Claims nothing more, and waits until every job is handed over. */
+  /** Stops claiming and waits until every job is handed over. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.desk.stop();
+    this.supervisor.stop();
     this.#alarm.abort();
     await this.#running;
     await Promise.all(this.#taken);
@@ -45,32 +45,32 @@ export class ClaimLoop {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       this.#alarm = new AbortController();
-      while (!this.#stopping && this.desk.size < this.settings.batch.jobs && (await this.#claim()));
+      while (!this.#stopping && this.supervisor.size < this.settings.batch.jobs && (await this.#claim()));
       if (this.#stopping) return;
-      if (this.desk.size >= this.settings.batch.jobs) await this.#makeRoom();
+      if (this.supervisor.size >= this.settings.batch.jobs) await this.#preempt();
       await sleep(this.settings.batch.pollMs, undefined, { signal: this.#alarm.signal }).catch(() => undefined);
     }
   }
 
-  /** All slots are taken: one tenant may have more of them than another that waits. */
-  async #makeRoom(): Promise<void> {
+  /** All slots are in use: one tenant may hold more of them than a tenant that waits. */
+  async #preempt(): Promise<void> {
     const shares = await this.store.tenantShares(Date.now()).catch(() => []);
-    this.desk.makeRoom(shares);
+    this.supervisor.preemptFor(shares);
   }
 
-  /** @returns true when there may be more. */
+  /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
       const leased = await this.store.claim(this.#owner, Date.now(), this.settings.batch.leaseMs);
       if (!leased) return false;
-      const job = this.desk.take(leased).finally(() => {
+      const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);
         this.#alarm.abort();
       });
       this.#taken.add(job);
       return true;
     } catch (error) {
-      this.#logger.error({ err: error as Error }, 'no batch can be claimed; the database does not answer');
+      this.#logger.error({ err: error as Error }, 'cannot claim batches: the database does not respond');
       return false;
     }
   }

@@ -10,9 +10,9 @@ import { IngestService } from '../ingest/ingest.service.js';
 import { type JobPlan } from '../job/job-plan.js';
 import { type JobWork } from '../job/job-work.js';
 import { JobMetrics } from '../observe/job.metrics.js';
-import { recordUnanswered } from '../recovery/unfinished-lines.js';
+import { recordRejected, recordUnanswered } from '../recovery/unfinished-lines.js';
 
-/** How a job ends. `handed_over`: it does not end here. */
+/** How a job ends. `handed_over`: another claim continues it. */
 export type Ending = Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';
 
 const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>> = {
@@ -22,8 +22,8 @@ const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>
 };
 
 /**
- * One walk through a job from wherever it stands: plan, lines, files, end. Every step finds what is done already, so the
- * same walk serves a new job, a taken-over one and another attempt after an outage (recovery table: README).
+ * Runs a job from its current state to its end: plan, lines, files. Every step skips what is already done, so the same
+ * code serves a new job, a job taken over and a retry after an outage (README, "Recovery").
  */
 @Injectable()
 export class JobRunner {
@@ -36,7 +36,7 @@ export class JobRunner {
     private readonly metrics: JobMetrics,
   ) {}
 
-  /** @throws LeaseLost, or what a disk or store said: the walk can be made again */
+  /** @throws LeaseLost, or the error of a disk or store: the job can be run again */
   async run(work: JobWork): Promise<Ending> {
     const { lease } = work;
     const startedMs = performance.now();
@@ -56,6 +56,7 @@ export class JobRunner {
   async #withLog(work: JobWork, plan: JobPlan): Promise<Ending> {
     const log = await this.execute.openLog(work, plan);
     try {
+      await recordRejected(log, plan, work.folder);
       const reason = await this.execute.run(work, plan, log);
       if (work.stop.handsOver) return 'handed_over';
       return await this.#finish(work, plan, log, reason);
@@ -66,7 +67,7 @@ export class JobRunner {
 
   async #finish(work: JobWork, plan: JobPlan, log: ResultLog, reason: StopReason | undefined): Promise<Ending> {
     let ending = endingOf(reason);
-    // Nothing but bad lines, and too late to start: it never was in progress.
+    // Only invalid lines, and past the deadline: the batch never was in progress.
     if (ending === 'completed' && work.lease.job.status === 'validating') ending = 'expired';
     if (ending === 'completed' && work.lease.job.status === 'in_progress') {
       const { counts, usage } = log.progress;
@@ -90,20 +91,20 @@ export class JobRunner {
       ...(work.problems ? { problems: work.problems } : {}),
     };
     const outcome = await lease.update({ status: ending, ...change });
-    // The cancel came between the last line and this: all results are kept, under the name that the user asked for.
+    // The cancel came after the last line: all results are kept, and the batch ends as cancelled.
     const final = outcome === 'cancelling' ? 'cancelled' : ending;
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', ...change });
     lease.ended();
-    await this.execute.forget(work);
+    await this.execute.removeFolder(work);
     this.#logger.log({ batch: lease.job.id, ...counts }, `batch ${final}`);
     return final;
   }
 
-  /** The stores did not return in time: what is durable is named, and why the rest is missing is told. */
+  /** Ends a job whose stores did not recover in time: durable files are named, missing ones are explained. */
   async endOverdue({ lease }: JobWork): Promise<Ending> {
     const { job } = lease;
     const ending = job.status === 'cancelling' ? 'cancelled' : 'failed';
-    const change = { status: ending, ...(await this.publisher.stored(lease)), problems: [STORES_AWAY] } as const;
+    const change = { status: ending, ...(await this.publisher.stored(lease)), problems: [STORES_UNAVAILABLE] } as const;
     await lease.update(change);
     lease.ended();
     this.#logger.error(
@@ -113,21 +114,21 @@ export class JobRunner {
     return ending;
   }
 
-  /** The input cannot be read as a batch: nothing was sent, and the reasons are told (D-17). */
+  /** Ends a job with an invalid input file: nothing was sent, and the reasons are reported (D-17). */
   async #endWithoutPlan(work: JobWork, problems: readonly JobProblem[]): Promise<Ending> {
     const { lease } = work;
     const outcome = await lease.update({ status: 'failed', problems });
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
     lease.ended();
-    await this.execute.forget(work);
-    this.#logger.warn({ batch: lease.job.id, problems: problems.length, first: problems[0]?.code }, 'batch refused');
+    await this.execute.removeFolder(work);
+    this.#logger.warn({ batch: lease.job.id, problems: problems.length, first: problems[0]?.code }, 'batch rejected');
     return outcome === 'cancelling' ? 'cancelled' : 'failed';
   }
 }
 
-const STORES_AWAY: JobProblem = {
+const STORES_UNAVAILABLE: JobProblem = {
   code: 'storage_unavailable',
-  message: 'The result files could not be stored within `batch.finalize_timeout_ms`; those that were are named.',
+  message: 'Some result files could not be stored within `batch.finalize_timeout_ms`; stored files are listed.',
   param: null,
   line: null,
 };

@@ -4,10 +4,10 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '../../core/shared/backoff.js';
-import { endsByMs } from '../../core/jobs/finalize-bound.js';
+import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
-import { type TenantShare, whoMakesRoom } from '../../core/jobs/tenant-share.js';
+import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
 import { isOutage } from '../../platform/storage/outage.js';
 import { InputDamaged } from '../job/input-lines.js';
 import { JobStop } from '../lease/job-stop.js';
@@ -19,14 +19,14 @@ import { JobTraces } from '../observe/job-traces.js';
 import { JobLease, LeaseLost } from '../lease/job-lease.js';
 
 const PAUSES = { firstMs: 1000, longestMs: 60_000 };
-/** How often a batch that stores its results is looked at. */
-const LOOK_MS = 250;
+/** How often the finalize deadline is checked. */
+const CHECK_MS = 250;
 
-/** One claimed job from claim to end or hand-over: the lease kept, outages waited out, mistakes turned into a failed job. */
+/** Supervises claimed jobs until they end or are handed over: keeps leases, retries after outages, fails jobs on defects. */
 @Injectable()
 export class JobSupervisor {
   readonly #logger = new Logger('BatchLease');
-  readonly #open = new Set<{ work: JobWork; patience: AbortController }>();
+  readonly #open = new Set<{ work: JobWork; wait: AbortController }>();
   #stopping = false;
 
   constructor(
@@ -45,42 +45,42 @@ export class JobSupervisor {
     return [...this.#open].map(({ work }) => work);
   }
 
-  /** Cancels are learnt at once instead of with the next heartbeat. */
+  /** Sends heartbeats now, so that cancels are seen at once. */
   wake(): void {
     for (const { work } of this.#open) void work.lease.beat();
   }
 
-  /** A tenant without room waits: the job with the most time left of the one that has most is handed over, to be claimed again. */
-  makeRoom(shares: readonly TenantShare[]): void {
+  /** Hands over one job of the tenant that holds most slots, the one with the most time left, if another tenant waits. */
+  preemptFor(shares: readonly TenantShare[]): void {
     if (this.works.some(({ stop }) => stop.reason !== undefined)) return;
-    const tenant = whoMakesRoom(shares, new Set(this.works.map(({ lease }) => lease.job.tenant)));
-    const [patient] = [...this.#open]
+    const tenant = tenantToPreempt(shares, new Set(this.works.map(({ lease }) => lease.job.tenant)));
+    const [preempted] = [...this.#open]
       .filter(({ work }) => work.lease.job.tenant === tenant)
       .sort((a, b) => b.work.lease.job.expiresAtMs - a.work.lease.job.expiresAtMs);
-    if (!patient) return;
-    this.#logger.log({ batch: patient.work.lease.job.id, tenant }, 'batch gives its slot to another tenant');
-    patient.work.stop.request('preempted');
-    patient.patience.abort();
+    if (!preempted) return;
+    this.#logger.log({ batch: preempted.work.lease.job.id, tenant }, 'batch preempted for another tenant');
+    preempted.work.stop.request('preempted');
+    preempted.wait.abort();
   }
 
-  /** Every open job hands over: lines in flight may finish within the grace, then leases are released. */
+  /** Hands over every job: lines in flight may finish within the grace period, then leases are released. */
   stop(): void {
     this.#stopping = true;
-    for (const { work, patience } of this.#open) {
+    for (const { work, wait } of this.#open) {
       work.stop.request('shutdown');
-      patience.abort();
+      wait.abort();
     }
   }
 
   /** Never rejects. */
-  async take(leased: LeasedJob): Promise<Ending> {
+  async supervise(leased: LeasedJob): Promise<Ending> {
     const { id } = leased.job;
-    const patience = new AbortController();
-    const entry = { patience, work: undefined as unknown as JobWork };
+    const wait = new AbortController();
+    const entry = { wait, work: undefined as unknown as JobWork };
     const lease = new JobLease(this.store, leased, this.settings.batch.leaseMs, {
       onCancel: () => entry.work.stop.request('cancelled'),
-      onLost: () => this.#lost(entry.work, patience),
-      onTrouble: error => this.#logger.warn({ batch: id, err: error }, 'the heartbeat was not answered'),
+      onLost: () => this.#lost(entry.work, wait),
+      onError: error => this.#logger.warn({ batch: id, err: error }, 'heartbeat failed'),
     });
     entry.work = this.#work(lease);
     this.#open.add(entry);
@@ -97,7 +97,7 @@ export class JobSupervisor {
       this.#open.delete(entry);
       await lease
         .release()
-        .catch((error: unknown) => this.#logger.warn({ batch: id, err: error }, 'lease not released'));
+        .catch((error: unknown) => this.#logger.warn({ batch: id, err: error }, 'lease was not released'));
     }
   }
 
@@ -106,8 +106,8 @@ export class JobSupervisor {
     return { lease, folder, stop: new JobStop(), writer: `${lease.epoch}-${process.pid}` };
   }
 
-  /** The walk, or its end when the stores that it needs for that do not return. */
-  async #bounded(entry: { work: JobWork; patience: AbortController }, lease: JobLease): Promise<Ending> {
+  /** Runs the job; ends it at its finalize deadline when the stores do not recover. */
+  async #bounded(entry: { work: JobWork; wait: AbortController }, lease: JobLease): Promise<Ending> {
     const done = new AbortController();
     const overdue = this.#overdue(entry, lease, done.signal);
     const walk = this.#attempts(entry, lease).finally(() => done.abort());
@@ -115,29 +115,32 @@ export class JobSupervisor {
     return ending ?? walk;
   }
 
-  /** @returns undefined when the walk ended by itself */
+  /** @returns undefined when the job ended by itself */
   async #overdue(
-    entry: { work: JobWork; patience: AbortController },
+    entry: { work: JobWork; wait: AbortController },
     lease: JobLease,
     done: AbortSignal,
   ): Promise<Ending | undefined> {
     while (!done.aborted) {
-      await sleep(LOOK_MS, undefined, { signal: done }).catch(() => undefined);
-      const byMs = endsByMs(lease.job, this.settings.batch);
+      await sleep(CHECK_MS, undefined, { signal: done }).catch(() => undefined);
+      const byMs = finalizeDeadlineMs(lease.job, this.settings.batch);
       if (done.aborted || lease.isLost || this.#stopping || Date.now() < byMs) continue;
       const ending = await this.runner.endOverdue(entry.work).catch((error: unknown) => {
-        this.#logger.error({ batch: lease.job.id, err: error as Error }, 'the overdue end was not written');
+        this.#logger.error(
+          { batch: lease.job.id, err: error as Error },
+          'could not write the end of the overdue batch',
+        );
       });
       if (!ending) continue;
-      // What is still under way may go on: rows of a batch that has ended are not written.
+      // Work still in flight is harmless: rows of a batch that has ended are not written.
       entry.work.stop.request('lost');
-      entry.patience.abort();
+      entry.wait.abort();
       return ending;
     }
     return undefined;
   }
 
-  async #attempts(entry: { work: JobWork; patience: AbortController }, lease: JobLease): Promise<Ending> {
+  async #attempts(entry: { work: JobWork; wait: AbortController }, lease: JobLease): Promise<Ending> {
     for (let failures = 1; ; failures++) {
       const pauseMs = backoffMs(failures, PAUSES);
       try {
@@ -148,27 +151,26 @@ export class JobSupervisor {
         if (entry.work.problems && !isOutage(error)) return this.#failBare(entry.work);
         const { problems } = entry.work;
         entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
-        await this.#judge(error as Error, entry.work, pauseMs).catch(() => undefined);
+        await this.#handle(error as Error, entry.work, pauseMs).catch(() => undefined);
       }
-      await sleep(pauseMs, undefined, { signal: entry.patience.signal }).catch(() => undefined);
+      await sleep(pauseMs, undefined, { signal: entry.wait.signal }).catch(() => undefined);
       if (lease.isLost || this.#stopping || entry.work.stop.reason === 'preempted') return 'handed_over';
     }
   }
 
-  /** An outage passes; a mistake of ours ends the job, with all results that it has. */
-  async #judge(error: Error, work: JobWork, pauseMs: number): Promise<void> {
+  /** An outage is waited out. Any other error ends the job with the results that it has. */
+  async #handle(error: Error, work: JobWork, pauseMs: number): Promise<void> {
     const batch = work.lease.job.id;
     if (error instanceof InputDamaged) {
-      this.#logger.error({ batch, err: error }, 'the copy of the input is damaged; it is fetched again');
-      return work.folder.forgetInput();
+      this.#logger.error({ batch, err: error }, 'the copy of the input is damaged; fetching it again');
+      return work.folder.removeInput();
     }
-    if (isOutage(error))
-      return this.#logger.error({ batch, err: error, pauseMs }, 'the batch waits for an outage to pass');
+    if (isOutage(error)) return this.#logger.error({ batch, err: error, pauseMs }, 'outage: the batch is retried');
     this.#logger.error({ batch, err: error, pauseMs }, 'the batch fails');
     work.problems = [
       {
         code: 'internal_error',
-        message: `The server made a mistake (${error.name}); its log tells it.`,
+        message: `Internal error (${error.name}); see the log of the batch processor.`,
         param: null,
         line: null,
       },
@@ -176,22 +178,22 @@ export class JobSupervisor {
     work.stop.request('failed');
   }
 
-  /** Not even the end with partial results succeeds: the reason is told, and the work folder stays until the next start. */
+  /** Ends the job without result files: even storing partial results failed. The work folder stays until the next start. */
   async #failBare({ lease, problems = [] }: JobWork): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
-      this.#logger.error({ batch: lease.job.id, err: error }, 'the failure was not written');
+      this.#logger.error({ batch: lease.job.id, err: error }, 'could not write the failure');
     });
     lease.ended();
     return 'failed';
   }
 
-  #lost(work: JobWork, patience: AbortController): void {
+  #lost(work: JobWork, wait: AbortController): void {
     this.#logger.warn(
       { batch: work.lease.job.id, epoch: work.lease.epoch },
-      'the lease is lost; another processor has the batch',
+      'lease lost: another processor may hold the batch',
     );
     work.stop.request('lost');
-    patience.abort();
+    wait.abort();
   }
 }
 

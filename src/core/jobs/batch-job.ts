@@ -44,6 +44,8 @@ export interface BatchJob {
   readonly traceparent?: string;
 }
 
+export const isSpeech = ({ endpoint }: BatchJob): boolean => endpoint === '/v1/audio/speech';
+
 export interface RequestCounts {
   readonly total: number;
   readonly completed: number;

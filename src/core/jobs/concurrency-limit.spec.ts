@@ -14,21 +14,21 @@ describe('ConcurrencyLimit', () => {
 
   it('halves once for a burst of busy answers to what was in flight', () => {
     const limit = new ConcurrencyLimit(10);
-    times(10, () => limit.troubled());
+    times(10, () => limit.overloaded());
     expect(limit.current).toBe(5);
-    limit.troubled();
+    limit.overloaded();
     expect(limit.current).toBe(2);
   });
 
   it('never goes below 1', () => {
     const limit = new ConcurrencyLimit(4);
-    times(50, () => limit.troubled());
+    times(50, () => limit.overloaded());
     expect(limit.current).toBe(1);
   });
 
   it('grows by one per round without trouble', () => {
     const limit = new ConcurrencyLimit(8);
-    times(8, () => limit.troubled());
+    times(8, () => limit.overloaded());
     expect(limit.current).toBe(4);
     times(4, () => limit.succeeded());
     expect(limit.current).toBe(5);

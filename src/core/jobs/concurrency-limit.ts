@@ -26,7 +26,7 @@ export class ConcurrencyLimit {
   }
 
   /** 429 or 5xx. */
-  troubled(): void {
+  overloaded(): void {
     this.#goodInARow = 0;
     if (this.#stale > 0) return void (this.#stale -= 1);
     this.#stale = this.#limit - 1;

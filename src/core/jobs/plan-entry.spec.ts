@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan, PLAN_ENTRY_BYTES } from './plan-entry.js';
-import { byPrefix } from './plan-order.js';
+import { compareEntries } from './compare-entries.js';
 
 describe('Plan', () => {
   it('takes 16 bytes per entry and gives back what was put in, also behind 4 GiB', () => {
@@ -27,6 +27,6 @@ describe('Plan', () => {
   it('puts equal prompts together, in file order, and lines without one last', () => {
     const at = (offset: number, prefixHash: number) => ({ offset, length: 1, prefixHash });
     const lines = [at(0, 0), at(10, 9), at(20, 3), at(30, 9), at(40, 0), at(50, 3)];
-    expect(lines.toSorted(byPrefix).map(({ offset }) => offset)).toEqual([20, 50, 10, 30, 0, 40]);
+    expect(lines.toSorted(compareEntries).map(({ offset }) => offset)).toEqual([20, 50, 10, 30, 0, 40]);
   });
 });

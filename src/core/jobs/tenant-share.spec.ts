@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { whoMakesRoom } from './tenant-share.js';
+import { tenantToPreempt } from './tenant-share.js';
 
 const share = (tenant: string, running: number, waiting: number) => ({ tenant, running, waiting });
 const here = new Set(['a', 'b']);
 
-describe('whoMakesRoom', () => {
+describe('tenantToPreempt', () => {
   it.each([
     ['the tenant with all slots, for one that has none', [share('a', 4, 2), share('c', 0, 1)], 'a'],
     ['the one with most of those here', [share('a', 2, 0), share('b', 3, 0), share('c', 0, 1), share('d', 9, 0)], 'b'],
@@ -13,7 +13,7 @@ describe('whoMakesRoom', () => {
     ['nobody when the other would have more afterwards', [share('a', 2, 1), share('b', 1, 1)], undefined],
     ['nobody when only others elsewhere have more', [share('d', 4, 0), share('c', 0, 1)], undefined],
   ])('is %s', (_, shares, expected) => {
-    expect(whoMakesRoom(shares, here)).toBe(expected);
+    expect(tenantToPreempt(shares, here)).toBe(expected);
   });
 
   it('ends with equal shares, whatever it starts from', () => {
@@ -24,7 +24,7 @@ describe('whoMakesRoom', () => {
     let moves = 0;
     for (;;) {
       const shares = [...running].map(([tenant, count]) => share(tenant, count, 10));
-      const tenant = whoMakesRoom(shares, new Set(running.keys()));
+      const tenant = tenantToPreempt(shares, new Set(running.keys()));
       if (tenant === undefined) break;
       running.set(tenant, running.get(tenant)! - 1);
       running.set('b', running.get('b')! + 1);

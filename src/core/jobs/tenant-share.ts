@@ -12,7 +12,7 @@ export interface TenantShare {
  * than the other afterwards. So nothing goes back and forth.
  * @param here tenants with batches in this processor, whose slots are all taken
  */
-export function whoMakesRoom(shares: readonly TenantShare[], here: ReadonlySet<string>): string | undefined {
+export function tenantToPreempt(shares: readonly TenantShare[], here: ReadonlySet<string>): string | undefined {
   const waiting = shares.filter(share => share.waiting > 0).map(({ running }) => running);
   if (waiting.length === 0) return undefined;
   const least = Math.min(...waiting);

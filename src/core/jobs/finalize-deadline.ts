@@ -8,7 +8,7 @@ export interface FinalizeLimits {
 }
 
 /** When a batch ends with what is durable, although its stores do not return. */
-export function endsByMs({ status, reachedAtMs, expiresAtMs }: BatchJob, limits: FinalizeLimits): number {
+export function finalizeDeadlineMs({ status, reachedAtMs, expiresAtMs }: BatchJob, limits: FinalizeLimits): number {
   const { finalizing, cancelling } = reachedAtMs;
   if (status === 'finalizing') return (finalizing ?? 0) + limits.finalizeTimeoutMs;
   if (status !== 'cancelling') return expiresAtMs + limits.finalizeTimeoutMs;

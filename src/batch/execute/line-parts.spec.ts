@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerLine, errorLine } from './output-line.js';
+import { answerLine, errorLine } from '../job/output-line.js';
 import { JobStop } from '../lease/job-stop.js';
-import { MultipartForm } from '../execute/audio-upload.js';
-import { lineParts } from '../execute/line-request.js';
-import { usageOf } from '../execute/line-result.js';
-import { verdictOn } from '../execute/line-verdict.js';
+import { MultipartForm } from './audio-upload.js';
+import { lineParts } from '../job/input-lines.js';
+import { usageOf } from './line-result.js';
+import { verdictOn } from './line-verdict.js';
 
 const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
   const chunks: Uint8Array[] = [];
