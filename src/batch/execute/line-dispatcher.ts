@@ -109,7 +109,9 @@ export interface SendingJob {
   send(lane: LineLane, ticket: LineTicket): Promise<void>;
 }
 
-/** Chooses the next line among all jobs of the processor (D-18): fair turn, then the model's slot, then a global slot. */
+/**
+ * Chooses the next line among all jobs of the processor (D-18): fair turn, then the model's slot, then a global slot.
+ */
 export class LineDispatcher {
   readonly #share = new FairShare();
   readonly #lanes = new Map<string, { readonly lane: LineLane; readonly job: SendingJob }>();

@@ -60,8 +60,8 @@ export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ..
 }
 
 /**
- * True if the line itself broke the connection: it was sent as a probe, or the target answered other lines between two losses
- * of this one. Such a line must not crash its target again and again until the deadline.
+ * True if the line itself broke the connection: it was sent as a probe, or the target answered other lines between two
+ * losses of this one. Such a line must not crash its target again and again until the deadline.
  */
 const isBrokenByLine = (failure: AttemptFailure, { lostAt = Infinity }: AttemptCount, target: TargetState): boolean =>
   isLost(failure) && (target.isProbe || target.answers > lostAt);

@@ -19,7 +19,8 @@ const pieceKey = (jobId: string, segment: string, from: number): string =>
 
 /**
  * Copies the result log to the blob store for processors that share no disk (blobs in S3): new bytes every
- * `batch.checkpoint_ms` and on hand-over. With blobs on the file system the data folder is shared, and nothing is copied.
+ * `batch.checkpoint_ms` and on hand-over. With blobs on the file system the data folder is shared, and nothing is
+ * copied.
  */
 @Injectable()
 export class LogShipping {

@@ -12,8 +12,8 @@ export interface GatewayAccess {
 }
 
 /**
- * Addresses of the gateway, and the token that authorizes lines: one per tenant, signed with the gateway's secret. A processor
- * that was started by hand reads that secret from `auth.token_secret_file`.
+ * Addresses of the gateway, and the token that authorizes lines: one per tenant, signed with the gateway's secret. A
+ * processor that was started by hand reads that secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
 export function gatewayAccess(settings: Settings, link: ProcessorLink | undefined): GatewayAccess {

@@ -58,20 +58,20 @@ describe('the targets file', () => {
   it.each([
     ['{}', 'global_inference_gateway: exactly one of'],
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
-    ['other: 1', 'other: no such field'],
+    ['other: 1', 'other: unknown field'],
     [
       'model_gateways: { m: { url: "http://h" } }',
-      'model_gateways.m: `request_timeout` is missing; nothing is inherited',
+      'model_gateways.m: `request_timeout` is required in every entry',
     ],
-    [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, '`url` must be an http or https URL'],
+    [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, '`url` must be one or several comma-separated http'],
     [
       `model_gateways: { m: { url: "http://h", ${TIMES.replace('5m', '5 minutes')} } }`,
       '`request_timeout` must be a duration',
     ],
     [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: nope } }`, 'cannot be read (ENOENT)'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`, 'exclude each other'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, '`retries`: no such field'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`, '`max_retries` must be a whole number'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`, 'mutually exclusive'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, '`retries`: unknown field'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`, '`max_retries` must be an integer'],
   ])('refuses %s', (text, message) => {
     expect(problemsOf(text).join('\n')).toContain(message);
   });

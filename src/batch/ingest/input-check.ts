@@ -10,8 +10,8 @@ import { type ModelMap, modelMapOf } from '../job/job-plan.js';
 const SHORT = 22;
 
 /**
- * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that 50,000 ids of 512 characters need as
- * little memory as short ones.
+ * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that 50,000 ids of 512 characters need
+ * as little memory as short ones.
  */
 export class SeenIds {
   readonly #keys = new Set<string>();

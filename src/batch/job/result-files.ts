@@ -65,8 +65,8 @@ class IdTooOld extends Error {
 const PAGE = 500;
 
 /**
- * Files that a batch creates. The blob is written before its row, so that a row never names missing bytes. One statement
- * checks the lease and writes: a processor that lost the batch adds and removes no rows.
+ * Files that a batch creates. The blob is written before its row, so that a row never names missing bytes. One
+ * statement checks the lease and writes: a processor that lost the batch adds and removes no rows.
  */
 @Injectable()
 export class ResultFiles {

@@ -45,8 +45,8 @@ class Group {
 }
 
 /**
- * The durable record of execution (D-14). A result counts when its group is synced; until then it may be computed again.
- * There is one writer, and groups are written one after the other.
+ * The durable record of execution (D-14). A result counts when its group is synced; until then it may be computed
+ * again. There is one writer, and groups are written one after the other.
  */
 export class ResultLog {
   #file: FileHandle | undefined;

@@ -8,7 +8,9 @@ import { isAbsent, syncFolder, writeAtomically } from './job-folder.js';
 /** O: output file, E: error file. */
 export type ResultKind = 'O' | 'E';
 
-/** One line of the result log: `<plan index> <O|E> <usage> <output line>\n`; usage is `-` or `in/out/cached/reasoning`. */
+/**
+ * One line of the result log: `<plan index> <O|E> <usage> <output line>\n`; usage is `-` or `in/out/cached/reasoning`.
+ */
 export interface ResultRecord {
   readonly index: number;
   readonly kind: ResultKind;
@@ -69,9 +71,9 @@ const NAME = /^(\d{10}-\d{4})\.log$/;
 const SEAL = /^(\d{10}-\d{4})\.seal$/;
 
 /**
- * The result log has one file per opening, each with a single writer. Opening the log again seals the older files: the seal
- * stores their number of valid bytes. A processor that lost its lease without knowing appends beyond the seal, where its
- * records are ignored (D-13).
+ * The result log has one file per opening, each with a single writer. Opening the log again seals the older files: the
+ * seal stores their number of valid bytes. A processor that lost its lease without knowing appends beyond the seal,
+ * where its records are ignored (D-13).
  */
 export class ResultSegments {
   private constructor(

@@ -8,8 +8,8 @@ import { contextAfter } from '../../platform/tracing/traceparent.js';
 export type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
 
 /**
- * One span `process-batch` per claim of a batch, in the trace of the request that created it, with child spans for blob store
- * operations.
+ * One span `process-batch` per claim of a batch, in the trace of the request that created it, with child spans for blob
+ * store operations.
  */
 @Injectable()
 export class JobTraces {

@@ -7,8 +7,8 @@ import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { isAbsent, JobFolder } from '../job/job-folder.js';
 
 /**
- * Removes work folders of jobs that ended on another processor or no longer exist. Folders of unfinished jobs stay: the next
- * claim continues from them.
+ * Removes work folders of jobs that ended on another processor or no longer exist. Folders of unfinished jobs stay: the
+ * next claim continues from them.
  */
 @Injectable()
 export class LeftoverFolders {

@@ -62,7 +62,10 @@ export class BatchProcessor {
     this.claims.wake();
   }
 
-  /** Hands every job over. @param hurry drop the lines in flight: the gateway is gone, and another processor sends them again */
+  /**
+   * Hands every job over.
+   * @param hurry drop the lines in flight: the gateway is gone, and another processor sends them again
+   */
   stop(hurry = false): Promise<void> {
     if (hurry) this.grace.hurry();
     return (this.#stopping ??= this.#stop());

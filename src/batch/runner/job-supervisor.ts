@@ -22,7 +22,10 @@ const PAUSES = { firstMs: 1000, longestMs: 60_000 };
 /** How often the finalize deadline is checked. */
 const CHECK_MS = 250;
 
-/** Supervises claimed jobs until they end or are handed over: keeps leases, retries after outages, fails jobs on defects. */
+/**
+ * Supervises claimed jobs until they end or are handed over: keeps leases, retries after outages, fails jobs on
+ * defects.
+ */
 @Injectable()
 export class JobSupervisor {
   readonly #logger = new Logger('BatchLease');
@@ -50,7 +53,9 @@ export class JobSupervisor {
     for (const { work } of this.#open) void work.lease.beat();
   }
 
-  /** Hands over one job of the tenant that holds most slots, the one with the most time left, if another tenant waits. */
+  /**
+   * Hands over one job of the tenant that holds most slots, the one with the most time left, if another tenant waits.
+   */
   preemptFor(shares: readonly TenantShare[]): void {
     if (this.works.some(({ stop }) => stop.reason !== undefined)) return;
     const tenant = tenantToPreempt(shares, new Set(this.works.map(({ lease }) => lease.job.tenant)));
@@ -178,7 +183,9 @@ export class JobSupervisor {
     work.stop.request('failed');
   }
 
-  /** Ends the job without result files: even storing partial results failed. The work folder stays until the next start. */
+  /**
+   * Ends the job without result files: even storing partial results failed. The work folder stays until the next start.
+   */
   async #failBare({ lease, problems = [] }: JobWork): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
       this.#logger.error({ batch: lease.job.id, err: error }, 'could not write the failure');
