@@ -45,8 +45,8 @@ describe('a batch survives', () => {
     const processor = yard.start();
     await yard.until(id, '100 lines sent', () => target.calls.length >= 100);
     await postgres.kill();
-    await untilLogged(processor, 'the heartbeat was not answered', 'the lease is lost');
-    if (leaseMs < 1000) await untilLogged(processor, 'the lease is lost');
+    await untilLogged(processor, 'heartbeat failed', 'lease lost');
+    if (leaseMs < 1000) await untilLogged(processor, 'lease lost');
     await postgres.launch();
     expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
     await expectWholeBatch(yard, id, IDS);
@@ -65,11 +65,11 @@ describe('a batch survives', () => {
       return echoAnswer(call);
     });
     const first = yard.start();
-    await untilLogged(first, 'the batch waits for an outage');
+    await untilLogged(first, 'outage: the batch is retried');
     expect((await yard.job(id)).status).toBe('finalizing');
     first.child.kill('SIGKILL');
     const second = yard.start();
-    await untilLogged(second, 'the batch waits for an outage');
+    await untilLogged(second, 'outage: the batch is retried');
     await s3.launch();
     expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
     await expectWholeBatch(yard, id, IDS);

@@ -14,7 +14,7 @@ const KILLS = Number(process.env.CHAOS_KILLS ?? 10);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const CALLERS = 8;
 const LINES = 200;
-/** A group of the result log (src/batch/execute/result-log.ts). */
+/** A group of the result log (src/batch/job/result-log.ts). */
 const LINES_PER_CHECKPOINT = 64;
 const KINDS = ['worker', 'gateway', 'processor', 'redis', 'postgres'] as const;
 

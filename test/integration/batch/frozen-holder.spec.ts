@@ -33,7 +33,7 @@ describe('a processor frozen while it ends a batch, whose successor has made the
     await freezeAt(successor, { at: 'insert into "files".*_error.jsonl' });
     await untilFrozen(successor);
     thaw(sleeper);
-    while (!(await sleeper.logTail()).includes('the lease is lost')) await pause(20);
+    while (!(await sleeper.logTail()).includes('lease lost')) await pause(20);
     thaw(successor);
     expect((await yard.untilEnd(id)).status).toBe('completed');
     const { output, errors, job } = await expectWholeBatch(yard, id, IDS);

@@ -23,7 +23,7 @@ describe('an outage', () => {
     });
     const processor = yard.start();
     await yard.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
-    while (!(await processor.logTail()).includes('waits for an outage')) await pause(20);
+    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
     expect(await readdir(join(yard.dataDir, 'jobs', job.id, 'results'))).toContain('0000000001-0000.log');
     await rm(blobs);
     await rename(aside, blobs);
@@ -44,7 +44,7 @@ describe('an outage', () => {
     });
     const processor = yard.start();
     await yard.until(job.id, 'lines sent', () => target.calls.length > 0);
-    while (!(await processor.logTail()).includes('waits for an outage')) await pause(20);
+    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
     expect(target.calls.length).toBeLessThan(400);
     expect((await yard.job(job.id)).status).toBe('in_progress');
     expect((await yard.untilEnd(job.id)).status).toBe('completed');

@@ -95,7 +95,7 @@ describe('two processors', () => {
     yard.start();
     expect((await yard.untilEnd(job.id)).status).toBe('completed');
     sleeper.child.kill('SIGCONT');
-    while (!(await sleeper.logTail()).includes('the lease is lost')) await pause(20);
+    while (!(await sleeper.logTail()).includes('lease lost')) await pause(20);
     await expectWholeBatch(yard, job.id, ids(200));
     expect(target.calls.length).toBeLessThanOrEqual(200 + ONE_CHECKPOINT);
   });
