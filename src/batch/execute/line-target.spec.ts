@@ -68,7 +68,11 @@ describe('LineTarget', () => {
 
   it('gives each line its whole time, whatever comes of others meanwhile', async () => {
     const target = open(100);
-    const timedOut = { kind: 'transport', cause: 'timeout', message: 'No answer within 100 ms; the request is not retried.' };
+    const timedOut = {
+      kind: 'transport',
+      cause: 'timeout',
+      message: 'No answer within 100 ms; the request is not retried.',
+    };
     const late = send(target, 'late');
     const answered = send(target, 'answered');
     await untilHeld('answered');

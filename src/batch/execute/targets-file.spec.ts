@@ -59,10 +59,7 @@ describe('the targets file', () => {
     ['{}', 'global_inference_gateway: exactly one of'],
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
     ['other: 1', 'other: unknown field'],
-    [
-      'model_gateways: { m: { url: "http://h" } }',
-      'model_gateways.m: `request_timeout` is required in every entry',
-    ],
+    ['model_gateways: { m: { url: "http://h" } }', 'model_gateways.m: `request_timeout` is required in every entry'],
     [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, '`url` must be one or several comma-separated http'],
     [
       `model_gateways: { m: { url: "http://h", ${TIMES.replace('5m', '5 minutes')} } }`,
