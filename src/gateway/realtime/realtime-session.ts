@@ -177,9 +177,9 @@ export class RealtimeSession {
     this.#output.stop();
     this.options.outbox.end(code === CLOSE.goingAway);
     this.#socket?.close(code, reason, closeMs);
-    const released = this.#input.cancel();
-    this.options.onEnd(released);
-    await released;
+    const cancelled = this.#input.cancel();
+    this.options.onEnd(this.#input.released);
+    await cancelled;
   }
 
   #attach(socket: RealtimeSocket): void {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CancelRequest } from '../../contracts/grpc/call.codec.js';
-import { type StartedCall } from './worker-call.js';
 
 export interface StopOptions {
   /** One Cancel RPC, answered until `deadline` (epoch milliseconds). Undefined: no answer. Never rejects. */
@@ -10,7 +9,13 @@ export interface StopOptions {
   /** How long the worker may take to end the call; then it is broken off from here. */
   readonly resetAfterMs: number;
   /** The worker did not end the call in time. */
-  onUnended(call: StartedCall): void;
+  onUnended(): void;
+}
+
+/** What is stopped: a call or a live stream. */
+export interface Stoppable {
+  /** The worker has ended it. Never rejects. */
+  readonly finished: Promise<void>;
 }
 
 /** Between two Cancels of a call that the worker has not received yet. */
@@ -24,11 +29,11 @@ const MAX_PAUSE_MS = 5000;
  *
  * @returns whether the worker acknowledged within `timeoutMs`; what follows goes on by itself
  */
-export async function stopCall(call: StartedCall, request: CancelRequest, options: StopOptions): Promise<boolean> {
+export async function stopCall(call: Stoppable, request: CancelRequest, options: StopOptions): Promise<boolean> {
   const ending = new AbortController();
   void call.finished.then(() => ending.abort());
   const acknowledged = await askAtOnce(request, ending.signal, options);
-  if (!ending.signal.aborted) void insist({ call, request, acknowledged }, ending.signal, options);
+  if (!ending.signal.aborted) void insist({ request, acknowledged }, ending.signal, options);
   return acknowledged;
 }
 
@@ -44,7 +49,6 @@ async function askAtOnce(request: CancelRequest, ended: AbortSignal, options: St
 }
 
 interface Stopping {
-  readonly call: StartedCall;
   readonly request: CancelRequest;
   acknowledged: boolean;
 }
@@ -57,7 +61,7 @@ async function insist(stopping: Stopping, ended: AbortSignal, options: StopOptio
     if (!ended.aborted && leftMs > 0)
       await pause(Math.min(waitMs, leftMs), undefined, { signal: ended }).catch(() => undefined);
     if (ended.aborted) return;
-    if (performance.now() >= resetAtMs) return options.onUnended(stopping.call);
+    if (performance.now() >= resetAtMs) return options.onUnended();
     if (!stopping.acknowledged)
       stopping.acknowledged = (await options.ask(stopping.request, Date.now() + waitMs)) === true;
     waitMs = stopping.acknowledged ? options.resetAfterMs : Math.min(2 * waitMs, MAX_PAUSE_MS);

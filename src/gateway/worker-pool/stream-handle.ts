@@ -11,7 +11,7 @@ import {
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 
-/** Longest wait for a worker's answer to a cancel; then the call is broken off from here (seeds/scheduling: 50 ms). */
+/** Longest that a caller waits for a cancel; the slot stays taken until the worker has ended the stream. */
 const CANCEL_MS = 50;
 
 type StreamCall = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
@@ -23,14 +23,14 @@ export interface StreamHandleOptions {
   readonly resetAfterMs: number;
   /** Starts the RPC on a channel that stays open until it ends. @throws DomainError `worker_lost` */
   start(): StreamCall;
-  /** The Cancel RPC. Never rejects. */
-  askToCancel(sessionId: string, timeoutMs: number): Promise<unknown>;
+  /** Asks the worker to end the stream, until it has, or until `lose()` is called in its place. */
+  stop(stream: WorkerStream): void;
 }
 
 /** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
 export interface StreamHandle {
   readonly workerId: string;
-  /** The worker let go, whatever the reason: its place is free. Never rejects. */
+  /** The worker has ended the stream, for whatever reason: its slot is free. Never rejects. */
   readonly finished: Promise<void>;
   /**
    * Resolves when the worker has room for more, or is gone, which `receiveEvents` tells.
@@ -47,7 +47,7 @@ export interface StreamHandle {
   receiveEvents(): AsyncGenerator<StreamEvent>;
   /** Nothing more is said; the last utterance is finished. Resolves when the worker let go. Events must be read meanwhile. */
   close(): Promise<void>;
-  /** Stops without a final. Resolves within 50 ms and never rejects; idempotent: the same promise. */
+  /** Stops without a final, and without further events. Resolves within 50 ms and never rejects; idempotent: the same promise. */
   cancel(): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export class WorkerStream implements StreamHandle {
     try {
       for await (const message of this.#call) {
         const event = decodeStreamEvent(message as TranscribeStreamResponse);
-        if (event && event !== 'ready') yield event;
+        if (event && event !== 'ready' && !this.#cancelled) yield event;
       }
     } catch (error) {
       if (!this.#cancelled) throw this.#lostBy ?? decodeFailure(error);
@@ -119,14 +119,12 @@ export class WorkerStream implements StreamHandle {
     return (this.#cancelled ??= this.#cancel());
   }
 
-  /** The Cancel RPC asks, so that the worker's place is free when this one is; a worker that does not hear is left. */
   async #cancel(): Promise<void> {
     if (this.#ended) return;
     // Unread events would hold the end of the call back.
     this.#call.resume();
-    void this.options.askToCancel(this.options.config.sessionId, CANCEL_MS);
-    if (!(await this.#endsWithin(CANCEL_MS))) this.#call.cancel();
-    await this.finished;
+    this.options.stop(this);
+    await this.#endsWithin(CANCEL_MS);
   }
 
   async #endsWithin(limitMs: number): Promise<boolean> {

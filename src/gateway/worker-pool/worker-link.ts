@@ -8,7 +8,7 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { SlotMap } from '../../core/shared/churn-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import { stopCall } from './call-stopper.js';
+import { stopCall, type Stoppable } from './call-stopper.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { EmbedCall } from './embed-call.js';
 import { GenerateCall } from './generate-call.js';
@@ -87,12 +87,13 @@ export class WorkerLink {
   /** @throws DomainError `worker_lost` on a retired link. */
   openStream(workerId: string, config: StreamConfig): StreamHandle {
     const channel = this.#channel;
+    const closing = { requestId: config.sessionId, reason: 'client' } as const;
     const stream = new WorkerStream({
       workerId,
       config,
       resetAfterMs: this.options.stop.resetAfterMs,
       start: () => channel.track(() => channel.stt.transcribeStream()),
-      askToCancel: (requestId, timeoutMs) => this.#cancelOnce({ requestId, reason: 'client' }, Date.now() + timeoutMs),
+      stop: stopping => void this.#stop(stopping, closing, error => stopping.lose(error)),
     });
     this.#streams.add(stream);
     void stream.finished.then(() => this.#streams.delete(stream));
@@ -104,12 +105,7 @@ export class WorkerLink {
     const call = this.#calls.get(key);
     call?.abandon();
     if (!call?.sent) return call !== undefined;
-    const options = {
-      ...this.options.stop,
-      ask: (request: CancelRequest, deadline: number) => this.#cancelOnce(request, deadline),
-      onUnended: () => this.#resetUnended(call),
-    };
-    return stopCall(call, { requestId: key, reason }, options);
+    return this.#stop(call, { requestId: key, reason }, error => this.#reset(call, error));
   }
 
   /** Rejects with an error that names the method at fault. */
@@ -161,10 +157,16 @@ export class WorkerLink {
     return channel;
   }
 
-  #resetUnended(call: StartedCall): void {
+  /** @param reset breaks it off from here: the worker did not end it in time */
+  #stop(what: Stoppable, request: CancelRequest, reset: (error: WorkerLostError) => void): Promise<boolean> {
     const { resetAfterMs } = this.options.stop;
-    this.#reset(call, new WorkerLostError('disconnected', `A cancelled call was not ended within ${resetAfterMs} ms.`));
-    this.options.onUnended();
+    const unended = `A cancelled call was not ended within ${resetAfterMs} ms.`;
+    const onUnended = (): void => {
+      reset(new WorkerLostError('disconnected', unended));
+      this.options.onUnended();
+    };
+    const ask = (asked: CancelRequest, deadline: number) => this.#cancelOnce(asked, deadline);
+    return stopCall(what, request, { ...this.options.stop, ask, onUnended });
   }
 
   #reset(call: StartedCall, error: WorkerLostError): void {

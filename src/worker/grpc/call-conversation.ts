@@ -8,24 +8,26 @@ import { abortError } from '../execution/work-item.js';
  */
 export class CallConversation<Heard, Said> {
   readonly #call: ServerDuplexStream<Heard, Said>;
-  readonly #messages: AsyncIterator<Heard>;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(call: ServerDuplexStream<Heard, Said>, messages?: AsyncIterator<Heard>, signal?: AbortSignal) {
+  constructor(call: ServerDuplexStream<Heard, Said>, signal?: AbortSignal) {
     this.#call = call;
-    this.#messages = messages ?? (call[Symbol.asyncIterator]() as AsyncIterator<Heard>);
     this.#signal = signal;
   }
 
   /** The same conversation, from now on broken off by `signal`. */
   until(signal: AbortSignal): CallConversation<Heard, Said> {
-    return new CallConversation(this.#call, this.#messages, signal);
+    return new CallConversation(this.#call, signal);
   }
 
   /** Undefined when the caller has said all. @throws the abort's error. */
   async next(): Promise<Heard | undefined> {
-    const result = await this.#unlessAborted(this.#messages.next());
-    return result.done ? undefined : result.value;
+    for (;;) {
+      const message = this.#call.read() as Heard | null;
+      if (message !== null) return message;
+      if (this.#call.readableEnded || this.#call.destroyed) return undefined;
+      await this.#unlessAborted(somethingToRead(this.#call));
+    }
   }
 
   /** Resolves when there is room for more. @throws the abort's error. */
@@ -34,7 +36,7 @@ export class CallConversation<Heard, Said> {
     if (!this.#call.write(message)) await this.#unlessAborted(once(this.#call, 'drain'));
   }
 
-  /** grpc-js tells a lost client by an event only, the iteration would wait for ever: so the signal is raced. */
+  /** grpc-js reports a lost client by an event only, and reading would wait for ever: so the signal is raced. */
   async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
     const signal = this.#signal;
     if (!signal) return promise;
@@ -51,5 +53,19 @@ export class CallConversation<Heard, Said> {
     } finally {
       signal.removeEventListener('abort', abandon);
     }
+  }
+}
+
+/**
+ * Resolves when there is a message, or none will follow. Not the stream's own iterator: that one destroys the stream when the call
+ * fails, and a status is never sent while an earlier message is still being written.
+ */
+async function somethingToRead(call: ServerDuplexStream<unknown, unknown>): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  try {
+    await Promise.race(['readable', 'end', 'close'].map(event => once(call, event, { signal })));
+  } finally {
+    waiting.abort();
   }
 }

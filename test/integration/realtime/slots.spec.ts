@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { streamConfigMessage } from '../../../src/contracts/grpc/stream.codec.js';
+import { SpeechToTextStub } from '../../../src/contracts/grpc/stt.codec.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
@@ -29,6 +33,36 @@ describe('the only slot of a model', () => {
     const last = await speaking('the last');
     expect(await completed(last)).toBe(heardIn('the last'));
     last.socket.close(1000);
+  });
+
+  it('is there for the next session when its engine stops late', async () => {
+    rig = await realtimeRig({ streams: 1, engine: { faults: [{ marker: 'LATE', action: 'linger', ms: 600 }] } });
+    for (let round = 0; round < 4; round += 1) {
+      const client = await speaking('LATE ');
+      await until(() => streamsInUse(rig) === 1);
+      client.socket.close();
+      await client.closed;
+    }
+    const last = await speaking('the last');
+    expect(await completed(last)).toBe(heardIn('the last'));
+    last.socket.close(1000);
+  });
+
+  it('is there for a session when another gateway has left it', async () => {
+    rig = await realtimeRig({ streams: 1 });
+    const other = new SpeechToTextStub(rig.pool.workers()[0]!.address!, credentials.createInsecure());
+    const held = other.transcribeStream();
+    held.on('error', () => undefined);
+    const config = { sessionId: 'held', language: '', prompt: '', sampleRate: 16_000, partials: false };
+    held.write(streamConfigMessage(config));
+    await once(held, 'data');
+    const client = await speaking('mine now');
+    // The worker refuses it: what this gateway counts as free is not.
+    await until(() => streamsInUse(rig) === 1);
+    held.cancel();
+    other.close();
+    expect(await completed(client)).toBe(heardIn('mine now'));
+    client.socket.close(1000);
   });
 
   it('is given by a session whose client is away to one whose client is here', async () => {

@@ -74,6 +74,25 @@ describe('a live stream', () => {
     expect(inUse()).toBe(0);
   });
 
+  it('keeps its place until the engine has stopped, however late, and cancel() does not wait for that', async () => {
+    await pool.close();
+    const faults = [{ marker: 'LATE', action: 'linger', ms: 500 }];
+    pool = makePool({ models: [syntheticModel({ streams: 1, faults }, { id: 'm' })], launch: sourceLaunch });
+    await pool.start();
+    await workerThat(pool, isReady);
+    for (let round = 0; round < 2; round += 1) {
+      const handle = open();
+      const events = handle.receiveEvents();
+      await handle.sendFrame(Buffer.from('LATE'));
+      expect((await events.next()).value).toMatchObject({ type: 'partial' });
+      await handle.cancel();
+      expect(inUse()).toBe(1);
+      expect(() => open()).toThrow(expect.objectContaining({ code: 'queue_full' }));
+      await handle.finished;
+      expect(inUse()).toBe(0);
+    }
+  });
+
   it('tells worker_lost when its worker is killed', async () => {
     const handle = open();
     const heard = heardBy(handle);

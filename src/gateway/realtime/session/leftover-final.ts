@@ -24,3 +24,20 @@ export class LeftoverFinal {
     return this.#held?.end;
   }
 }
+
+/** The event with the session's utterance number and time. @param utterances before this stream @param startS where it begins */
+export function inSession(event: StreamEvent, utterances: number, startS: number): StreamEvent {
+  const utterance = event.utterance + utterances;
+  const at = (seconds: number): number => Math.round((seconds + startS) * 1000) / 1000;
+  switch (event.type) {
+    case 'partial':
+      return { ...event, utterance };
+    case 'final': {
+      const words = event.words.map(word => ({ ...word, start: at(word.start), end: at(word.end) }));
+      return { ...event, utterance, start: at(event.start), end: at(event.end), words };
+    }
+    case 'speech_started':
+    case 'speech_stopped':
+      return { ...event, utterance, at: at(event.at) };
+  }
+}

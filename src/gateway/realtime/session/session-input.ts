@@ -129,6 +129,12 @@ export class SessionInput {
     await this.#transcriber?.flush(limitMs);
   }
 
+  /** Resolves when its streaming slot is free. Never rejects. */
+  get released(): Promise<void> {
+    return this.#transcriber?.released ?? Promise.resolve();
+  }
+
+  /** Ends without an answer, within 50 ms. Never rejects. */
   async cancel(): Promise<void> {
     await this.#transcriber?.cancel();
   }

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
-import { LeftoverFinal } from './leftover-final.js';
+import { inSession, LeftoverFinal } from './leftover-final.js';
+import { PAUSES, reconnect } from './reconnect.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
 import { type RestoredTranscriber, transcriberState, type TranscriberState } from './transcriber-state.js';
 
@@ -33,9 +33,18 @@ export interface TranscriberOptions {
 
 type Order = Utterance | { readonly kind: 'reopen' | 'end' };
 
+interface Recovery {
+  /** Another worker takes over: the client is told. */
+  readonly retold?: boolean;
+  /** Before the first attempt. */
+  readonly afterMs?: number;
+  readonly worthWaiting?: (error: DomainError) => boolean;
+}
+
 /** Streams that may die without a completed segment in between: then the audio itself is what kills. */
 const MAX_ATTEMPTS = 3;
-const PAUSES = { firstMs: 50, longestMs: 1000 };
+/** Streams in a row that a worker may refuse, though its slots were counted as free: 5 s in all. */
+const MAX_REFUSALS = 9;
 
 /**
  * The recognition of one session, over as many streams as it takes. Audio and commits go up in order, at the worker's pace; a
@@ -53,6 +62,7 @@ export class Transcriber {
   #oddByte: Buffer = Buffer.alloc(0);
   #finals = 0;
   #attempts = 0;
+  #refusals = 0;
   #pumping = false;
   #recovering = false;
   #ended = false;
@@ -60,6 +70,7 @@ export class Transcriber {
   #flushed: () => void = () => undefined;
   /** Resolves when all events of the current stream have been told. */
   #listening: Promise<void> = Promise.resolve();
+  #released: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: TranscriberOptions) {
     this.#heard = new ReplayBuffer(options.bytesPerSecond, options.replayS);
@@ -80,6 +91,11 @@ export class Transcriber {
     return this.#handle !== undefined;
   }
 
+  /** Resolves when no worker keeps a slot for it any more. Never rejects. */
+  get released(): Promise<void> {
+    return this.#released;
+  }
+
   /** Seconds of audio that no worker has taken yet. */
   get backlogS(): number {
     return this.#waitingBytes / this.options.bytesPerSecond;
@@ -87,12 +103,12 @@ export class Transcriber {
 
   /** Opens the first stream, or waits for one. @throws DomainError when there is no slot, and none expected. */
   start(): void {
-    if (this.options.restored) return void this.#recover(true);
+    if (this.options.restored) return void this.#recover({ retold: true });
     try {
       this.#connect();
     } catch (error) {
       if (!(error instanceof DomainError) || !this.options.slotExpected(error)) throw error;
-      void this.#recover(false, failure => this.options.slotExpected(failure));
+      void this.#recover({ worthWaiting: failure => this.options.slotExpected(failure) });
     }
   }
 
@@ -198,6 +214,7 @@ export class Transcriber {
     const startS = (first?.kind === 'audio' ? first.start : this.#position) / this.options.bytesPerSecond;
     const handle = this.options.open();
     this.#handle = handle;
+    this.#released = handle.finished;
     this.#listening = this.#listen(handle, { startS, utterance: this.#finals });
     void this.#pump();
   }
@@ -217,6 +234,7 @@ export class Transcriber {
 
   #tell(event: StreamEvent, { startS, utterance }: { startS: number; utterance: number }): void {
     const told = inSession(event, utterance, startS);
+    this.#refusals = 0;
     if (event.type === 'final') {
       this.#finals = told.utterance + 1;
       this.#attempts = 0;
@@ -227,11 +245,19 @@ export class Transcriber {
   }
 
   #lost(error: DomainError): void {
+    if (error.code === 'queue_full') return this.#refused(error);
     const retriable = error.definition.retry === 'later';
     this.#attempts += 1;
     if (!retriable) this.#forget(error);
     if (this.#attempts > MAX_ATTEMPTS) return this.#giveUp(error);
-    void this.#recover(retriable);
+    void this.#recover({ retold: retriable });
+  }
+
+  /** Its slot belongs to another gateway, or to a stream that is ending: nothing was heard, so it is no attempt. */
+  #refused(error: DomainError): void {
+    this.#refusals += 1;
+    if (this.#refusals > MAX_REFUSALS) return this.#giveUp(error);
+    void this.#recover({ afterMs: backoffMs(this.#refusals, PAUSES) });
   }
 
   /** The engine failed on this audio: it is not said again. */
@@ -240,10 +266,13 @@ export class Transcriber {
     this.#finals = this.options.onFailed(error, false);
   }
 
-  async #recover(retold: boolean, worthWaiting: (error: DomainError) => boolean = () => true): Promise<void> {
+  async #recover({ retold = false, afterMs = 0, worthWaiting = () => true }: Recovery): Promise<void> {
     this.#recovering = true;
     this.#sayAgain();
-    const failure = await this.#reconnect(worthWaiting);
+    const { signal } = this.#waiting;
+    const limitMs = this.options.recoveryMs;
+    const connect = (): void => this.#connect();
+    const failure = await reconnect({ connect, worthWaiting, afterMs, limitMs, signal });
     this.#recovering = false;
     if (this.#ended) return;
     if (failure) this.#giveUp(failure);
@@ -257,44 +286,11 @@ export class Transcriber {
     this.#heard.clear();
   }
 
-  /** @returns why not, when the time is up or waiting is pointless. */
-  async #reconnect(worthWaiting: (error: DomainError) => boolean): Promise<DomainError | undefined> {
-    const endMs = performance.now() + this.options.recoveryMs;
-    for (let failures = 1; !this.#ended; failures++) {
-      const pauseMs = backoffMs(failures, PAUSES);
-      try {
-        this.#connect();
-        return undefined;
-      } catch (error) {
-        const failure = error as DomainError;
-        if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
-      }
-      await sleep(pauseMs, undefined, { signal: this.#waiting.signal }).catch(() => undefined);
-    }
-    return undefined;
-  }
-
   #giveUp(error: DomainError): void {
     this.#ended = true;
     this.#orders.length = 0;
     this.#waitingBytes = 0;
     this.options.onFailed(error, true);
     this.#flushed();
-  }
-}
-
-function inSession(event: StreamEvent, utterances: number, startS: number): StreamEvent {
-  const utterance = event.utterance + utterances;
-  const at = (seconds: number): number => Math.round((seconds + startS) * 1000) / 1000;
-  switch (event.type) {
-    case 'partial':
-      return { ...event, utterance };
-    case 'final': {
-      const words = event.words.map(word => ({ ...word, start: at(word.start), end: at(word.end) }));
-      return { ...event, utterance, start: at(event.start), end: at(event.end), words };
-    }
-    case 'speech_started':
-    case 'speech_stopped':
-      return { ...event, utterance, at: at(event.at) };
   }
 }

@@ -1,15 +1,18 @@
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '../engine-options.js';
 
-/** `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies at once. */
-export const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash'] as const;
+/**
+ * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies at once.
+ * `linger`: a live stream keeps its place for `ms` after it was closed.
+ */
+export const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash', 'linger'] as const;
 export type FaultAction = (typeof FAULT_ACTIONS)[number];
 
 /** Strikes every item whose audio bytes (or text, or JSON body) contain `marker`. */
 export interface ScriptedFault {
   readonly marker: string;
   readonly action: FaultAction;
-  /** Milliseconds, for `slow`. */
+  /** Milliseconds, for `slow` and `linger`. */
   readonly ms: number;
   /** Generation: it strikes when so many tokens are out; else at once. */
   readonly afterTokens: number;

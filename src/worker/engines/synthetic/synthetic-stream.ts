@@ -24,7 +24,8 @@ export class SyntheticStream implements RecognizerStream {
   #utterance = 0;
   /** Seconds of the stream before this utterance. */
   #start = 0;
-  #closed = false;
+  #lingerMs = 0;
+  #closed: Promise<void> | undefined;
 
   constructor(private readonly options: SyntheticStreamOptions) {}
 
@@ -49,9 +50,12 @@ export class SyntheticStream implements RecognizerStream {
   }
 
   close(): Promise<void> {
-    if (!this.#closed) this.options.release();
-    this.#closed = true;
-    return Promise.resolve();
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    if (this.#lingerMs > 0) await sleep(this.#lingerMs);
+    this.options.release();
   }
 
   #text(): string {
@@ -63,6 +67,7 @@ export class SyntheticStream implements RecognizerStream {
       this.#bytes.includes(marker, Math.max(0, heardBytes - Buffer.byteLength(marker) + 1));
     const fault = this.options.faults.find(completes);
     if (fault?.action === 'fail') throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
+    if (fault?.action === 'linger') this.#lingerMs = fault.ms;
     if (fault?.action === 'slow') await sleep(fault.ms);
     if (fault?.action === 'hang') await new Promise<never>(() => undefined);
     if (fault?.action === 'crash') process.kill(process.pid, 'SIGKILL');
