@@ -18,6 +18,11 @@ export function languageTag(name: string): string | undefined {
   return tags.get(name.toLowerCase());
 }
 
+/** What a caller names its language by: a tag, an English name, or `auto`, which is undefined, as is no language at all. */
+export function wantedLanguage(value: string): string | undefined {
+  return value.toLowerCase() === 'auto' ? undefined : (languageTag(value) ?? value);
+}
+
 function tagsByName(): ReadonlyMap<string, string> {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const codes = letters.flatMap(first => letters.map(second => first + second));

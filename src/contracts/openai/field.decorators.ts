@@ -14,7 +14,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { languageTag } from '../formats/language-name.js';
+import { wantedLanguage } from '../formats/language-name.js';
 import { Shaped, shaped } from './field-shapes.js';
 
 /**
@@ -59,10 +59,7 @@ export const LanguageTag = (options: ValidationOptions = {}): PropertyDecorator 
 
 /** `auto` is absent; an English name of a language is its tag. */
 export const LanguageFromForm = (): PropertyDecorator =>
-  Shaped(value => {
-    if (typeof value !== 'string') return value;
-    return value.toLowerCase() === 'auto' ? undefined : (languageTag(value) ?? value);
-  });
+  Shaped(value => (typeof value === 'string' ? wantedLanguage(value) : value));
 
 /** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
 export const NumberFromForm = (): PropertyDecorator =>

@@ -25,6 +25,8 @@ describe('settings of a session, GA', () => {
       input({ transcription: { model: 'm', language: 'de', prompt: 'p' } }),
       { model: 'm', language: 'de', prompt: 'p' },
     ],
+    ['a language by its English name', input({ transcription: { language: 'English' } }), { language: 'en' }],
+    ['`auto`: none', input({ transcription: { language: 'Auto' } }), { language: '' }],
     [
       'PCM at 8 kHz',
       input({ format: { type: 'audio/pcm', rate: 8000 } }),

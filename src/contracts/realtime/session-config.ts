@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
+import { wantedLanguage } from '../formats/language-name.js';
 import { type IgnoredFields } from '../openai/ignored-fields.js';
 import { FieldReader } from './field-reader.js';
 
@@ -145,9 +146,10 @@ export function requirePcm24(fields: FieldReader): void {
 }
 
 function readTranscription(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
+  const language = fields.string('language', 35);
   const read = {
     model: fields.string('model', 256) ?? current.model,
-    language: fields.string('language', 35) ?? current.language,
+    language: language === undefined ? current.language : (wantedLanguage(language) ?? ''),
     prompt: fields.string('prompt', 4096) ?? current.prompt,
   };
   for (const name of ['delay', 'keywords']) fields.advised(name, 'live streams do not take it');

@@ -40,7 +40,7 @@ export class Speaker {
   /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
   speak({ id, text, voice, speed, tenant }: SpeechRequest): Speech {
     const body = { model: this.settings.realtime.speechModel, input: text, voice, speed, response_format: 'pcm' };
-    const order = toSpeechParams(body, this.catalog);
+    const order = toSpeechParams(body, this.catalog, this.settings.compat);
     const sink = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const submitted = this.scheduler.submit({
       id,
