@@ -108,6 +108,7 @@ export class SessionMaker {
         ...{ config: session.config, dialect: outbox.spoken, sent: outbox.sent, items: items.state },
         input: session.input.state,
       }),
+      past: () => ({ events: outbox.kept, audio: session.input.keptAudio }),
       onTaken: () => void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
     });
     if (journal) keep(outbox, journal, adopted?.session);

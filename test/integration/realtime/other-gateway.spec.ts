@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { RealtimeSessions } from '../../../src/gateway/realtime/realtime-sessions.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { hasRedis, RedisServer } from '../../support/redis-server.js';
@@ -117,6 +118,49 @@ suite('a session of another gateway', () => {
       return false;
     }
   };
+});
+
+suite('sessions whose Redis hangs', () => {
+  it('continue without it, also new ones, and can be resumed elsewhere once it answers', async () => {
+    await using redis = await RedisServer.start();
+    const settings = { 'redis.url': redis.url };
+    const [one, other] = await Promise.all([realtimeRig({ settings }), realtimeRig({ settings })]);
+    const heard = async (client: RealtimeClient, text: string): Promise<void> => {
+      client.say(text);
+      client.commit();
+      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn(text));
+    };
+    const before = await RealtimeClient.synthetic(one.url);
+    await heard(before, 'before');
+    const seen = before.events.at(-1)!.event_id;
+    redis.pause();
+    await heard(before, 'meanwhile ');
+    const meanwhile = await RealtimeClient.synthetic(one.url);
+    await heard(meanwhile, 'new one ');
+    redis.resume();
+    const state = new Redis(redis.url);
+    const written = async ({ events }: RealtimeClient): Promise<boolean> => {
+      const json = await state.hget(`switchyard:realtime:{${events[0]!.session.id}}`, 'state');
+      return (JSON.parse(json ?? '{}') as { sent?: number }).sent === events.length;
+    };
+    for (const client of [before, meanwhile]) {
+      await until(() => written(client));
+      client.drop();
+    }
+    for (const [client, from] of [[before, seen] as const, [meanwhile, meanwhile.events[0]!.event_id] as const]) {
+      const { session } = client.events[0]!;
+      const query = { session_id: session.id, session_secret: session.resume.secret, last_event_id: from };
+      const resumed = await RealtimeClient.open(other.url, query);
+      await resumed.next('session.resumed');
+      const missed = client.events.slice(client.events.findIndex(({ event_id }) => event_id === from) + 1);
+      expect(resumed.events.slice(0, missed.length)).toEqual(missed);
+      await heard(resumed, 'after it');
+      resumed.socket.close(1000);
+    }
+    state.disconnect();
+    await one.close();
+    await other.close();
+  });
 });
 
 suite('a session whose Redis dies', () => {

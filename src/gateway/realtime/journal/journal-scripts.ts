@@ -1,13 +1,14 @@
 /** KEYS: the session (a hash: owner, state), its events and its audio (lists). */
 
 /**
- * ARGV: owner, 1 for the first write, milliseconds to live, state, events to drop, number of events, events…, audio to drop, audio or ''.
+ * ARGV: owner, 1 for the first write (which replaces what the same owner left there), milliseconds to live, state, events to drop, number of events, events…, audio to drop, audio or ''.
  * Returns 1: written; 0: another gateway has the session; -1: it is not there any more, as after a restart of Redis.
  */
 export const WRITE = `
 local exists = redis.call('EXISTS', KEYS[1]) == 1
 if ARGV[2] == '1' then
-  if exists then return 0 end
+  if exists and redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 elseif not exists then return -1
 elseif redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'state', ARGV[4])

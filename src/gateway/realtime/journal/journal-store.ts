@@ -65,6 +65,11 @@ export class JournalStore {
     };
   }
 
+  /** @throws when Redis does not answer. */
+  async ping(): Promise<void> {
+    await this.#redis.ping();
+  }
+
   async forget(id: string, owner: string): Promise<void> {
     await this.#redis.journalForget(...this.#keys(id), owner);
   }

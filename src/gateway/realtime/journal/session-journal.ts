@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { type JournalStore } from './journal-store.js';
 import { type JournalAudio, type SessionState } from './session-state.js';
 
@@ -11,8 +10,21 @@ export interface SessionJournalOptions {
   readonly ttlMs: number;
   /** As it is now. */
   state(): SessionState;
-  /** Another gateway has the session: this one must not say another word. */
+  /** What a journal that begins in the middle of the session has to hold. */
+  past(): SessionPast;
+  /** Another gateway has the session: this one must not send another event. */
   onTaken(): void;
+  /** Redis failed: the session continues without a journal until `restart()`. */
+  onLost(reason: string): void;
+  /** @param stale Redis may still hold what nobody may resume */
+  onEnd(stale: boolean): void;
+}
+
+export interface SessionPast {
+  /** JSON, oldest first. */
+  readonly events: readonly string[];
+  /** Since the last completed segment. */
+  readonly audio: readonly JournalAudio[];
 }
 
 interface Waiting {
@@ -29,10 +41,10 @@ const KEPT_BYTES = 1_048_576;
  * Keeps in Redis what another gateway needs to go on with a session. An event goes out when it is written, together with the state
  * that follows from it: what a client has seen is never said again, and what it has not seen is never lost.
  *
- * When Redis does not answer the session goes on without a journal: it can then be resumed on its own gateway only.
+ * When Redis does not answer in time the session continues without a journal, and can be resumed on its own gateway only. When Redis
+ * answers again the journal is written anew.
  */
 export class SessionJournal {
-  readonly #logger = new Logger(SessionJournal.name);
   #events: Waiting[] = [];
   #writing: readonly Waiting[] = [];
   #audio: JournalAudio[] = [];
@@ -42,6 +54,10 @@ export class SessionJournal {
   #timer: NodeJS.Timeout | undefined;
   #busy: Promise<void> | undefined;
   #state: 'new' | 'kept' | 'off' = 'new';
+  /** The next write begins with what was sent before. */
+  #restarting = false;
+  /** Redis may hold an earlier state of the session. */
+  #stale = false;
 
   constructor(private readonly options: SessionJournalOptions) {}
 
@@ -72,9 +88,21 @@ export class SessionJournal {
 
   /** The session ends here. @param keep another gateway may go on with it */
   stop(keep: boolean): void {
-    const kept = this.#state === 'kept' || this.#busy !== undefined;
+    const written = this.#stale || this.#state === 'kept' || this.#busy !== undefined;
     this.#off();
-    if (!keep && kept) void this.#forget();
+    this.options.onEnd(this.#stale || (!keep && written));
+  }
+
+  /** Redis does not answer at the moment: nothing is written until `restart()`. */
+  suspend(): void {
+    this.#off();
+  }
+
+  /** Redis answers again. */
+  restart(): void {
+    this.#state = 'new';
+    this.#restarting = true;
+    void this.#flush();
   }
 
   #soon(ms: number): void {
@@ -86,7 +114,8 @@ export class SessionJournal {
   #flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#state === 'off' || (this.#events.length === 0 && this.#audio.length === 0)) return Promise.resolve();
+    const due = this.#restarting || this.#events.length > 0 || this.#audio.length > 0;
+    if (this.#state === 'off' || !due) return Promise.resolve();
     return (this.#busy ??= this.#write().finally(() => {
       this.#busy = undefined;
       if (this.#events.length > 0) void this.#flush();
@@ -98,12 +127,7 @@ export class SessionJournal {
   async #write(): Promise<void> {
     const { id, owner, store, ttlMs } = this.options;
     const state = this.options.state();
-    this.#writing = this.#events;
-    const audio = joined(this.#audio);
-    [this.#events, this.#audio] = [[], []];
-    const events = this.#writing.map(({ json }) => json);
-    for (const json of events) this.#keepEvent(json);
-    if (audio) this.#keptAudio.push({ end: audio.start + audio.pcm.length });
+    const { events, audio } = this.#next();
     const drops = { dropEvents: this.#dropEvents(), dropAudio: this.#dropAudio(state) };
     try {
       const first = this.#state === 'new';
@@ -112,10 +136,28 @@ export class SessionJournal {
       if (outcome === 'taken') return this.#taken();
       if (outcome === 'gone') throw new Error('the journal is gone');
       this.#state = 'kept';
+      this.#stale = false;
       this.#deliver();
     } catch (error) {
       this.#giveUp(error as Error);
     }
+  }
+
+  #next(): { events: readonly string[]; audio: JournalAudio | undefined } {
+    const past = this.#restarting ? this.#begin() : { events: [], audio: this.#audio };
+    this.#writing = this.#events;
+    [this.#events, this.#audio] = [[], []];
+    const events = [...past.events, ...this.#writing.map(({ json }) => json)];
+    for (const json of events) this.#keepEvent(json);
+    const audio = joined(past.audio);
+    if (audio) this.#keptAudio.push({ end: audio.start + audio.pcm.length });
+    return { events, audio };
+  }
+
+  #begin(): SessionPast {
+    this.#restarting = false;
+    [this.#keptEvents.length, this.#keptAudio.length, this.#keptBytes] = [0, 0, 0];
+    return this.options.past();
   }
 
   #deliver(): void {
@@ -131,35 +173,22 @@ export class SessionJournal {
     this.options.onTaken();
   }
 
-  /** A journal with a hole would make another gateway say things twice: it is taken away as soon as Redis is back. */
+  /** A journal with a hole would make another gateway send events twice: it is replaced as soon as Redis is back. */
   #giveUp({ message }: Error): void {
     if (this.#state === 'off') return;
-    this.#logger.warn(
-      { session: this.options.id, reason: message },
-      'a live session can be resumed on this gateway only',
-    );
+    this.#stale = true;
     this.#off();
-    void this.#forget();
+    this.options.onLost(message);
   }
 
   /** What waits goes out now, and what follows at once. */
   #off(): void {
     clearTimeout(this.#timer);
     this.#state = 'off';
+    this.#restarting = false;
     const waiting = [...this.#writing, ...this.#events];
     [this.#writing, this.#events, this.#audio] = [[], [], []];
     for (const { deliver } of waiting) deliver();
-  }
-
-  async #forget(): Promise<void> {
-    const { id, owner, store, ttlMs } = this.options;
-    for (const endMs = performance.now() + ttlMs; performance.now() < endMs;) {
-      try {
-        return await store.forget(id, owner);
-      } catch {
-        await new Promise(resolve => setTimeout(resolve, FORGET_AGAIN_MS).unref());
-      }
-    }
   }
 
   #keepEvent(json: string): void {
@@ -184,8 +213,6 @@ export class SessionJournal {
     return dropped;
   }
 }
-
-const FORGET_AGAIN_MS = 1000;
 
 /** Pieces follow one another without a gap. */
 function joined(audio: readonly JournalAudio[]): JournalAudio | undefined {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RedisLink } from '../../../platform/redis/redis-link.js';
@@ -7,12 +7,29 @@ import { JournalStore } from './journal-store.js';
 import { SessionJournal, type SessionJournalOptions } from './session-journal.js';
 import { type AdoptedSession, secretDigest } from './session-state.js';
 
-/** The journals of this gateway's sessions, where there is a Redis and `realtime.shared_resume` is on. */
+/** The client's events wait for a write so long at most; Redis that is away fails at once. */
+const WRITE_MS = 500;
+const FIRST_PROBE_MS = 1000;
+/** Of a Redis that answers, and fails again at once. */
+const LONGEST_PROBE_MS = 60_000;
+
+/**
+ * The journals of this gateway's sessions, where there is a Redis and `realtime.shared_resume` is on. While Redis does not answer,
+ * sessions neither wait for it nor begin with a journal; when it does, all of them have one again.
+ */
 @Injectable()
-export class SessionJournals {
+export class SessionJournals implements OnApplicationShutdown {
   readonly #logger = new Logger(SessionJournals.name);
   readonly #owner = randomUUID();
   readonly #store: JournalStore | undefined;
+  /** Of sessions that continue without. */
+  readonly #suspended = new Set<SessionJournal>();
+  /** Sessions to be deleted from Redis, with the time when Redis does that by itself. */
+  readonly #stale = new Map<string, number>();
+  #away = false;
+  #probeMs = FIRST_PROBE_MS;
+  #backAtMs = -LONGEST_PROBE_MS;
+  #probe: NodeJS.Timeout | undefined;
 
   constructor(
     link: RedisLink,
@@ -23,16 +40,21 @@ export class SessionJournals {
   }
 
   /** Undefined: sessions are resumed on their own gateway only. */
-  open(options: Pick<SessionJournalOptions, 'id' | 'state' | 'onTaken'>): SessionJournal | undefined {
+  open(options: Pick<SessionJournalOptions, 'id' | 'state' | 'past' | 'onTaken'>): SessionJournal | undefined {
     const { idleTimeoutMs, resumeWindowMs } = this.settings.realtime;
     if (!this.#store || resumeWindowMs === 0) return undefined;
     // Of a client that says nothing, nothing is written: its session lives on for as long as that is allowed.
-    return new SessionJournal({
-      ...options,
-      owner: this.#owner,
-      store: this.#store,
-      ttlMs: idleTimeoutMs + resumeWindowMs,
+    const ttlMs = idleTimeoutMs + resumeWindowMs;
+    const journal: SessionJournal = new SessionJournal({
+      ...{ ...options, owner: this.#owner, store: this.#store, ttlMs },
+      onLost: reason => this.#lost(journal, reason),
+      onEnd: stale => {
+        this.#suspended.delete(journal);
+        if (stale) void this.#forget(options.id, Date.now() + ttlMs);
+      },
     });
+    if (this.#away) this.#suspend(journal);
+    return journal;
   }
 
   /** What another gateway left of a session; it is ours from now on. Undefined: nothing that this caller may have. */
@@ -42,11 +64,63 @@ export class SessionJournals {
       const found = await this.#store?.adopt(id, { owner: this.#owner, tenant, secretSha256: secretDigest(secret) });
       return found?.state.v === 1 && found.state.expiresAtMs > Date.now() ? found : undefined;
     } catch (error) {
-      this.#logger.warn({ reason: (error as Error).message }, 'a session could not be looked for in Redis');
+      this.#logger.warn({ reason: (error as Error).message }, 'a session could not be looked up in Redis');
       return undefined;
     }
   }
-}
 
-/** The client's events wait for it; Redis that is away fails at once. */
-const WRITE_MS = 5000;
+  onApplicationShutdown(): void {
+    clearTimeout(this.#probe);
+    this.#suspended.clear();
+  }
+
+  #suspend(journal: SessionJournal): void {
+    journal.suspend();
+    this.#suspended.add(journal);
+  }
+
+  #lost(journal: SessionJournal, reason: string): void {
+    this.#suspended.add(journal);
+    this.#isAway(reason);
+  }
+
+  /** Logged once, whatever the number of sessions. */
+  #isAway(reason: string): void {
+    if (this.#away) return;
+    this.#away = true;
+    const again = performance.now() - this.#backAtMs < LONGEST_PROBE_MS;
+    this.#probeMs = again ? Math.min(2 * this.#probeMs, LONGEST_PROBE_MS) : FIRST_PROBE_MS;
+    this.#logger.warn({ reason }, 'Redis does not keep live sessions: until it does, they can be resumed here only');
+    this.#probeLater();
+  }
+
+  #probeLater(): void {
+    this.#probe = setTimeout(() => void this.#look(), this.#probeMs).unref();
+  }
+
+  async #look(): Promise<void> {
+    for (const [id, untilMs] of this.#stale) if (untilMs < Date.now()) this.#stale.delete(id);
+    try {
+      await this.#store?.ping();
+    } catch {
+      return this.#probeLater();
+    }
+    this.#away = false;
+    this.#backAtMs = performance.now();
+    this.#logger.log({ sessions: this.#suspended.size }, 'live sessions are kept in Redis again');
+    const [suspended, stale] = [[...this.#suspended], [...this.#stale]];
+    this.#suspended.clear();
+    this.#stale.clear();
+    for (const journal of suspended) journal.restart();
+    for (const [id, untilMs] of stale) void this.#forget(id, untilMs);
+  }
+
+  async #forget(id: string, untilMs: number): Promise<void> {
+    try {
+      await this.#store?.forget(id, this.#owner);
+    } catch (error) {
+      this.#stale.set(id, untilMs);
+      this.#isAway((error as Error).message);
+    }
+  }
+}

@@ -22,6 +22,10 @@ export class EventRing {
     while (this.#events.length > this.limits.events || this.#bytes > this.limits.bytes) this.#drop();
   }
 
+  get all(): readonly SentEvent[] {
+    return this.#events;
+  }
+
   /**
    * The events after `lastId`, in order.
    * @returns undefined when it is gone, and so perhaps are some after it, or there never was such an event.

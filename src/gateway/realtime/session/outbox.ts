@@ -58,6 +58,11 @@ export class Outbox {
     else this.#deliver({ id, json });
   }
 
+  /** As JSON, oldest first: what is kept of the events that were sent. */
+  get kept(): readonly string[] {
+    return this.#ring.all.map(({ json }) => json);
+  }
+
   /** Resolves when all of it has gone out. */
   async settled(): Promise<void> {
     await this.#journal?.settled();

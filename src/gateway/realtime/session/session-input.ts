@@ -60,6 +60,11 @@ export class SessionInput {
     return { uncommittedBytes: this.#uncommittedBytes, ...(transcriber && { transcriber }) };
   }
 
+  /** Audio that another gateway would have to hear. */
+  get keptAudio(): readonly JournalAudio[] {
+    return this.#transcriber?.keptAudio ?? [];
+  }
+
   /** Goes on where another gateway stopped. */
   goOn(): void {
     const { state, audio = [] } = this.options.restored ?? {};

@@ -86,6 +86,11 @@ export class Transcriber {
     return transcriberState([this.#heard.entries(), this.#orders], { position: this.#position, finals: this.#finals });
   }
 
+  /** Audio since the last completed segment, at its place. */
+  get keptAudio(): readonly { readonly start: number; readonly pcm: Buffer }[] {
+    return [...this.#heard.entries(), ...this.#orders].filter(entry => entry.kind === 'audio');
+  }
+
   /** True while a place is leased. */
   get live(): boolean {
     return this.#handle !== undefined;
