@@ -5,6 +5,15 @@ import { type DomainError } from '../../../core/shared/domain-error.js';
 /** Between two attempts to get a slot. */
 export const PAUSES = { firstMs: 50, longestMs: 1000 };
 
+/** How a session that has no stream gets one. */
+export interface Recovery {
+  /** Another worker takes over: the client is told. */
+  readonly retold?: boolean;
+  /** Before the first attempt. */
+  readonly afterMs?: number;
+  readonly worthWaiting?: (error: DomainError) => boolean;
+}
+
 export interface ReconnectOptions {
   /** @throws DomainError when there is no slot. */
   connect(this: void): void;

@@ -3,7 +3,7 @@ import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { inSession, LeftoverFinal } from './leftover-final.js';
-import { PAUSES, reconnect } from './reconnect.js';
+import { PAUSES, reconnect, type Recovery } from './reconnect.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
 import { type RestoredTranscriber, transcriberState, type TranscriberState } from './transcriber-state.js';
 
@@ -32,14 +32,6 @@ export interface TranscriberOptions {
 }
 
 type Order = Utterance | { readonly kind: 'reopen' | 'end' };
-
-interface Recovery {
-  /** Another worker takes over: the client is told. */
-  readonly retold?: boolean;
-  /** Before the first attempt. */
-  readonly afterMs?: number;
-  readonly worthWaiting?: (error: DomainError) => boolean;
-}
 
 /** Streams that may die without a completed segment in between: then the audio itself is what kills. */
 const MAX_ATTEMPTS = 3;
