@@ -61,7 +61,7 @@ type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never;
 function play({ maxRows, lockstep, arrivals }: Trace, check: (plan: StepPlan<Sequence>) => void): Sequence[] {
   const all: Sequence[] = [];
   const scheduler = new IterationScheduler<Sequence>({
-    ...{ maxRows, classWidthMs: 5, ...(lockstep ? { patience: PATIENCE } : {}) },
+    ...{ maxRows, classWidthMs: 5, ...(lockstep ? { maxHoldSteps: PATIENCE } : {}) },
     ended: (ended, { type }) => ended.ends.push(type),
   });
   const script = arrivals.map(fields => ({ ...fields, at: 0, sequence: undefined as Sequence | undefined }));

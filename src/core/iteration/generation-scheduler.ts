@@ -3,7 +3,7 @@ import { type CancelReason, type GenerationEnd, type GenerationRequest, type Ref
 import { type GenerationSequence } from './generation-sequence.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
 import { StepComposer, type StepItems } from './step-composer.js';
-import { StepFlights } from './step-flights.js';
+import { InFlightSteps } from './in-flight-steps.js';
 import { type ResultOptions, StepResults } from './step-results.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
@@ -30,7 +30,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
   readonly #budget: TokenBudget;
   readonly #composer: StepComposer<T>;
   readonly #results: StepResults<T>;
-  readonly #flights = new StepFlights<T>();
+  readonly #flights = new InFlightSteps<T>();
   /** Something came in since `plan` was asked. */
   #stirred = false;
   #steps = 0;

@@ -24,7 +24,7 @@ describe('IterationScheduler', () => {
     new IterationScheduler<Row>({
       maxRows,
       classWidthMs: 1000,
-      ...(patience === undefined ? {} : { patience }),
+      ...(patience === undefined ? {} : { maxHoldSteps: patience }),
       ended: ({ id }, { type }) => ends.push(`${id} ${type}`),
     });
   const results = (...pairs: [Row, StepResult][]) => new Map(pairs);

@@ -1,7 +1,7 @@
 import { agingKey, type Arrival } from './aging-key.js';
-import { formConvoys } from './convoys.js';
+import { formPositionGroups } from './position-groups.js';
 import { type DecodeGroup, type SequenceEnd, type StepPlan, type StepResult } from './step-plan.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingQueue } from './waiting-queue.js';
 
 export interface IterationOptions<T> {
   /** Sequences in the running set. */
@@ -12,7 +12,7 @@ export interface IterationOptions<T> {
    * Set for a backend whose rows must be at equal positions: steps that a sequence may be held in all, for others to catch
    * up. Absent: all running sequences advance in one group.
    */
-  readonly patience?: number;
+  readonly maxHoldSteps?: number;
   /** Told once per sequence; never from inside `submit` or `plan`. */
   readonly ended: (sequence: T, end: SequenceEnd) => void;
 }
@@ -34,7 +34,7 @@ interface Running<T> {
  */
 export class IterationScheduler<T extends Arrival> {
   readonly #options: IterationOptions<T>;
-  readonly #waiting = new WaitingLine<T>();
+  readonly #waiting = new WaitingQueue<T>();
   readonly #running = new Map<T, Running<T>>();
   #left: T[] = [];
   #planned: Set<T> | undefined;
@@ -118,8 +118,8 @@ export class IterationScheduler<T extends Arrival> {
 
   #decodeGroups(rows: readonly Running<T>[]): DecodeGroup<T>[] {
     if (rows.length === 0) return [];
-    if (this.#options.patience === undefined) return [toGroup(rows)];
-    const { go, hold } = formConvoys(rows, this.#options.patience);
+    if (this.#options.maxHoldSteps === undefined) return [toGroup(rows)];
+    const { go, hold } = formPositionGroups(rows, this.#options.maxHoldSteps);
     for (const row of hold) row.held += 1;
     return go.map(toGroup);
   }

@@ -1,11 +1,11 @@
-import { type BlockLedger } from './block-ledger.js';
-import { type FairLine } from './fair-line.js';
+import { type PagedMemory } from './paged-memory.js';
+import { type FairQueue } from './fair-queue.js';
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type TenantCounters } from './tenant-counters.js';
-import { whoYieldsForGrowth, whoYieldsTo, type YieldOptions } from './yielding.js';
+import { victimForGrowth, victimsFor, type PreemptionOptions } from './preemption-policy.js';
 
-export interface RunningSetOptions extends YieldOptions {
+export interface RunningSetOptions extends PreemptionOptions {
   /** Sequences in the running set. */
   readonly maxRows: number;
   /** The certain part of an answer: tokens that must fit besides the prompt when a request is let in. */
@@ -17,8 +17,8 @@ export interface RunningSetOptions extends YieldOptions {
 }
 
 interface Parts<T extends GenerationRequest> {
-  readonly ledger: BlockLedger<GenerationSequence<T>>;
-  readonly line: FairLine<GenerationSequence<T>>;
+  readonly ledger: PagedMemory<GenerationSequence<T>>;
+  readonly line: FairQueue<GenerationSequence<T>>;
   readonly counters: TenantCounters;
 }
 
@@ -69,13 +69,13 @@ export class RunningSet<T extends GenerationRequest> {
     for (const row of this.rows)
       if (row.decoding && row.isDue)
         while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.planned + 1))
-          this.#yield(whoYieldsForGrowth(this.rows, this.#options));
+          this.#yield(victimForGrowth(this.rows, this.#options));
     return this.#preempted.length > before;
   }
 
   /** As `grow` and `displace` as long as nobody has to leave; false when somebody would. */
   growFreely(nowMs: number): boolean {
-    const wouldLeave = (next: GenerationSequence<T>) => whoYieldsTo(next, this.rows, nowMs, this.#options).length > 0;
+    const wouldLeave = (next: GenerationSequence<T>) => victimsFor(next, this.rows, nowMs, this.#options).length > 0;
     if (this.#whoLackRoom(nowMs).some(wouldLeave)) return false;
     return this.rows.every(row => !row.decoding || !row.isDue || this.#parts.ledger.grow(row, row.planned + 1));
   }
@@ -124,7 +124,7 @@ export class RunningSet<T extends GenerationRequest> {
     const chosen: GenerationSequence<T>[] = [];
     let free = ledger.available;
     const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.#options.maxRows;
-    for (const row of whoYieldsTo(next, this.rows, nowMs, this.#options)) {
+    for (const row of victimsFor(next, this.rows, nowMs, this.#options)) {
       if (isEnough()) break;
       chosen.push(row);
       free += ledger.heldAlone(row);

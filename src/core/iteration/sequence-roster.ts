@@ -1,5 +1,5 @@
-import { BlockLedger, type LedgerOptions } from './block-ledger.js';
-import { FairLine } from './fair-line.js';
+import { PagedMemory, type PagedMemoryOptions } from './paged-memory.js';
+import { FairQueue } from './fair-queue.js';
 import {
   type GenerationEnd,
   type GenerationListener,
@@ -11,16 +11,16 @@ import { RunningSet, type RunningSetOptions } from './running-set.js';
 import { TenantCounters } from './tenant-counters.js';
 
 export interface RosterOptions<T> extends RunningSetOptions, GenerationListener<T> {
-  readonly memory: LedgerOptions;
+  readonly memory: PagedMemoryOptions;
   /** Tokens of one sequence, prompt and answer. */
   readonly maxContext: number;
 }
 
 /** All who are here, waiting or running, from `add` to `end`, which is told exactly once. */
 export class SequenceRoster<T extends GenerationRequest> {
-  readonly ledger: BlockLedger<GenerationSequence<T>>;
+  readonly ledger: PagedMemory<GenerationSequence<T>>;
   readonly counters = new TenantCounters();
-  readonly line: FairLine<GenerationSequence<T>>;
+  readonly line: FairQueue<GenerationSequence<T>>;
   readonly running: RunningSet<T>;
   readonly #options: RosterOptions<T>;
   readonly #sequences = new Map<T, GenerationSequence<T>>();
@@ -28,8 +28,8 @@ export class SequenceRoster<T extends GenerationRequest> {
 
   constructor(options: RosterOptions<T>) {
     this.#options = options;
-    this.ledger = new BlockLedger(options.memory);
-    this.line = new FairLine(this.counters, options.classWidthMs);
+    this.ledger = new PagedMemory(options.memory);
+    this.line = new FairQueue(this.counters, options.classWidthMs);
     this.running = new RunningSet(options, this);
   }
 

@@ -1,4 +1,4 @@
-import { type BlockLedger } from './block-ledger.js';
+import { type PagedMemory } from './paged-memory.js';
 import { type StepItem } from './generation-plan.js';
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
@@ -12,7 +12,7 @@ export interface StepItems<T> {
 
 interface Parts<T extends GenerationRequest> {
   readonly running: RunningSet<T>;
-  readonly ledger: BlockLedger<GenerationSequence<T>>;
+  readonly ledger: PagedMemory<GenerationSequence<T>>;
   readonly budget: TokenBudget;
 }
 

@@ -3,7 +3,7 @@ import { type GenerationListener, type GenerationRequest } from './generation-re
 import { type GenerationSequence } from './generation-sequence.js';
 import { type SequenceRoster } from './sequence-roster.js';
 import { type StepItems } from './step-composer.js';
-import { type Member } from './step-flights.js';
+import { type Member } from './in-flight-steps.js';
 import { StepRetries } from './step-retries.js';
 
 export interface ResultOptions<T> extends GenerationListener<T> {

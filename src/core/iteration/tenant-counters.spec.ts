@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FairLine, type Placed } from './fair-line.js';
+import { FairQueue, type Placed } from './fair-queue.js';
 import { TenantCounters } from './tenant-counters.js';
 
 describe('TenantCounters', () => {
@@ -30,7 +30,7 @@ describe('TenantCounters', () => {
 });
 
 describe('FairLine', () => {
-  const line = (counters: TenantCounters) => new FairLine<Placed>(counters, 100);
+  const line = (counters: TenantCounters) => new FairQueue<Placed>(counters, 100);
   const placed = (tenant: string, key: number, priorityClass = 0, agingShare?: number): Placed => ({
     ...{ tenant, key, priorityClass, agingShare },
   });

@@ -8,7 +8,7 @@ import {
 import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/generation-activity.js';
-import { FlyingSteps } from './flying-steps.js';
+import { StepPipeline } from './step-pipeline.js';
 import { type LiveSequence } from './live-sequence.js';
 import { StepNews } from './step-news.js';
 import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from './text-backend.port.js';
@@ -25,7 +25,7 @@ export class StepLoop {
   readonly #scheduler: GenerationScheduler<LiveSequence>;
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
-  readonly #flying: FlyingSteps;
+  readonly #flying: StepPipeline;
   readonly #news = new StepNews();
   #wake: () => void = () => undefined;
   /** While the backend cannot be opened, all who are here end with this. */
@@ -48,7 +48,7 @@ export class StepLoop {
       emitted: sequence => this.#news.hear({ sequence }),
       ended: (sequence, end) => this.#ended(sequence, end),
     });
-    this.#flying = new FlyingSteps(backend, nowMs);
+    this.#flying = new StepPipeline(backend, nowMs);
   }
 
   /** Numbers for the worker's Health. */

@@ -14,8 +14,8 @@ import {
   type StepFrame,
   type StepReply,
 } from './llama-protocol.js';
-import { SequenceBook } from './sequence-book.js';
-import { SlotTable, type SlotTableOptions } from './slot-table.js';
+import { SequenceStore } from './sequence-store.js';
+import { SlotMemory, type SlotMemoryOptions } from './slot-memory.js';
 import { frameOf, type PlacedItem, runsOf } from './step-frame.js';
 import { type Vocabulary } from './vocabulary.js';
 
@@ -41,17 +41,17 @@ interface SlotStepOptions {
  */
 export class SlotSteps {
   readonly #options: SlotStepOptions;
-  readonly #book = new SequenceBook();
+  readonly #book = new SequenceStore();
   /** They have a slot whose sampler is not theirs yet: it begins with their next draw. */
   readonly #silent = new WeakSet<TextSequence>();
   /** They cannot be run. */
   readonly #unsound = new WeakMap<TextSequence, Error>();
-  #slots: SlotTable<TextSequence>;
+  #slots: SlotMemory<TextSequence>;
   #stranded = 0;
 
-  constructor(options: SlotStepOptions, slots: SlotTableOptions) {
+  constructor(options: SlotStepOptions, slots: SlotMemoryOptions) {
     this.#options = options;
-    this.#slots = new SlotTable(slots);
+    this.#slots = new SlotMemory(slots);
   }
 
   /** Tokens in slots that no sequence holds. */
@@ -65,8 +65,8 @@ export class SlotSteps {
   }
 
   /** A new process: nothing is in its slots, whoever may think so. */
-  forget(slots: SlotTableOptions): void {
-    this.#slots = new SlotTable(slots);
+  forget(slots: SlotMemoryOptions): void {
+    this.#slots = new SlotMemory(slots);
   }
 
   prepare(plan: GenerationPlan<TextSequence>, vocabulary: Vocabulary): SlotStep {

@@ -1,7 +1,7 @@
 import { type StepItem } from '../../../core/iteration/generation-plan.js';
 import { type TextSequence } from '../../generation/text-backend.port.js';
 import { COPY, CUT, type SequenceStart, type StepFrame } from './llama-protocol.js';
-import { type Placement, type SlotOperation } from './slot-table.js';
+import { type Placement, type SlotOperation } from './slot-memory.js';
 
 /** An item with its place, and all tokens that have to go through the model for it: what the slot lacks comes first. */
 export interface PlacedItem {

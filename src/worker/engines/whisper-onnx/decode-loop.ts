@@ -25,7 +25,7 @@ export class DecodeLoop {
     maxRows: number,
   ) {
     this.#scheduler = new IterationScheduler<WindowTask>({
-      ...{ maxRows, classWidthMs: 0, patience: PATIENCE },
+      ...{ maxRows, classWidthMs: 0, maxHoldSteps: PATIENCE },
       ended: (task, end) => this.#ended(task, end),
     });
   }

@@ -1,6 +1,6 @@
 import { PrefixIndex } from './prefix-index.js';
 
-export interface LedgerOptions {
+export interface PagedMemoryOptions {
   /** Blocks of KV memory in all. */
   readonly blocks: number;
   /** Tokens in a block (DESIGN "Continuous batching": 32). */
@@ -26,8 +26,8 @@ interface Holding {
  *
  *   held + kept + blank = blocks, always; `audit` counts after every step in tests.
  */
-export class BlockLedger<K> {
-  readonly #options: LedgerOptions;
+export class PagedMemory<K> {
+  readonly #options: PagedMemoryOptions;
   readonly #index = new PrefixIndex();
   readonly #holdings = new Map<K, Holding>();
   readonly #references: Uint32Array;
@@ -36,7 +36,7 @@ export class BlockLedger<K> {
   /** Nobody's, but findable; insertion order is the order of release. */
   readonly #kept = new Set<number>();
 
-  constructor(options: LedgerOptions) {
+  constructor(options: PagedMemoryOptions) {
     this.#options = options;
     this.#references = new Uint32Array(options.blocks);
     this.#blank = Array.from({ length: options.blocks }, (_, index) => options.blocks - 1 - index);

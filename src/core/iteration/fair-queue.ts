@@ -1,6 +1,6 @@
 import { AgingTurns } from '../shared/aging-turns.js';
 import { type TenantCounters } from './tenant-counters.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingQueue } from './waiting-queue.js';
 
 /** What the place in the line depends on. */
 export interface Placed {
@@ -29,8 +29,8 @@ const OWN_SHARE = 0.25;
  * who has aged into class 0, or came aged, has its share of the turns beside those of class 0 (D-03), and no more: a backlog
  * that is old from end to end does not hold them up.
  */
-export class FairLine<S extends Placed> {
-  readonly #lines = new Map<string, WaitingLine<S>>();
+export class FairQueue<S extends Placed> {
+  readonly #lines = new Map<string, WaitingQueue<S>>();
   readonly #counters: TenantCounters;
   readonly #classWidthMs: number;
   #share = OWN_SHARE;
@@ -48,7 +48,7 @@ export class FairLine<S extends Placed> {
   }
 
   add(item: S): void {
-    const line = this.#lines.get(item.tenant) ?? new WaitingLine<S>();
+    const line = this.#lines.get(item.tenant) ?? new WaitingQueue<S>();
     this.#lines.set(item.tenant, line);
     line.add(item, item.key);
   }

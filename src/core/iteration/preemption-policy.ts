@@ -1,6 +1,6 @@
-import { effectiveClass } from './fair-line.js';
+import { effectiveClass } from './fair-queue.js';
 
-export interface YieldOptions {
+export interface PreemptionOptions {
   /** Milliseconds of waiting that outweigh one priority class (D-21). */
   readonly classWidthMs: number;
   /** Times that a request may lose its memory to others; from then on it is let in with all it can ever need. */
@@ -10,7 +10,7 @@ export interface YieldOptions {
 }
 
 /** A running sequence as this choice sees it. */
-export interface Yielding {
+export interface PreemptionCandidate {
   readonly key: number;
   readonly preemptions: number;
   /** It runs because it was its turn while class 0 waited (D-03). */
@@ -19,7 +19,7 @@ export interface Yielding {
 }
 
 /** `rows` are oldest first: who leaves for one that decodes and needs memory. A paused one, else the youngest that may. */
-export function whoYieldsForGrowth<S extends Yielding>(rows: readonly S[], { maxPreemptions }: YieldOptions): S {
+export function victimForGrowth<S extends PreemptionCandidate>(rows: readonly S[], { maxPreemptions }: PreemptionOptions): S {
   const victim =
     rows.findLast(({ pausedSinceMs }) => pausedSinceMs !== undefined) ??
     rows.findLast(({ preemptions }) => preemptions < maxPreemptions);
@@ -29,11 +29,11 @@ export function whoYieldsForGrowth<S extends Yielding>(rows: readonly S[], { max
 }
 
 /** `rows` are oldest first: who may leave for `next`. First who is paused for long, then lower classes, the youngest first. */
-export function whoYieldsTo<S extends Yielding>(
-  next: Yielding,
+export function victimsFor<S extends PreemptionCandidate>(
+  next: PreemptionCandidate,
   rows: readonly S[],
   nowMs: number,
-  { classWidthMs, maxPreemptions, pauseGraceMs }: YieldOptions,
+  { classWidthMs, maxPreemptions, pauseGraceMs }: PreemptionOptions,
 ): S[] {
   const level = effectiveClass(next.key, nowMs, classWidthMs);
   const youngest = rows.toReversed();

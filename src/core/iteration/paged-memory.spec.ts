@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { BlockLedger } from './block-ledger.js';
+import { PagedMemory } from './paged-memory.js';
 
 const OPTIONS = { blocks: 4, blockTokens: 2 };
 const request = (prompt: number[], capacity = prompt.length, salt = 'tenant') => ({ salt, prompt, capacity });
 
 describe('BlockLedger', () => {
-  const ledger = () => new BlockLedger<string>(OPTIONS);
+  const ledger = () => new PagedMemory<string>(OPTIONS);
 
   it('allocates all or nothing, for the prompt and what follows it', () => {
     const blocks = ledger();

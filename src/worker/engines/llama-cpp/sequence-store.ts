@@ -7,7 +7,7 @@ import { wireSampling } from './wire-sampling.js';
  * All tokens of each sequence, prompt and answer. A plan names only those that go through the model now; what a slot turns out
  * to lack, and what penalties and grammar go on from, is read here.
  */
-export class SequenceBook {
+export class SequenceStore {
   readonly #tokens = new WeakMap<TextSequence, number[]>();
   readonly #sampling = new WeakMap<TextSequence, WireSampling>();
 

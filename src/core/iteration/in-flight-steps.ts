@@ -8,7 +8,7 @@ export interface Member<T extends GenerationRequest> {
   readonly sequence: GenerationSequence<T>;
 }
 
-export interface Flight<T extends GenerationRequest> {
+export interface InFlightStep<T extends GenerationRequest> {
   readonly plan: GenerationPlan<T>;
   readonly members: readonly Member<T>[];
   /** When it began, as far as that is known: the step before it may still run. */
@@ -18,15 +18,15 @@ export interface Flight<T extends GenerationRequest> {
 }
 
 /** The step that runs, and the one planned behind it. */
-export class StepFlights<T extends GenerationRequest> {
-  #flights: readonly Flight<T>[] = [];
+export class InFlightSteps<T extends GenerationRequest> {
+  #flights: readonly InFlightStep<T>[] = [];
 
   get size(): number {
     return this.#flights.length;
   }
 
   /** The step that runs, if nothing is planned behind it. */
-  get last(): Flight<T> | undefined {
+  get last(): InFlightStep<T> | undefined {
     return this.#flights.length === 1 ? this.#flights[0] : undefined;
   }
 
@@ -40,7 +40,7 @@ export class StepFlights<T extends GenerationRequest> {
   }
 
   /** The older one; the other one begins now, if it does. @throws Error when there is none. */
-  land({ type }: StepOutcome<T>, nowMs: number): Flight<T> {
+  land({ type }: StepOutcome<T>, nowMs: number): InFlightStep<T> {
     const [landed, ...behind] = this.#flights;
     if (landed === undefined) throw new Error('There is no plan to complete.');
     this.#flights = behind.map(flight => ({ ...flight, sinceMs: nowMs, isVoid: type !== 'done' }));

@@ -12,7 +12,7 @@ interface Flight {
 }
 
 /** The step that a backend runs, and the one sent behind it. */
-export class FlyingSteps {
+export class StepPipeline {
   readonly #pace = new StepPace();
   #flights: Flight[] = [];
   /** Monotonic milliseconds: when the step that runs began. */

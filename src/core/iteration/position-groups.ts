@@ -6,7 +6,7 @@ export interface Placed {
   readonly held: number;
 }
 
-export interface Convoys<T> {
+export interface PositionGroups<T> {
   /** Advance now, each group in one native run; ascending positions. */
   readonly go: readonly (readonly T[])[];
   /** Stand still until a younger group has caught up. */
@@ -20,7 +20,7 @@ export interface Convoys<T> {
  * the youngest group behind it catches up, then both go on in one run; without that two groups never meet. The wait is bounded: a sequence is held for
  * at most `patience` steps in its life, and not at all when the gap is wider than what it has left.
  */
-export function formConvoys<T extends Placed>(running: readonly T[], patience: number): Convoys<T> {
+export function formPositionGroups<T extends Placed>(running: readonly T[], patience: number): PositionGroups<T> {
   const go: (readonly T[])[] = [];
   const hold: T[] = [];
   let base = 0;

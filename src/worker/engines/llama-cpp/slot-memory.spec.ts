@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { AWAITED } from './llama-protocol.js';
-import { type Continued, SlotTable, type SlotTableOptions } from './slot-table.js';
+import { type Continued, SlotMemory, type SlotMemoryOptions } from './slot-memory.js';
 
 const numbers = (count: number, first = 1): number[] => Array.from({ length: count }, (_, index) => first + index);
-const table = (changes: Partial<SlotTableOptions> = {}): SlotTable<string> =>
-  new SlotTable({ slots: 2, costs: { computeMs: 1, copyMs: 10 }, cutsBack: true, ...changes });
+const table = (changes: Partial<SlotMemoryOptions> = {}): SlotMemory<string> =>
+  new SlotMemory({ slots: 2, costs: { computeMs: 1, copyMs: 10 }, cutsBack: true, ...changes });
 const wanted = (tokens: readonly number[], salt = 's', position = tokens.length): Continued => ({
   salt,
   tokens,
@@ -12,7 +12,7 @@ const wanted = (tokens: readonly number[], salt = 's', position = tokens.length)
 });
 
 /** A sequence comes, computes its tokens and stays. */
-function seated(slots: SlotTable<string>, name: string, tokens: readonly number[], salt = 's'): void {
+function seated(slots: SlotMemory<string>, name: string, tokens: readonly number[], salt = 's'): void {
   const { have } = slots.place(name, wanted(tokens, salt, 0));
   slots.wrote(name, have, tokens);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { formConvoys } from './convoys.js';
+import { formPositionGroups } from './position-groups.js';
 
 const at = (position: number, held = 0) => ({ position, held });
 const positions = (running: ReturnType<typeof at>[], patience: number) => {
-  const { go, hold } = formConvoys(running, patience);
+  const { go, hold } = formPositionGroups(running, patience);
   return { go: go.map(group => group.map(({ position }) => position)), hold: hold.map(({ position }) => position) };
 };
 

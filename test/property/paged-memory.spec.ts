@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BlockLedger } from '../../src/core/iteration/block-ledger.js';
+import { PagedMemory } from '../../src/core/iteration/paged-memory.js';
 
 const BLOCK = 2;
 /** Few tokens and few lengths, so that beginnings are often equal. */
@@ -28,7 +28,7 @@ describe('BlockLedger over any history', () => {
   it('conserves blocks, takes nothing when it refuses, and never lends a block with other content or of another salt', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
-        const ledger = new BlockLedger<number>({ blocks: 8, blockTokens: BLOCK });
+        const ledger = new PagedMemory<number>({ blocks: 8, blockTokens: BLOCK });
         const held = new Map<number, Held>();
         /** What was last computed into each block: salt and all tokens up to its end. */
         const contents = new Map<number, string>();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
 import { type GenerationPlan, type StepItem } from '../../core/iteration/generation-plan.js';
-import { FlyingSteps } from './flying-steps.js';
+import { StepPipeline } from './step-pipeline.js';
 import { type LiveSequence } from './live-sequence.js';
 
 const sampling = { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 };
@@ -21,7 +21,7 @@ const NEXT = plan(2, { position: 4 });
 
 describe('FlyingSteps', () => {
   it('lands in the order sent, the one behind with the token of the one before', async () => {
-    const flying = new FlyingSteps(new SimulatedTextBackend(), () => 0);
+    const flying = new StepPipeline(new SimulatedTextBackend(), () => 0);
     flying.send(PROMPT);
     flying.send(NEXT);
     const first = await flying.landed();
@@ -39,7 +39,7 @@ describe('FlyingSteps', () => {
     let nowMs = 0;
     const gates: (() => void)[] = [];
     const beforeStep = (): Promise<void> => new Promise(resolve => gates.push(resolve));
-    const flying = new FlyingSteps(new SimulatedTextBackend({ beforeStep }), () => nowMs);
+    const flying = new StepPipeline(new SimulatedTextBackend({ beforeStep }), () => nowMs);
     const opened = async (): Promise<void> => {
       while (gates.length === 0) await new Promise(setImmediate);
       gates.shift()!();
@@ -59,7 +59,7 @@ describe('FlyingSteps', () => {
 
   it('keeps what it has when the backend is gone, until it is told', async () => {
     const backend = new SimulatedTextBackend();
-    const flying = new FlyingSteps(backend, () => 0);
+    const flying = new StepPipeline(backend, () => 0);
     backend.die();
     flying.send(PROMPT);
     flying.send(NEXT);

@@ -20,7 +20,7 @@ export interface Continued {
   readonly position: number;
 }
 
-export interface SlotTableOptions {
+export interface SlotMemoryOptions {
   readonly slots: number;
   readonly costs: SlotCosts;
   /** False: what is behind a position cannot be cut off, so only a whole slot can be gone on with. */
@@ -42,13 +42,13 @@ interface Slot<K> {
  * Which sequence has which slot of the native context, and what every slot still holds. KV memory of llama.cpp is private to
  * a slot: a beginning is shared by keeping a slot whose end is cut off, by copying, or not at all; never under another salt.
  */
-export class SlotTable<K> {
-  readonly #options: SlotTableOptions;
+export class SlotMemory<K> {
+  readonly #options: SlotMemoryOptions;
   readonly #slots: Slot<K>[];
   readonly #held = new Map<K, Slot<K>>();
   #clock = 0;
 
-  constructor(options: SlotTableOptions) {
+  constructor(options: SlotMemoryOptions) {
     this.#options = options;
     this.#slots = Array.from({ length: options.slots }, (_, index) => ({
       ...{ index, holder: undefined, salt: '', tokens: [], dirty: true, usedAt: 0 },

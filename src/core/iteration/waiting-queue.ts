@@ -4,7 +4,7 @@ interface Place<T> {
 }
 
 /** The line before the running set: smallest key first, first in first out among equals. Short lines: inserts move members. */
-export class WaitingLine<T> {
+export class WaitingQueue<T> {
   readonly #places: Place<T>[] = [];
 
   get size(): number {
