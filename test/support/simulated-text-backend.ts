@@ -1,4 +1,5 @@
 import { type GenerationPlan, type StepItem } from '../../src/core/iteration/generation-plan.js';
+import { type PagedMemory } from '../../src/core/iteration/paged-memory.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import {
   BackendLost,
@@ -37,13 +38,13 @@ export interface SimulatedOptions {
 }
 
 /**
- * A text backend without a model, on the step simulator and its KV cells: the answer says the prompt again, byte by byte, and
- * then a letter that the seed decides. Characters of several bytes come in parts, as they do from real vocabularies.
+ * A text backend without a model, on the step simulator and its KV cells: the answer says the prompt again, byte by
+ * byte, and then a letter that the seed decides. Characters of several bytes come in parts, as they do from real
+ * vocabularies.
  */
 export class SimulatedTextBackend implements TextBackend {
   readonly info: TextBackendInfo;
-  readonly memory: { readonly blocks: number; readonly blockTokens: number };
-  readonly strandedTokens = 0;
+  readonly memory: PagedMemory<object>;
   reopened = 0;
   readonly #options: SimulatedOptions;
   readonly #simulator: StepSimulator<TextSequence>;
@@ -55,13 +56,13 @@ export class SimulatedTextBackend implements TextBackend {
     const { rows = 4, contextTokens = 256, blocks = 64, blockTokens = 8, stepTokens = 64 } = options;
     const { chat = true, toolCalls = false, grammar = false, beforeRun, itemError } = options;
     this.#options = options;
-    this.memory = { blocks, blockTokens };
     this.info = {
       ...{ rows, contextTokens, stepTokens, chat, toolCalls, grammar },
       ...{ model: 'simulated', device: 'none', revision: 'simulated 1' },
     };
     const cost = { fixedMs: 0, perTokenMs: 0, perPastTokenMs: 0 };
-    this.#simulator = new StepSimulator({ ...this.memory, cost, next: nextToken, beforeRun, itemError });
+    this.#simulator = new StepSimulator({ blocks, blockTokens, cost, next: nextToken, beforeRun, itemError });
+    this.memory = this.#simulator.memory;
   }
 
   get decodeCalls(): number {

@@ -5,6 +5,7 @@ import {
   type StepItem,
   type StepOutcome,
 } from '../../src/core/iteration/generation-plan.js';
+import { PagedMemory } from '../../src/core/iteration/paged-memory.js';
 import { type StepBackend } from '../../src/core/iteration/step-backend.port.js';
 import { type GenerationRequest } from '../../src/core/iteration/generation-request.js';
 
@@ -42,7 +43,7 @@ interface Cell {
  * answer, and one of another salt is an error of its own. What a step drew is known to the step behind it.
  */
 export class StepSimulator<T extends GenerationRequest> implements StepBackend<T> {
-  readonly memory: { readonly blocks: number; readonly blockTokens: number };
+  readonly memory: PagedMemory<object>;
   readonly #options: SimulatorOptions<T>;
   readonly #cells: (Cell | undefined)[];
   /** The last token drawn for each. */
@@ -56,7 +57,7 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
 
   constructor(options: SimulatorOptions<T>) {
     this.#options = options;
-    this.memory = { blocks: options.blocks, blockTokens: options.blockTokens };
+    this.memory = new PagedMemory(options);
     this.#cells = new Array<Cell | undefined>(options.blocks * options.blockTokens);
   }
 

@@ -1,4 +1,4 @@
-/** What the place in the line depends on. */
+/** What the place in the queue depends on. */
 export interface Arrival {
   /** Priority class, 0 first. */
   readonly priorityClass: number;
@@ -7,8 +7,9 @@ export interface Arrival {
 }
 
 /**
- * Static aging key, smaller first (D-21): a class later by one competes like an arrival `classWidthMs` later. Aging that grows
- * linearly with time never changes the order of two requests, so the key needs no clock, no re-sort, and survives a re-queue.
+ * Static aging key, smaller first (D-21): one class lower counts like an arrival `classWidthMs` later. Aging that grows
+ * linearly with time never changes the order of two requests, so the key needs no clock and no re-sort, and survives a
+ * re-queue.
  */
 export function agingKey({ priorityClass, arrivalMs }: Arrival, classWidthMs: number): number {
   return priorityClass * classWidthMs + arrivalMs;

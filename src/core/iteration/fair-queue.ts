@@ -2,35 +2,35 @@ import { AgingTurns } from '../shared/aging-turns.js';
 import { type TenantCounters } from './tenant-counters.js';
 import { WaitingQueue } from './waiting-queue.js';
 
-/** What the place in the line depends on. */
+/** What the place in the queue depends on. */
 export interface Placed {
   readonly tenant: string;
   /** See `agingKey`. */
   readonly key: number;
   /** 0: REALTIME. */
   readonly priorityClass: number;
-  /** It came as aged, with that share; undefined: it ages here. */
+  /** It arrived as aged, with that share; undefined: it ages here. */
   readonly agingShare: number | undefined;
 }
 
 /**
- * The class that a place counts as at `nowMs`: its own, less one for each `classWidthMs` of waiting. It falls out of the static
- * key, and so never changes the order of two requests of one tenant.
+ * The class that a place counts as at `nowMs`: its own, less one for each `classWidthMs` of waiting. It falls out of
+ * the static key, and so never changes the order of two requests of one tenant.
  */
 export const effectiveClass = (key: number, nowMs: number, classWidthMs: number): number =>
   Math.max(0, Math.ceil((key - nowMs) / classWidthMs));
 
-/** Of what aged in this line: the gateway's own default (`queue.aging_share`). */
+/** Share of sequences that aged here: the gateway's default (`queue.aging_share`). */
 const OWN_SHARE = 0.25;
 
 /**
- * The line before the running set: effective class first, among equals the tenant that was served least, and within a tenant
- * by age. So nobody waits behind a lower class, and no tenant fills the device. Nobody waits in a lower class for ever either:
- * who has aged into class 0, or came aged, has its share of the turns beside those of class 0 (D-03), and no more: a backlog
- * that is old from end to end does not hold them up.
+ * The queue before the running set: lowest effective class first, among equals the tenant that was served least, and
+ * within a tenant the oldest. No sequence waits behind a lower class, and no tenant fills the device. Sequences that
+ * aged into class 0, or arrived aged, have their share of the turns beside class 0 (D-03) and no more: a large old
+ * backlog does not delay class 0.
  */
 export class FairQueue<S extends Placed> {
-  readonly #lines = new Map<string, WaitingQueue<S>>();
+  readonly #queues = new Map<string, WaitingQueue<S>>();
   readonly #counters: TenantCounters;
   readonly #classWidthMs: number;
   #share = OWN_SHARE;
@@ -43,25 +43,25 @@ export class FairQueue<S extends Placed> {
 
   get size(): number {
     let size = 0;
-    for (const line of this.#lines.values()) size += line.size;
+    for (const queue of this.#queues.values()) size += queue.size;
     return size;
   }
 
   add(item: S): void {
-    const line = this.#lines.get(item.tenant) ?? new WaitingQueue<S>();
-    this.#lines.set(item.tenant, line);
-    line.add(item, item.key);
+    const queue = this.#queues.get(item.tenant) ?? new WaitingQueue<S>();
+    this.#queues.set(item.tenant, queue);
+    queue.add(item, item.key);
   }
 
-  /** True when it was in the line. */
+  /** True when it was in the queue. */
   remove(item: S): boolean {
-    const line = this.#lines.get(item.tenant);
-    if (!line?.remove(item)) return false;
-    if (line.size === 0) this.#lines.delete(item.tenant);
+    const queue = this.#queues.get(item.tenant);
+    if (!queue?.remove(item)) return false;
+    if (queue.size === 0) this.#queues.delete(item.tenant);
     return true;
   }
 
-  /** The first one that `accepts` takes; it stays in the line. */
+  /** The first one that `accepts` takes; it stays in the queue. */
   first(nowMs: number, accepts: (item: S) => boolean): S | undefined {
     const urgent = this.#best(nowMs, item => isUrgent(item) && accepts(item));
     const aged = this.#best(nowMs, item => this.#isAged(item, nowMs) && accepts(item));
@@ -70,8 +70,8 @@ export class FairQueue<S extends Placed> {
   }
 
   /**
-   * It is let in: that was its turn. Asked before it leaves the line.
-   * @returns true: both REALTIME and aged ones waited that `accepts` takes
+   * It is admitted: that was its turn. Call before it leaves the queue.
+   * @returns true when both class 0 and aged sequences were waiting that `accepts` takes
    */
   taken(item: S, nowMs: number, accepts: (item: S) => boolean): boolean {
     const waits = (kind: (other: S) => boolean): boolean =>
@@ -90,15 +90,15 @@ export class FairQueue<S extends Placed> {
     const share = aged.agingShare ?? OWN_SHARE;
     if (share !== this.#share) this.#turns = new AgingTurns(share);
     this.#share = share;
-    // With a share of 1 it is as among equals: who was served least, then who is older.
+    // With a share of 1 they are equals: the tenant served least first, then the older.
     const isBefore = this.#servedBefore(aged, urgent) < 0;
     return this.#turns.isAgedNext(0, isBefore ? -1 : 1);
   }
 
   #best(nowMs: number, accepts: (item: S) => boolean): S | undefined {
     let best: S | undefined;
-    for (const line of this.#lines.values()) {
-      const head = line.first(accepts);
+    for (const queue of this.#queues.values()) {
+      const head = queue.first(accepts);
       if (head && (best === undefined || this.#isBefore(head, best, nowMs))) best = head;
     }
     return best;

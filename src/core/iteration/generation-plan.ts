@@ -1,25 +1,33 @@
 /** What one sequence does in one step: a run of its tokens goes through the model. */
 export interface StepItem<T> {
   readonly request: T;
-  /** Where the first token stands; all before it is computed by then, all at and behind it is void. */
+  /** Index of the first token. All before it is computed by then; all from it on is void. */
   readonly position: number;
   /** Tokens that go through the model. */
   readonly count: number;
-  /** Those that are known: all `count`, or none in a plan made ahead, whose only token is the one that the step before it draws. */
+  /** The known ones: all `count`, or none in a plan made ahead, whose only token is drawn by the step before it. */
   readonly tokens: readonly number[];
-  /** The last token's logits are wanted: the next token is drawn from them. */
+  /** The next token is drawn, from the last token's logits. */
   readonly sample: boolean;
-  /** KV blocks of the sequence in order; those before `position` may be shared, and are only read. */
+  /**
+   * Where the sequence is in KV memory (`KvMemory.blocksOf`); what is before `position` may be shared, and is only
+   * read.
+   */
   readonly blocks: readonly number[];
 }
 
-/** One iteration as data: decide (here) → act (`StepBackend`) → learn (`GenerationScheduler.complete`). */
+/**
+ * One iteration as data: the scheduler decides it, a `StepBackend` runs it, `GenerationScheduler.complete` takes the
+ * results.
+ */
 export interface GenerationPlan<T> {
   /** Counts plans from 1. */
   readonly step: number;
-  /** Made while the plan before it ran, on the assumption that it succeeds. If it fails, this one is not run: `skipped`. */
+  /**
+   * Made while the plan before it ran, on the assumption that it succeeds. If it fails, this one is not run: `skipped`.
+   */
   readonly ahead: boolean;
-  /** Ended or preempted since the last plan: what the backend keeps for them goes first. A preempted one comes back. */
+  /** Ended or preempted since the last plan. A preempted one comes back. */
   readonly leave: readonly T[];
   /** One token each, all in the same native run. */
   readonly decode: readonly StepItem<T>[];
@@ -28,7 +36,7 @@ export interface GenerationPlan<T> {
 }
 
 export type ItemResult =
-  /** Its tokens are computed; nothing was to be drawn. */
+  /** Its tokens are computed; none was to be drawn. */
   | { readonly type: 'computed' }
   /** The next token; with `stop` it was the last (a stop string is complete). */
   | { readonly type: 'token'; readonly token: number; readonly stop?: boolean }
@@ -38,11 +46,11 @@ export type ItemResult =
   | { readonly type: 'failed'; readonly error: Error };
 
 export type StepOutcome<T> =
-  /** An item without a result has failed: nobody is forgotten. */
+  /** An item without a result has failed. */
   | { readonly type: 'done'; readonly results: ReadonlyMap<T, ItemResult> }
-  /** The native run as a whole failed, and nobody knows by whose fault; what it wrote is void, all else stands. */
+  /** The native run failed as a whole, for an unknown reason; what it wrote is void, all else stands. */
   | { readonly type: 'failed'; readonly error: Error }
-  /** Made ahead of one that failed, or was skipped itself: nothing of it was run. */
+  /** It was planned behind a step that failed or was skipped: nothing of it was run. */
   | { readonly type: 'skipped' };
 
 export const itemsOf = <T>(plan: GenerationPlan<T>): readonly StepItem<T>[] => [...plan.decode, ...plan.prefill];

@@ -158,7 +158,7 @@ describe('GenerationScheduler', () => {
     const yard = new GenerationYard();
     yard.submit(request(0));
     yard.scheduler.plan(0);
-    expect(() => yard.scheduler.plan(0)).toThrow('not complete');
+    expect(() => yard.scheduler.plan(0)).toThrow('A step is in flight');
     expect(() => new GenerationYard({ maxRows: 5 })).toThrow(RangeError);
   });
 });

@@ -3,22 +3,22 @@ import { type CancelReason, type GenerationEnd, type GenerationRequest, type Ref
 import { type GenerationSequence } from './generation-sequence.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
 import { StepComposer, type StepItems } from './step-composer.js';
-import { InFlightSteps } from './in-flight-steps.js';
+import { type InFlightStep, InFlightSteps } from './in-flight-steps.js';
 import { type ResultOptions, StepResults } from './step-results.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
-export interface GenerationOptions<T> extends RosterOptions<T>, ResultOptions<T> {
+export interface GenerationOptions<T extends GenerationRequest> extends RosterOptions<T>, ResultOptions<T> {
   /** `minTokens` at least `maxRows`. */
   readonly budget: TokenBudgetOptions;
-  /** Ceiling of `nextWakeMs` while nothing is here. */
+  /** Ceiling of `nextWakeMs` without requests. */
   readonly idleWaitMs: number;
-  /** Ceiling of `nextWakeMs` while something is here that cannot go. */
+  /** Ceiling of `nextWakeMs` while no request can run. */
   readonly loadWaitMs: number;
 }
 
 /**
- * Continuous batching (D-21, seeds/continuous-batching) as pure decisions: `plan` decides, a `StepBackend` acts, `complete`
- * learns. Joins and leaves between steps. One step runs; another one may be planned behind it (`planAhead`).
+ * Continuous batching (D-21) as pure decisions: `plan` decides, a `StepBackend` acts, `complete` takes the results.
+ * Requests join and leave between steps. One step runs; another may be planned behind it (`planAhead`).
  *
  *   submit → waiting → (row, memory, tokens) prefill in chunks → decode … → stop | length
  *              ▲ ╰─ preempted: memory taken, age kept ─╯              │
@@ -30,9 +30,9 @@ export class GenerationScheduler<T extends GenerationRequest> {
   readonly #budget: TokenBudget;
   readonly #composer: StepComposer<T>;
   readonly #results: StepResults<T>;
-  readonly #flights = new InFlightSteps<T>();
-  /** Something came in since `plan` was asked. */
-  #stirred = false;
+  readonly #inFlight = new InFlightSteps<T>();
+  /** Something changed since the last `plan`. */
+  #changed = false;
   #steps = 0;
 
   /** @throws RangeError when a step might not have a token for each row. */
@@ -42,48 +42,60 @@ export class GenerationScheduler<T extends GenerationRequest> {
     this.#options = options;
     this.#roster = new SequenceRoster(options);
     this.#budget = new TokenBudget(options.budget);
-    const { running, ledger } = this.#roster;
-    this.#composer = new StepComposer({ running, ledger, budget: this.#budget });
+    this.#composer = new StepComposer({ running: this.#roster.running, memory: options.memory, budget: this.#budget });
     this.#results = new StepResults(options, this.#roster);
   }
 
   get waiting(): number {
-    return this.#roster.line.size;
+    return this.#roster.queue.size;
   }
 
   get running(): number {
     return this.#roster.running.size;
   }
 
-  /** Tokens per step while somebody decodes. */
+  /** The step that runs. */
+  get runningStep(): InFlightStep<T> | undefined {
+    return this.#inFlight.oldest;
+  }
+
+  /** Steps in flight: 0, 1 or 2. */
+  get stepsInFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /**
+   * Tokens found computed and computed again all the same, since the start: their copy failed, or the process was
+   * replaced.
+   */
+  get strandedTokens(): number {
+    return this.#roster.running.strandedTokens;
+  }
+
+  /** Tokens per step while a sequence decodes. */
   get stepTokens(): number {
     return this.#budget.tokens;
   }
 
-  /** Blocks of KV memory that nobody holds. */
-  get freeBlocks(): number {
-    return this.#roster.ledger.available;
-  }
-
-  /** Joins at a step boundary. A refusal when it can never run; it is then not here, and nothing is told. */
+  /** Joins at a step boundary. Returns a refusal when it can never run; nothing is emitted for it then. */
   submit(request: T): Refusal | undefined {
     const refusal = this.#roster.refusal(request);
     if (refusal) return refusal;
     this.#roster.add(request);
-    this.#stirred = true;
+    this.#changed = true;
     return undefined;
   }
 
-  /** At once, or with the step that runs now. False when it is not here (any more). */
+  /** At once, or with the step that runs now. False when it is unknown or has ended. */
   cancel(request: T, reason: CancelReason = 'caller'): boolean {
     const sequence = this.#roster.of(request);
     if (sequence === undefined || sequence.ending) return false;
-    this.#stirred = true;
+    this.#changed = true;
     this.#leave(sequence, { type: 'cancelled', reason });
     return true;
   }
 
-  /** Its consumer is full: no more steps for it; the one that runs may still bring a token. Others go on. */
+  /** Its consumer is full: no more steps for it, though the one that runs may still draw a token. Others continue. */
   pause(request: T, nowMs: number): void {
     const sequence = this.#roster.of(request);
     if (sequence) sequence.pausedSinceMs ??= nowMs;
@@ -92,58 +104,60 @@ export class GenerationScheduler<T extends GenerationRequest> {
   resume(request: T): void {
     const sequence = this.#roster.of(request);
     if (sequence) sequence.pausedSinceMs = undefined;
-    this.#stirred = true;
+    this.#changed = true;
   }
 
   /** The next step; undefined when there is nothing to run and nothing to free. */
   plan(nowMs: number): GenerationPlan<T> | undefined {
-    if (this.#flights.size > 0) throw new Error('The last plan is not complete.');
-    this.#stirred = false;
+    if (this.#inFlight.size > 0) throw new Error('A step is in flight.');
+    this.#changed = false;
+    this.#roster.running.reconcile();
     this.#expire(nowMs);
     const items = this.#results.retry() ?? this.#compose(nowMs);
-    return this.#depart(items, this.#roster.takeLeft(), nowMs);
+    return this.#start(items, nowMs);
   }
 
   /**
-   * The step behind the one that runs, so that the backend has it when that is done: who decodes goes on with the token that is
-   * drawn just now, and who ends with it has gone through the model once for nothing. Undefined where the outcome decides. To be
-   * asked late in a step: whoever comes afterwards is not in the next one.
+   * The step behind the one that runs, so that the backend has it when that one is done. A decoding sequence continues
+   * with the token that is being drawn; one that ends with that token runs once for nothing. Undefined where the
+   * outcome decides. Call it late in a step: requests that come afterwards are not in the next one.
    */
   planAhead(nowMs: number): GenerationPlan<T> | undefined {
-    const running = this.#flights.last;
-    if (running === undefined || running.isVoid) return undefined;
+    if (this.#inFlight.size !== 1 || this.#inFlight.oldest?.isVoid) return undefined;
     if (this.#results.hasRetries || this.#roster.suspects.length > 0) return undefined;
     this.#expire(nowMs);
     const items = this.#composer.composeAhead(nowMs);
     if (items === undefined || items.decode.length + items.prefill.length === 0) return undefined;
-    return this.#depart(items, this.#roster.takeLeft(), nowMs);
+    return this.#start(items, nowMs);
   }
 
-  /** What came of the plan, of the older one if there are two. */
+  /** The outcome of the oldest step in flight. */
   complete(outcome: StepOutcome<T>, nowMs: number): void {
-    const { plan, members, sinceMs } = this.#flights.land(outcome, nowMs);
-    this.#stirred = true;
+    const { plan, members, sinceMs } = this.#inFlight.complete(outcome, nowMs);
+    this.#changed = true;
     if (outcome.type === 'skipped') return this.#results.skip(members);
     if (outcome.type === 'failed') return this.#results.divide(members, outcome.error);
     const tokens = members.reduce((sum, { item }) => sum + item.count, 0);
     this.#budget.observe({ decoding: plan.decode.length, tokens, ms: nowMs - sinceMs });
-    for (const member of members) this.#results.learn(member, outcome.results.get(member.item.request));
+    for (const member of members) this.#results.apply(member, outcome.results.get(member.item.request));
   }
 
   /**
-   * The backend is gone with all it kept, in a step or between two. All are computed again; who was in a step runs alone
-   * until past where it died, so that whoever kills a backend by itself fails by itself.
+   * The backend is gone with all it kept, in a step or between two. Everything is computed again. Members of the lost
+   * step run alone until they are past where it died, so that a request that kills a backend fails alone.
    */
   lost(error: Error): void {
-    const members = this.#flights.lose();
-    this.#stirred = true;
+    const members = this.#inFlight.clear();
+    this.#changed = true;
     this.#roster.lose();
     this.#results.suspect(members, error);
   }
 
-  /** Monotonic milliseconds at which to ask `plan` again, unless something is submitted, resumed or completed before. */
+  /**
+   * Monotonic milliseconds at which to call `plan` again, unless something is submitted, resumed or completed before.
+   */
   nextWakeMs(nowMs: number): number {
-    if (this.#flights.size === 0 && this.#isRunnable()) return nowMs;
+    if (this.#inFlight.size === 0 && this.#isRunnable()) return nowMs;
     const { idleWaitMs, loadWaitMs } = this.#options;
     const ceilingMs = nowMs + (this.#roster.size > 0 ? loadWaitMs : idleWaitMs);
     return Math.max(nowMs, Math.min(ceilingMs, this.#roster.firstDeadlineMs));
@@ -159,11 +173,12 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return suspects.length > 0 ? this.#composer.quarantine(suspects, nowMs) : this.#composer.compose(nowMs);
   }
 
-  #depart({ decode, prefill }: StepItems<T>, leave: readonly T[], nowMs: number): GenerationPlan<T> | undefined {
+  #start({ decode, prefill }: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {
+    const leave = this.#roster.takeLeft();
     if (decode.length + prefill.length + leave.length === 0) return undefined;
-    const plan = { step: ++this.#steps, ahead: this.#flights.size > 0, leave, decode, prefill };
+    const plan = { step: ++this.#steps, ahead: this.#inFlight.size > 0, leave, decode, prefill };
     const members = itemsOf(plan).map(item => ({ item, sequence: this.#roster.of(item.request)! }));
-    this.#flights.depart(plan, members, nowMs);
+    this.#inFlight.add(plan, members, nowMs);
     return plan;
   }
 
@@ -173,12 +188,12 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** At once, or with the step that runs now. */
   #leave(sequence: GenerationSequence<T>, end: GenerationEnd): void {
-    if (this.#flights.has(sequence)) sequence.ending ??= end;
+    if (this.#inFlight.has(sequence)) sequence.ending ??= end;
     else this.#roster.end(sequence, end);
   }
 
   #isRunnable(): boolean {
-    if (this.#stirred || this.#roster.hasLeft || this.#results.hasRetries) return true;
+    if (this.#changed || this.#roster.hasLeft || this.#results.hasRetries) return true;
     return this.#roster.running.rows.some(row => !row.paused);
   }
 }

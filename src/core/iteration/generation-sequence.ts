@@ -2,33 +2,35 @@ import { agingKey } from './aging-key.js';
 import { type StepItem } from './generation-plan.js';
 import { type GenerationEnd, type GenerationRequest } from './generation-request.js';
 
-/** A request as the scheduler keeps it, waiting or running. */
+/** The scheduler's state of a request, waiting or running. */
 export class GenerationSequence<T extends GenerationRequest> {
   readonly request: T;
   readonly tenant: string;
   readonly priorityClass: number;
   readonly agingShare: number | undefined;
-  /** It runs because it was its turn, while class 0 waited: class 0 does not take that back. */
+  /** It was admitted by its aging turn while class 0 waited: class 0 does not preempt it. */
   hadTurn = false;
-  /** Static: kept through preemption, so that age is never lost. */
+  /** Aging key; unchanged by preemption, so that age is never lost. */
   readonly key: number;
-  /** Prompt and answer so far. */
+  /**
+   * Prompt and answer so far, and the only copy of them: the memory reads it too. Tokens are appended, never changed.
+   */
   readonly tokens: number[];
-  /** Times that its memory was taken for others. */
+  /** Times that it lost its memory to others. */
   preemptions = 0;
-  /** Requests behind it that went first because they fitted. */
+  /** Requests behind it that were admitted first because they fitted. */
   overtaken = 0;
-  /** When, and in which state of the memory, it did not fit. */
+  /** When, and in which epoch of the memory, it did not fit. */
   blocked: { readonly epoch: number; readonly atMs: number } | undefined;
-  /** Its prompt was put on its tenant's counter. */
+  /** Its prompt was charged to its tenant. */
   charged = false;
-  /** Since when its consumer takes nothing more. */
+  /** Monotonic milliseconds since which its consumer is full. */
   pausedSinceMs: number | undefined;
   /** How it ends with the step that runs now. */
   ending: GenerationEnd | undefined;
-  /** Steps with others that killed the backend. */
+  /** Steps shared with others in which the backend died. */
   losses = 0;
-  /** It runs alone until so many tokens are computed. */
+  /** It runs alone until this many tokens are computed. */
   suspectUntil = 0;
 
   #computed = 0;
@@ -48,32 +50,32 @@ export class GenerationSequence<T extends GenerationRequest> {
     return this.tokens.length - this.request.prompt.length;
   }
 
-  /** Tokens whose KV is there. */
+  /** Tokens whose keys and values are in memory. */
   get computed(): number {
     return this.#computed;
   }
 
-  /** Tokens whose KV is there once the steps that run are done. */
+  /** The same once the steps in flight are done. */
   get planned(): number {
     return this.#planned;
   }
 
-  /** Tokens that must go through the model before the next one can be drawn; the steps that run are taken as done. */
+  /** Tokens to compute before the next one can be drawn; steps in flight count as done. */
   get pending(): number {
     return this.tokens.length + this.#awaited - this.#planned;
   }
 
-  /** Nothing but its newest token is pending, which may be drawn just now. */
+  /** Only its newest token is pending, which a step in flight may be drawing. */
   get decoding(): boolean {
     return this.output + this.#awaited > 0 && this.pending === 1;
   }
 
-  /** It can be in the next step: its consumer takes tokens, and the steps that run are not its last ones. */
+  /** It can be in the next step: its consumer takes tokens, and the steps in flight are not its last. */
   get isDue(): boolean {
     return !this.paused && this.ending === undefined && this.output + this.#awaited < this.request.maxTokens;
   }
 
-  /** Most tokens that it ever has in memory: the last one drawn is shown, not computed. */
+  /** Most tokens that it ever has in memory: the last one drawn is emitted, not computed. */
   get most(): number {
     return mostTokens(this.request);
   }
@@ -86,13 +88,16 @@ export class GenerationSequence<T extends GenerationRequest> {
     return this.computed < this.suspectUntil;
   }
 
-  /** It was in a step that killed the backend. Each time it stays alone one token longer: what kills may not be the recompute. */
+  /**
+   * It was in the step in which the backend died. Each time it stays alone one token longer: the recompute may not be
+   * what kills.
+   */
   accuse({ position, count }: StepItem<T>): void {
     this.suspectUntil = position + count + this.losses;
     this.losses += 1;
   }
 
-  /** It begins, or begins again: so many tokens are found computed. */
+  /** Begins, or begins again, with this many tokens computed. */
   begin(computed: number): void {
     this.#computed = computed;
     this.rewind();
@@ -105,19 +110,19 @@ export class GenerationSequence<T extends GenerationRequest> {
     return { request, position, count, tokens, sample: count === this.pending, blocks };
   }
 
-  /** The item is in a step that runs, or is planned behind it. */
-  depart({ count, sample }: StepItem<T>): void {
+  /** The item is in a step in flight. */
+  started({ count, sample }: StepItem<T>): void {
     this.#planned += count;
     if (sample) this.#awaited += 1;
   }
 
-  /** The step did what it should. */
-  arrive({ count, sample }: StepItem<T>): void {
+  /** The step succeeded. */
+  completed({ count, sample }: StepItem<T>): void {
     this.#computed += count;
     if (sample) this.#awaited -= 1;
   }
 
-  /** What ran, or should have, came to nothing. */
+  /** The steps in flight failed or were skipped. */
   rewind(): void {
     this.#planned = this.#computed;
     this.#awaited = 0;

@@ -2,7 +2,7 @@ import { type GenerationPlan, type StepItem, type StepOutcome } from './generati
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 
-/** An item of a step, and whose it was: a handle may have been submitted again before the step is over. */
+/** An item of a step and its sequence: the same handle may have been submitted again before the step is over. */
 export interface Member<T extends GenerationRequest> {
   readonly item: StepItem<T>;
   readonly sequence: GenerationSequence<T>;
@@ -11,46 +11,46 @@ export interface Member<T extends GenerationRequest> {
 export interface InFlightStep<T extends GenerationRequest> {
   readonly plan: GenerationPlan<T>;
   readonly members: readonly Member<T>[];
-  /** When it began, as far as that is known: the step before it may still run. */
+  /** Monotonic milliseconds at which it began: when it was planned, or when the step before it completed. */
   readonly sinceMs: number;
-  /** The step before it failed: it will be skipped. */
+  /** The step before it failed: the backend skips it. */
   readonly isVoid: boolean;
 }
 
-/** The step that runs, and the one planned behind it. */
+/** The only record of steps in flight: the one that runs, and at most one planned behind it. */
 export class InFlightSteps<T extends GenerationRequest> {
-  #flights: readonly InFlightStep<T>[] = [];
+  #steps: readonly InFlightStep<T>[] = [];
 
   get size(): number {
-    return this.#flights.length;
+    return this.#steps.length;
   }
 
-  /** The step that runs, if nothing is planned behind it. */
-  get last(): InFlightStep<T> | undefined {
-    return this.#flights.length === 1 ? this.#flights[0] : undefined;
+  /** The step that runs. */
+  get oldest(): InFlightStep<T> | undefined {
+    return this.#steps[0];
   }
 
   has(sequence: GenerationSequence<T>): boolean {
-    return this.#flights.some(({ members }) => members.some(member => member.sequence === sequence));
+    return this.#steps.some(({ members }) => members.some(member => member.sequence === sequence));
   }
 
-  depart(plan: GenerationPlan<T>, members: readonly Member<T>[], nowMs: number): void {
-    for (const { item, sequence } of members) sequence.depart(item);
-    this.#flights = [...this.#flights, { plan, members, sinceMs: nowMs, isVoid: false }];
+  add(plan: GenerationPlan<T>, members: readonly Member<T>[], nowMs: number): void {
+    for (const { item, sequence } of members) sequence.started(item);
+    this.#steps = [...this.#steps, { plan, members, sinceMs: nowMs, isVoid: false }];
   }
 
-  /** The older one; the other one begins now, if it does. @throws Error when there is none. */
-  land({ type }: StepOutcome<T>, nowMs: number): InFlightStep<T> {
-    const [landed, ...behind] = this.#flights;
-    if (landed === undefined) throw new Error('There is no plan to complete.');
-    this.#flights = behind.map(flight => ({ ...flight, sinceMs: nowMs, isVoid: type !== 'done' }));
-    return landed;
+  /** Removes the oldest; the one behind it begins now. @throws Error when no step is in flight */
+  complete({ type }: StepOutcome<T>, nowMs: number): InFlightStep<T> {
+    const [completed, ...behind] = this.#steps;
+    if (completed === undefined) throw new Error('No step is in flight.');
+    this.#steps = behind.map(step => ({ ...step, sinceMs: nowMs, isVoid: type !== 'done' }));
+    return completed;
   }
 
-  /** All are gone. @returns who was in them, in order */
-  lose(): Member<T>[] {
-    const members = this.#flights.flatMap(flight => flight.members);
-    this.#flights = [];
+  /** Removes all. @returns their members, in order */
+  clear(): Member<T>[] {
+    const members = this.#steps.flatMap(step => step.members);
+    this.#steps = [];
     return members;
   }
 }

@@ -20,11 +20,11 @@ const shown = (plan: StepPlan<Row> | undefined) =>
 describe('IterationScheduler', () => {
   const [a, b, c] = [row('a'), row('b'), row('c')];
   let ends: string[];
-  const make = (maxRows: number, patience?: number) =>
+  const make = (maxRows: number, maxHoldSteps?: number) =>
     new IterationScheduler<Row>({
       maxRows,
       classWidthMs: 1000,
-      ...(patience === undefined ? {} : { maxHoldSteps: patience }),
+      ...(maxHoldSteps === undefined ? {} : { maxHoldSteps }),
       ended: ({ id }, { type }) => ends.push(`${id} ${type}`),
     });
   const results = (...pairs: [Row, StepResult][]) => new Map(pairs);

@@ -9,11 +9,11 @@ export interface IterationOptions<T> {
   /** Milliseconds of waiting that outweigh one priority class (D-21). */
   readonly classWidthMs: number;
   /**
-   * Set for a backend whose rows must be at equal positions: steps that a sequence may be held in all, for others to catch
-   * up. Absent: all running sequences advance in one group.
+   * For a backend whose rows must be at equal positions: total steps that a sequence may be held while others catch up.
+   * Absent: all running sequences advance in one group.
    */
   readonly maxHoldSteps?: number;
-  /** Told once per sequence; never from inside `submit` or `plan`. */
+  /** Emitted once per sequence; never from inside `submit` or `plan`. */
   readonly ended: (sequence: T, end: SequenceEnd) => void;
 }
 
@@ -26,8 +26,8 @@ interface Running<T> {
 }
 
 /**
- * Iteration-level scheduling: sequences join and leave at step boundaries (D-21, seeds/continuous-batching). Pure and
- * synchronous: `plan` decides, whoever runs the native steps calls `complete` with what came of them. One plan at a time.
+ * Iteration-level scheduling: sequences join and leave at step boundaries (D-21). Pure and synchronous: `plan` decides;
+ * the runner of the native steps calls `complete` with the results. One plan at a time.
  *
  *   submit → waiting → (a row is free) prefill → decode … → finished
  *                ╰──────────── cancel ────────────╯  ╰ restart: prefill again, row and age kept
@@ -58,8 +58,8 @@ export class IterationScheduler<T extends Arrival> {
   }
 
   /**
-   * Waiting, or running between two steps: it ends at once. In a step that runs now: when that step is complete. False when
-   * it is not here (any more).
+   * Waiting, or running between two steps: it ends at once. In a step that runs now: when that step is complete. False
+   * when it is unknown or has ended.
    */
   cancel(sequence: T): boolean {
     if (this.#waiting.remove(sequence)) {
@@ -87,7 +87,7 @@ export class IterationScheduler<T extends Arrival> {
     return { step: ++this.#steps, leave, decode, prefill };
   }
 
-  /** What came of the plan: one result for each of its members. A member without one has failed: nobody is forgotten. */
+  /** The results of the plan, one for each member. A member without one has failed, so none is forgotten. */
   complete(results: ReadonlyMap<T, StepResult>): void {
     const planned = this.#planned ?? new Set();
     this.#planned = undefined;

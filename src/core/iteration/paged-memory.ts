@@ -1,39 +1,36 @@
+import { type KvMemory, type MemoryRequest } from './kv-memory.port.js';
 import { PrefixIndex } from './prefix-index.js';
 
 export interface PagedMemoryOptions {
-  /** Blocks of KV memory in all. */
   readonly blocks: number;
-  /** Tokens in a block (DESIGN "Continuous batching": 32). */
+  /** Tokens per block. */
   readonly blockTokens: number;
-}
-
-/** What a sequence got: its blocks, and how many of its first tokens need no prefill. */
-export interface Allocation {
-  readonly blocks: readonly number[];
-  readonly reusedTokens: number;
 }
 
 interface Holding {
   readonly salt: string;
+  readonly tokens: readonly number[];
   readonly blocks: number[];
-  /** Full blocks of this sequence that the index has been told of. */
+  computed: number;
+  /** Full blocks of this sequence that are in the index. */
   published: number;
 }
 
 /**
- * Who holds which block of KV memory. Allocation is all or nothing, sequences grow while they decode, equal beginnings share
- * blocks by reference count, and what nobody holds stays findable until its block is needed, the longest unused first.
+ * KV memory in blocks that sequences share. Allocation is all or nothing, sequences grow while they decode, equal
+ * beginnings share blocks by reference count. Blocks that no sequence holds can be found until they are needed, the
+ * longest unused first.
  *
  *   held + kept + blank = blocks, always; `audit` counts after every step in tests.
  */
-export class PagedMemory<K> {
+export class PagedMemory<K> implements KvMemory<K> {
   readonly #options: PagedMemoryOptions;
   readonly #index = new PrefixIndex();
   readonly #holdings = new Map<K, Holding>();
   readonly #references: Uint32Array;
-  /** Nobody's and empty. */
+  /** Held by no sequence, and empty. */
   readonly #blank: number[];
-  /** Nobody's, but findable; insertion order is the order of release. */
+  /** Held by no sequence, with contents that can be found; insertion order is the order of release. */
   readonly #kept = new Set<number>();
 
   constructor(options: PagedMemoryOptions) {
@@ -42,53 +39,48 @@ export class PagedMemory<K> {
     this.#blank = Array.from({ length: options.blocks }, (_, index) => options.blocks - 1 - index);
   }
 
-  /** Blocks that an allocation could take now. */
+  get blocks(): number {
+    return this.#options.blocks;
+  }
+
+  get blockTokens(): number {
+    return this.#options.blockTokens;
+  }
+
   get available(): number {
     return this.#blank.length + this.#kept.size;
   }
 
-  /** Tokens that fit when nobody else is here. */
   get capacity(): number {
-    return this.#options.blocks * this.#options.blockTokens;
-  }
-
-  /** False: so many tokens never fit, whoever leaves. To be refused at submit. */
-  couldHold(tokens: number): boolean {
-    return this.blocksFor(tokens) <= this.#options.blocks;
+    return this.blocks * this.blockTokens;
   }
 
   blocksFor(tokens: number): number {
-    return Math.ceil(tokens / this.#options.blockTokens);
+    return Math.ceil(tokens / this.blockTokens);
   }
 
-  /** What this sequence holds, in order of its tokens; grows with it. */
   blocksOf(key: K): readonly number[] {
     return this.#holding(key).blocks;
   }
 
-  /** Blocks that become available when this sequence, alone or with others, is released. */
   heldAlone(key: K): number {
     return this.#holding(key).blocks.filter(block => this.#references[block] === 1).length;
   }
 
-  /**
-   * Memory for a prompt and what will follow it at once (`capacity` tokens); undefined, and nothing taken, when there is not
-   * enough. At least one token of the prompt is always left to compute: its logits start the answer.
-   */
-  allocate(key: K, request: { salt: string; prompt: readonly number[]; capacity: number }): Allocation | undefined {
+  allocate(key: K, { salt, tokens, capacity }: MemoryRequest): number | undefined {
     if (this.#holdings.has(key)) throw new Error('This sequence holds blocks already.');
-    const shareable = Math.floor((request.prompt.length - 1) / this.#options.blockTokens);
-    const shared = this.#index.match(request.salt, this.#paths(request.prompt, shareable));
-    const fresh = this.blocksFor(request.capacity) - shared.length;
+    const shareable = Math.floor((tokens.length - 1) / this.blockTokens);
+    const shared = this.#index.match(salt, this.#paths(tokens, shareable));
+    const fresh = this.blocksFor(capacity) - shared.length;
     const revived = shared.filter(block => this.#references[block] === 0).length;
     if (fresh > this.available - revived) return undefined;
     for (const block of shared) this.#hold(block);
     const blocks = [...shared, ...Array.from({ length: Math.max(0, fresh) }, () => this.#fresh())];
-    this.#holdings.set(key, { salt: request.salt, blocks, published: shared.length });
-    return { blocks, reusedTokens: shared.length * this.#options.blockTokens };
+    const computed = shared.length * this.blockTokens;
+    this.#holdings.set(key, { salt, tokens, blocks, computed, published: shared.length });
+    return computed;
   }
 
-  /** Room for `tokens` in all; false, and nothing taken, when there is not enough. */
   grow(key: K, tokens: number): boolean {
     const { blocks } = this.#holding(key);
     const more = this.blocksFor(tokens) - blocks.length;
@@ -97,41 +89,49 @@ export class PagedMemory<K> {
     return true;
   }
 
-  /** The first tokens of this sequence are computed: its full blocks can be found by others from now on. */
-  computed(key: K, tokens: readonly number[]): void {
+  /** Full blocks can be found by other sequences from now on. */
+  computed(key: K, count: number): boolean {
     const holding = this.#holding(key);
-    const full = Math.min(Math.floor(tokens.length / this.#options.blockTokens), holding.blocks.length);
-    const paths = this.#paths(tokens, full);
+    holding.computed = count;
+    const full = Math.min(Math.floor(count / this.blockTokens), holding.blocks.length);
+    if (holding.published >= full) return false;
+    const paths = this.#paths(holding.tokens, full);
     for (; holding.published < full; holding.published++)
       this.#index.add(holding.salt, paths.slice(0, holding.published + 1), holding.blocks[holding.published]!);
+    return true;
   }
 
-  /** Idempotent. The end of the sequence goes first, so that beginnings stay findable the longest. */
+  intact(key: K): number {
+    return this.#holding(key).computed;
+  }
+
+  /** The end of the sequence is freed first, so that beginnings can be found the longest. */
   release(key: K): void {
     const holding = this.#holdings.get(key);
     if (holding === undefined) return;
     this.#holdings.delete(key);
-    for (const block of holding.blocks.toReversed()) this.#letGo(block);
+    for (const block of holding.blocks.toReversed()) this.#drop(block);
   }
 
-  /** The memory behind the blocks is gone: nothing computed can be found any more. Who holds blocks holds void ones. */
   forgetContents(): void {
     for (const block of this.#kept) this.#index.forget(block);
-    for (const { blocks } of this.#holdings.values()) for (const block of blocks) this.#index.forget(block);
+    for (const holding of this.#holdings.values()) {
+      holding.computed = 0;
+      for (const block of holding.blocks) this.#index.forget(block);
+    }
     this.#blank.push(...this.#kept);
     this.#kept.clear();
   }
 
-  /** @throws Error when a block is lost, or counted twice. */
   audit(): void {
-    const counted = new Uint32Array(this.#options.blocks);
+    const counted = new Uint32Array(this.blocks);
     for (const { blocks } of this.#holdings.values()) for (const block of blocks) counted[block]! += 1;
     const held = counted.filter(count => count > 0).length;
-    if (held + this.available !== this.#options.blocks)
-      throw new Error(`${held} held and ${this.available} free are not ${this.#options.blocks} blocks.`);
+    if (held + this.available !== this.blocks)
+      throw new Error(`${held} held and ${this.available} free do not add up to ${this.blocks} blocks.`);
     counted.forEach((count, block) => {
       if (count !== this.#references[block])
-        throw new Error(`Block ${block}: ${count} holders, counted ${this.#references[block]}.`);
+        throw new Error(`Block ${block} has ${count} holders; counted ${this.#references[block]}.`);
     });
   }
 
@@ -154,7 +154,7 @@ export class PagedMemory<K> {
     this.#references[block]! += 1;
   }
 
-  #letGo(block: number): void {
+  #drop(block: number): void {
     this.#references[block]! -= 1;
     if (this.#references[block] === 0) this.#kept.add(block);
   }
@@ -167,7 +167,7 @@ export class PagedMemory<K> {
 
   /** The first `count` full blocks as keys of the index. */
   #paths(tokens: readonly number[], count: number): string[] {
-    const size = this.#options.blockTokens;
+    const size = this.blockTokens;
     return Array.from({ length: count }, (_, index) => tokens.slice(index * size, (index + 1) * size).join(','));
   }
 }

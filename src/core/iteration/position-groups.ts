@@ -1,32 +1,32 @@
-/** A running sequence as the grouping sees it. */
+/** A running sequence. */
 export interface Placed {
   /** Tokens in its cache. */
   readonly position: number;
-  /** Steps it was held so far, for others to catch up. */
+  /** Steps that it was held so far. */
   readonly held: number;
 }
 
 export interface PositionGroups<T> {
-  /** Advance now, each group in one native run; ascending positions. */
+  /** Groups that advance now, each in one native run; ascending positions. */
   readonly go: readonly (readonly T[])[];
-  /** Stand still until a younger group has caught up. */
+  /** Sequences held until a younger group has caught up. */
   readonly hold: readonly T[];
 }
 
 /**
  * Groups for a backend whose rows must have equal past lengths (a decoder without position ids and attention mask).
  *
- * A run costs nearly the same for one row and for eight, so the number of runs is what counts. A group ahead is held while
- * the youngest group behind it catches up, then both go on in one run; without that two groups never meet. The wait is bounded: a sequence is held for
- * at most `patience` steps in its life, and not at all when the gap is wider than what it has left.
+ * A run costs nearly the same for one row and for eight, so the number of runs counts. A group ahead is held while the
+ * youngest group behind it catches up; then both continue in one run. The wait is bounded: a sequence is held for at
+ * most `maxHoldSteps` steps in its life, and not at all when the gap is wider than what is left of them.
  */
-export function formPositionGroups<T extends Placed>(running: readonly T[], patience: number): PositionGroups<T> {
+export function formPositionGroups<T extends Placed>(running: readonly T[], maxHoldSteps: number): PositionGroups<T> {
   const go: (readonly T[])[] = [];
   const hold: T[] = [];
   let base = 0;
   for (const group of byPosition(running)) {
     const position = group[0]!.position;
-    const left = patience - Math.max(...group.map(({ held }) => held));
+    const left = maxHoldSteps - Math.max(...group.map(({ held }) => held));
     if (go.length > 0 && position - base <= left) {
       hold.push(...group);
     } else {

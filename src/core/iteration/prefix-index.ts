@@ -1,28 +1,25 @@
-/** One full block of tokens behind another, of one salt. Identity is the path from the root: no hash, so no collision. */
-export interface PrefixNode {
+/**
+ * One full block of tokens behind another, of one salt. Identity is the path from the root: no hash, so no collision.
+ */
+interface PrefixNode {
   readonly block: number;
   readonly parent: PrefixNode | PrefixRoot;
   readonly tokens: string;
   readonly children: Map<string, PrefixNode>;
 }
 
-export interface PrefixRoot {
+interface PrefixRoot {
   readonly salt: string;
   readonly children: Map<string, PrefixNode>;
 }
 
 /**
- * Which blocks hold which beginnings of prompts. Salted by model and tenant: nobody meets another tenant's content, not even
- * by the time an answer takes (LESSONS "Continuous batching").
+ * Maps beginnings of prompts to the blocks that hold them. Salted by model and tenant: no tenant can detect another
+ * tenant's content, not even by the time that an answer takes.
  */
 export class PrefixIndex {
   readonly #roots = new Map<string, PrefixRoot>();
   readonly #byBlock = new Map<number, PrefixNode>();
-
-  /** Blocks that can be found. */
-  get size(): number {
-    return this.#byBlock.size;
-  }
 
   /** Blocks that hold the longest known beginning of `tokens`, first to last. */
   match(salt: string, tokens: readonly string[]): number[] {
@@ -37,8 +34,8 @@ export class PrefixIndex {
   }
 
   /**
-   * Makes `block` known as the one that follows `path`. False when that beginning is known already, or a block before it is
-   * not: the block is then nobody's prefix.
+   * Registers `block` as the one at the end of `path`. False when that beginning is registered already, or a block
+   * before it is not: the block is then not found as a prefix.
    */
   add(salt: string, path: readonly string[], block: number): boolean {
     let at = this.#root(salt) as PrefixNode | PrefixRoot;
@@ -55,7 +52,7 @@ export class PrefixIndex {
     return true;
   }
 
-  /** Before a block is used again: it is found no more, nor is what followed it. */
+  /** Call before a block is reused: neither it nor what followed it can be found any more. */
   forget(block: number): void {
     const node = this.#byBlock.get(block);
     if (node === undefined) return;

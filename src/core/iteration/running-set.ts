@@ -1,30 +1,30 @@
-import { type PagedMemory } from './paged-memory.js';
 import { type FairQueue } from './fair-queue.js';
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
+import { type KvMemory } from './kv-memory.port.js';
 import { type TenantCounters } from './tenant-counters.js';
 import { victimForGrowth, victimsFor, type PreemptionOptions } from './preemption-policy.js';
 
 export interface RunningSetOptions extends PreemptionOptions {
   /** Sequences in the running set. */
   readonly maxRows: number;
-  /** The certain part of an answer: tokens that must fit besides the prompt when a request is let in. */
+  /** Tokens of the answer that must fit besides the prompt when a request is admitted. */
   readonly headroomTokens: number;
-  /** Requests that may go before one that does not fit yet; from then on all behind it wait. */
+  /** Requests that may overtake one that does not fit yet; from then on all behind it wait. */
   readonly maxOvertakes: number;
-  /** Milliseconds after which one that does not fit is looked at again although no memory was freed. */
+  /** Milliseconds after which one that does not fit is tried again although no memory was freed. */
   readonly backoffMs: number;
 }
 
 interface Parts<T extends GenerationRequest> {
-  readonly ledger: PagedMemory<GenerationSequence<T>>;
-  readonly line: FairQueue<GenerationSequence<T>>;
+  readonly memory: KvMemory<GenerationSequence<T>>;
+  readonly queue: FairQueue<GenerationSequence<T>>;
   readonly counters: TenantCounters;
 }
 
 /**
- * Who runs, and who is let in: rows and memory. A request that does not fit is looked at again when memory was freed or
- * became findable (`#epoch`), not before: no busy loop, and no delay either.
+ * The running sequences, and admission to rows and memory. A request that does not fit is tried again when memory was
+ * freed or more of it can be found (`#epoch`), not before: no busy loop, and no delay either.
  */
 export class RunningSet<T extends GenerationRequest> {
   readonly #options: RunningSetOptions;
@@ -32,6 +32,7 @@ export class RunningSet<T extends GenerationRequest> {
   readonly #rows = new Set<GenerationSequence<T>>();
   #preempted: GenerationSequence<T>[] = [];
   #epoch = 0;
+  #strandedTokens = 0;
 
   constructor(options: RunningSetOptions, parts: Parts<T>) {
     this.#options = options;
@@ -42,7 +43,12 @@ export class RunningSet<T extends GenerationRequest> {
     return this.#rows.size;
   }
 
-  /** Oldest first, as the line has it. */
+  /** Tokens found computed whose memory turned out not to hold them, since the start. */
+  get strandedTokens(): number {
+    return this.#strandedTokens;
+  }
+
+  /** Oldest first. */
   get rows(): GenerationSequence<T>[] {
     return [...this.#rows].sort((a, b) => a.key - b.key);
   }
@@ -51,50 +57,50 @@ export class RunningSet<T extends GenerationRequest> {
     return this.#rows.has(row);
   }
 
-  /** Tokens that a running one has computed; undefined: it does not run. */
+  /** Computed tokens of a running sequence; undefined if it does not run. */
   at(row: GenerationSequence<T>): number | undefined {
     return this.#rows.has(row) ? row.computed : undefined;
   }
 
-  /** Whose memory was taken since the last call. */
+  /** Sequences preempted since the last call. */
   takePreempted(): GenerationSequence<T>[] {
     const preempted = this.#preempted;
     this.#preempted = [];
     return preempted;
   }
 
-  /** Room for the next token of each that decodes, the oldest first. True when somebody had to leave for it. */
+  /** Makes room for the next token of each decoding sequence, oldest first. True when one was preempted for it. */
   grow(): boolean {
     const before = this.#preempted.length;
     for (const row of this.rows)
       if (row.decoding && row.isDue)
-        while (this.#rows.has(row) && !this.#parts.ledger.grow(row, row.planned + 1))
-          this.#yield(victimForGrowth(this.rows, this.#options));
+        while (this.#rows.has(row) && !this.#parts.memory.grow(row, row.planned + 1))
+          this.#preempt(victimForGrowth(this.rows, this.#options));
     return this.#preempted.length > before;
   }
 
-  /** As `grow` and `displace` as long as nobody has to leave; false when somebody would. */
+  /** As `grow` and `displace` without preemption; false when one would be needed. */
   growFreely(nowMs: number): boolean {
     const wouldLeave = (next: GenerationSequence<T>) => victimsFor(next, this.rows, nowMs, this.#options).length > 0;
-    if (this.#whoLackRoom(nowMs).some(wouldLeave)) return false;
-    return this.rows.every(row => !row.decoding || !row.isDue || this.#parts.ledger.grow(row, row.planned + 1));
+    if (this.#withoutRoom(nowMs).some(wouldLeave)) return false;
+    return this.rows.every(row => !row.decoding || !row.isDue || this.#parts.memory.grow(row, row.planned + 1));
   }
 
   /**
-   * Before a step is composed: who comes first and finds no room takes it from lower classes and from who is paused for long.
-   * After that nobody of the step loses anything.
+   * Before a step is composed: the first waiting request that finds no room takes it from lower classes and from
+   * long-paused rows. After that no row of the step is preempted.
    */
   displace(nowMs: number): void {
-    while (this.#whoLackRoom(nowMs).some(next => this.enter(next, nowMs) || this.force(next, nowMs)));
+    while (this.#withoutRoom(nowMs).some(next => this.enter(next, nowMs) || this.force(next, nowMs)));
   }
 
-  /** Lets in whom rows, memory and `tokens` of this step have room for, in order of the line. */
+  /** Admits what rows, memory and `tokens` of this step have room for, in queue order. */
   admit(nowMs: number, tokens: number): GenerationSequence<T>[] {
     const admitted: GenerationSequence<T>[] = [];
     const blocked: GenerationSequence<T>[] = [];
     const mayPass = (): boolean => blocked.every(({ overtaken }) => overtaken < this.#options.maxOvertakes);
     for (let left = tokens; left > 0 && this.#hasRow && mayPass();) {
-      const next = this.#parts.line.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
+      const next = this.#parts.queue.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
       if (next === undefined) break;
       if (!this.enter(next, nowMs)) {
         blocked.push(next);
@@ -107,65 +113,73 @@ export class RunningSet<T extends GenerationRequest> {
     return admitted;
   }
 
-  /** One that waits gets a row and memory, if there is both. */
+  /** Admits a waiting sequence if a row and memory are free. */
   enter(next: GenerationSequence<T>, nowMs: number): boolean {
     if (!this.#hasRow || this.#isBackingOff(next, nowMs)) return false;
     const { salt } = next.request;
-    const got = this.#parts.ledger.allocate(next, { salt, prompt: next.tokens, capacity: this.#capacity(next) });
-    next.blocked = got ? undefined : { epoch: this.#epoch, atMs: nowMs };
-    if (got) this.#seat(next, got.reusedTokens, nowMs);
-    return got !== undefined;
+    const { tokens } = next;
+    const computed = this.#parts.memory.allocate(next, { salt, tokens, capacity: this.#capacity(next) });
+    next.blocked = computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
+    if (computed !== undefined) this.#admit(next, computed, nowMs);
+    return computed !== undefined;
   }
 
-  /** As `enter`, at the cost of lower classes and of who is paused for long; of nobody if that would not be enough. */
+  /** As `enter`, preempting lower classes and long-paused rows; preempts none if that would not be enough. */
   force(next: GenerationSequence<T>, nowMs: number): boolean {
-    const { ledger } = this.#parts;
-    const needed = ledger.blocksFor(this.#capacity(next));
+    const { memory } = this.#parts;
+    const needed = memory.blocksFor(this.#capacity(next));
     const chosen: GenerationSequence<T>[] = [];
-    let free = ledger.available;
+    let free = memory.available;
     const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.#options.maxRows;
     for (const row of victimsFor(next, this.rows, nowMs, this.#options)) {
       if (isEnough()) break;
       chosen.push(row);
-      free += ledger.heldAlone(row);
+      free += memory.heldAlone(row);
     }
     if (chosen.length === 0 || !isEnough()) return false;
-    chosen.forEach(row => this.#yield(row));
+    chosen.forEach(row => this.#preempt(row));
     return this.enter(next, nowMs);
   }
 
-  /** The tokens up to `row.computed` are there, and can be found by others. */
-  learn(row: GenerationSequence<T>, before: number): void {
-    const { ledger } = this.#parts;
-    if (ledger.blocksFor(row.computed + 1) === ledger.blocksFor(before + 1)) return;
-    ledger.computed(row, row.tokens.slice(0, row.computed));
-    this.#epoch += 1;
+  /** The first `row.computed` tokens are in memory. */
+  computed(row: GenerationSequence<T>): void {
+    if (this.#parts.memory.computed(row, row.computed)) this.#epoch += 1;
   }
 
-  /** It ended: row and memory are free. False when it does not run. */
+  /** No step is in flight: rows whose memory holds fewer tokens than they count compute the rest again. */
+  reconcile(): void {
+    for (const row of this.#rows) {
+      const intact = this.#parts.memory.intact(row);
+      if (intact >= row.computed) continue;
+      this.#strandedTokens += row.computed - intact;
+      row.begin(intact);
+    }
+  }
+
+  /** Frees row and memory. False when it does not run. */
   drop(row: GenerationSequence<T>): boolean {
     if (!this.#rows.delete(row)) return false;
-    this.#parts.ledger.release(row);
+    this.#parts.memory.release(row);
     this.#epoch += 1;
     return true;
   }
 
   /** The memory is gone: all wait again, in their places. */
   lose(): void {
-    for (const row of this.#rows) this.#backToLine(row);
+    for (const row of this.#rows) this.#requeue(row);
     this.#preempted = [];
-    this.#parts.ledger.forgetContents();
+    this.#parts.memory.forgetContents();
   }
 
   /**
-   * Those that may not fit: the first in the line, and the first of class 0. When it is an aged one's turn, that one waits for a
-   * row; what class 0 takes from lower classes meanwhile is none that it would get.
+   * Waiting sequences that may not fit: the first in the queue, and the first of class 0. In an aged one's turn that
+   * one waits for a row; rows that class 0 takes from lower classes meanwhile are none that it would get.
    */
-  #whoLackRoom(nowMs: number): GenerationSequence<T>[] {
-    const { line } = this.#parts;
-    const next = line.first(nowMs, waiting => this.#isCandidate(waiting));
+  #withoutRoom(nowMs: number): GenerationSequence<T>[] {
+    const { queue } = this.#parts;
+    const next = queue.first(nowMs, waiting => this.#isCandidate(waiting));
     if (next === undefined || this.#surelyFits(next)) return [];
-    const urgent = line.first(nowMs, waiting => waiting.priorityClass === 0 && this.#isCandidate(waiting));
+    const urgent = queue.first(nowMs, waiting => waiting.priorityClass === 0 && this.#isCandidate(waiting));
     const both = urgent === undefined || urgent === next ? [next] : [next, urgent];
     return both.filter(one => !this.#surelyFits(one) && !this.#isBackingOff(one, nowMs));
   }
@@ -174,7 +188,7 @@ export class RunningSet<T extends GenerationRequest> {
     return this.#rows.size < this.#options.maxRows;
   }
 
-  /** Who lost its memory for this step does not come back in it. */
+  /** A sequence preempted for this step does not return in it. */
   #isCandidate(waiting: GenerationSequence<T>): boolean {
     return !waiting.paused && !this.#preempted.includes(waiting);
   }
@@ -184,16 +198,16 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   #surelyFits(next: GenerationSequence<T>): boolean {
-    const { ledger } = this.#parts;
-    return this.#hasRow && ledger.blocksFor(this.#capacity(next)) <= ledger.available;
+    const { memory } = this.#parts;
+    return this.#hasRow && memory.blocksFor(this.#capacity(next)) <= memory.available;
   }
 
-  #seat(next: GenerationSequence<T>, reusedTokens: number, nowMs: number): void {
-    const contested = this.#parts.line.taken(next, nowMs, waiting => this.#isCandidate(waiting));
+  #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
+    const contested = this.#parts.queue.taken(next, nowMs, waiting => this.#isCandidate(waiting));
     next.hadTurn = contested && next.priorityClass > 0;
-    this.#parts.line.remove(next);
+    this.#parts.queue.remove(next);
     this.#rows.add(next);
-    next.begin(reusedTokens);
+    next.begin(computed);
     if (!next.charged) this.#parts.counters.charge(next.tenant, next.pending);
     next.charged = true;
   }
@@ -203,16 +217,16 @@ export class RunningSet<T extends GenerationRequest> {
     return preemptions >= maxPreemptions ? most : Math.min(most, tokens.length + headroomTokens);
   }
 
-  #yield(row: GenerationSequence<T>): void {
+  #preempt(row: GenerationSequence<T>): void {
     if (!row.paused) row.preemptions += 1;
     this.#preempted.push(row);
-    this.#backToLine(row);
+    this.#requeue(row);
   }
 
-  #backToLine(row: GenerationSequence<T>): void {
+  #requeue(row: GenerationSequence<T>): void {
     this.drop(row);
     row.begin(0);
     row.blocked = undefined;
-    this.#parts.line.add(row);
+    this.#parts.queue.add(row);
   }
 }

@@ -1,7 +1,7 @@
-import { type PagedMemory } from './paged-memory.js';
 import { type StepItem } from './generation-plan.js';
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
+import { type KvMemory } from './kv-memory.port.js';
 import { type RunningSet } from './running-set.js';
 import { type TokenBudget } from './token-budget.js';
 
@@ -12,11 +12,11 @@ export interface StepItems<T> {
 
 interface Parts<T extends GenerationRequest> {
   readonly running: RunningSet<T>;
-  readonly ledger: PagedMemory<GenerationSequence<T>>;
+  readonly memory: KvMemory<GenerationSequence<T>>;
   readonly budget: TokenBudget;
 }
 
-/** What goes into a step: who decodes first, then chunks of prompts, the oldest first, within the tokens of the step. */
+/** Fills a step within its token budget: decoding sequences first, then chunks of prompts, oldest first. */
 export class StepComposer<T extends GenerationRequest> {
   readonly #parts: Parts<T>;
 
@@ -24,7 +24,7 @@ export class StepComposer<T extends GenerationRequest> {
     this.#parts = parts;
   }
 
-  /** The usual step. Nobody is let in where somebody just had to leave: it would take the memory that was freed. */
+  /** The usual step. Nothing is admitted after a preemption: it would take the memory that was just freed. */
   compose(nowMs: number, admits = true): StepItems<T> {
     const { running } = this.#parts;
     const preempted = running.grow();
@@ -32,7 +32,9 @@ export class StepComposer<T extends GenerationRequest> {
     return this.#fill(nowMs, admits && !preempted);
   }
 
-  /** While a step runs, whose outcome is assumed. Undefined: somebody would have to leave, and may be in that step. */
+  /**
+   * While a step runs, assuming that it succeeds. Undefined if a sequence would have to leave: it may be in that step.
+   */
   composeAhead(nowMs: number): StepItems<T> | undefined {
     return this.#parts.running.growFreely(nowMs) ? this.#fill(nowMs, true) : undefined;
   }
@@ -53,7 +55,9 @@ export class StepComposer<T extends GenerationRequest> {
     return { decode, prefill };
   }
 
-  /** A step for the first of `suspects` that finds room. If none does, others go on but nobody joins, until one does. */
+  /**
+   * A step for the first of `suspects` that finds room. If none does, others continue but none joins, until one does.
+   */
   quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
     const { running, budget } = this.#parts;
     running.grow();
@@ -65,6 +69,6 @@ export class StepComposer<T extends GenerationRequest> {
   }
 
   #item(row: GenerationSequence<T>, count: number): StepItem<T> {
-    return row.item(count, this.#parts.ledger.blocksOf(row));
+    return row.item(count, this.#parts.memory.blocksOf(row));
   }
 }

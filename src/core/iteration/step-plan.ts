@@ -1,6 +1,6 @@
 /**
- * One iteration as data (ENGINES of the vLLM kind: decide → act → learn). The scheduler makes it, a backend runs it natively,
- * results come back through `IterationScheduler.complete`.
+ * One iteration as data: the scheduler decides it, a backend runs it, results return through
+ * `IterationScheduler.complete`.
  */
 export interface StepPlan<T> {
   /** Counts plans from 1. */
@@ -19,15 +19,15 @@ export interface DecodeGroup<T> {
   readonly members: readonly T[];
 }
 
-/** What one planned member's step came to. */
+/** The result of one member's step. */
 export type StepResult =
-  /** It has so many tokens in its cache now, and goes on. */
+  /** It continues with `position` tokens in its cache. */
   | { readonly type: 'continue'; readonly position: number }
-  /** Its cache is void: it is prefilled again, in its place (temperature fallback, recompute). */
+  /** Its cache is void: it is prefilled again, in its row (temperature fallback, recompute). */
   | { readonly type: 'restart' }
   | { readonly type: 'finished' }
   | { readonly type: 'failed'; readonly error: Error };
 
-/** How a sequence ended; told exactly once (D-04). */
+/** How a sequence ended; emitted exactly once (D-04). */
 export type SequenceEnd =
   { readonly type: 'finished' } | { readonly type: 'cancelled' } | { readonly type: 'failed'; readonly error: Error };

@@ -7,11 +7,11 @@ import { type Member } from './in-flight-steps.js';
 import { StepRetries } from './step-retries.js';
 
 export interface ResultOptions<T> extends GenerationListener<T> {
-  /** What a generated token counts on its tenant's counter; a token of a prompt counts 1. */
+  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
   readonly outputWeight: number;
 }
 
-/** What the results of a step mean for those who were in it. */
+/** Applies the results of a step to its members. */
 export class StepResults<T extends GenerationRequest> {
   readonly #options: ResultOptions<T>;
   readonly #roster: SequenceRoster<T>;
@@ -22,56 +22,56 @@ export class StepResults<T extends GenerationRequest> {
     this.#roster = roster;
   }
 
-  /** Halves of failed steps wait to be run. */
+  /** Halves of failed steps are still to be run. */
   get hasRetries(): boolean {
     return this.#retries.size > 0;
   }
 
-  learn(
+  apply(
     { item, sequence }: Member<T>,
     result: ItemResult = { type: 'failed', error: new Error('The step gave no result.') },
   ): void {
-    if (!this.#isHere(sequence)) return;
+    if (!this.#isActive(sequence)) return;
     if (result.type === 'failed') return this.#roster.end(sequence, result);
     if (item.sample !== (result.type !== 'computed'))
-      return this.#fail(sequence, new Error('The step drew a token too many, or too few.'));
-    sequence.arrive(item);
-    this.#roster.running.learn(sequence, item.position);
+      return this.#fail(sequence, new Error('The step drew a token that was not asked for, or none.'));
+    sequence.completed(item);
+    this.#roster.running.computed(sequence);
     if (result.type === 'stop') return this.#roster.end(sequence, { type: 'finished', reason: 'stop' });
     if (result.type === 'token') this.#emit(sequence, result);
   }
 
-  /** The step failed as a whole: who was alone in it fails, others are tried again in halves. */
+  /** The step failed as a whole: a single member fails, several are retried in halves. */
   divide(members: readonly Member<T>[], error: Error): void {
     const culprit = this.#retries.split(members);
     this.skip(members);
-    if (culprit && this.#isHere(culprit.sequence)) this.#fail(culprit.sequence, error);
+    if (culprit && this.#isActive(culprit.sequence)) this.#fail(culprit.sequence, error);
   }
 
   /** Nothing was run: all are where they were before. */
   skip(members: readonly Member<T>[]): void {
-    for (const { sequence } of members) if (this.#isHere(sequence)) sequence.rewind();
+    for (const { sequence } of members) if (this.#isActive(sequence)) sequence.rewind();
   }
 
-  /** The backend died in this step: who was alone in it fails, others are suspects until past this point. */
+  /** The backend died in this step: a single member fails, several are suspects until they are past this point. */
   suspect(members: readonly Member<T>[], error: Error): void {
     this.#retries.clear();
-    // Of one that is in the step that ran and in the one behind it, the later item: it may have been that.
+    // Of a sequence in two steps the later item counts: it may have been that one.
     const accused = new Map(members.map(({ item, sequence }) => [sequence, item]));
     for (const [sequence, item] of accused) {
-      if (!this.#isHere(sequence)) continue;
+      if (!this.#isActive(sequence)) continue;
       if (accused.size === 1) this.#fail(sequence, error);
       else sequence.accuse(item);
     }
   }
 
-  /** The next half of a failed step with those who are still where they were. */
+  /** The next half of a failed step, without members that have moved or left. */
   retry(): StepItems<T> | undefined {
     const { running } = this.#roster;
     const members = this.#retries.next(({ item, sequence }) => running.at(sequence) === item.position);
     if (members === undefined) return undefined;
     const isDecode = ({ sequence }: Member<T>): boolean => sequence.decoding;
-    // Made anew: a token that was not known when the step was planned may be known by now.
+    // A token that was unknown when the step was planned may be known by now.
     const again = ({ item, sequence }: Member<T>): StepItem<T> => sequence.item(item.count, item.blocks);
     return {
       decode: members.filter(isDecode).map(again),
@@ -79,8 +79,8 @@ export class StepResults<T extends GenerationRequest> {
     };
   }
 
-  /** Who was to leave while the step ran ends here. */
-  #isHere(sequence: GenerationSequence<T>): boolean {
+  /** False once it has ended; a sequence that was to leave with this step ends here. */
+  #isActive(sequence: GenerationSequence<T>): boolean {
     if (!this.#roster.has(sequence)) return false;
     if (sequence.ending) this.#roster.end(sequence, sequence.ending);
     return sequence.ending === undefined;

@@ -1,6 +1,6 @@
 /**
- * Members of a step that failed as a whole, to be tried again in halves, until the one that spoils it stands alone. Of n members
- * with one bad one that takes about 2 log2 n steps, and its neighbours lose no token.
+ * Members of a step that failed as a whole, to be retried in halves until the one at fault is alone. For n members with
+ * one at fault that takes about 2 log2 n steps, and the others lose no token.
  */
 export class StepRetries<T> {
   readonly #groups: (readonly T[])[] = [];

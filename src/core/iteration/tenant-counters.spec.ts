@@ -29,7 +29,7 @@ describe('TenantCounters', () => {
   });
 });
 
-describe('FairLine', () => {
+describe('FairQueue', () => {
   const line = (counters: TenantCounters) => new FairQueue<Placed>(counters, 100);
   const placed = (tenant: string, key: number, priorityClass = 0, agingShare?: number): Placed => ({
     ...{ tenant, key, priorityClass, agingShare },

@@ -4,31 +4,31 @@ interface Tenant {
 }
 
 /**
- * Virtual token counters: what each tenant was given so far. Who has the least goes first, so tenants who always have
- * work stay within a bounded gap of each other, whatever the lengths of their requests. Idle time is not saved up: a tenant who
- * comes back is lifted to the least of those who are here.
+ * Virtual token counters: what each tenant was given so far. The tenant with the least goes first, so tenants who
+ * always have work stay within a bounded gap of each other, whatever the lengths of their requests. Idle time is not
+ * saved up: a tenant who returns is lifted to the least of those present.
  */
 export class TenantCounters {
   readonly #tenants = new Map<string, Tenant>();
 
-  /** Tenants that are remembered. */
+  /** Tenants with a counter. */
   get size(): number {
     return this.#tenants.size;
   }
 
-  /** Weighted tokens; of a tenant that is not here, 0. */
+  /** Weighted tokens; 0 for an unknown tenant. */
   served(tenant: string): number {
     return this.#tenants.get(tenant)?.served ?? 0;
   }
 
-  /** One more request of this tenant is here. */
+  /** One more request of this tenant is present. */
   join(tenant: string): void {
     const known = this.#tenants.get(tenant);
     if (known && known.present > 0) known.present += 1;
     else this.#tenants.set(tenant, { served: Math.max(known?.served ?? 0, this.#least() ?? 0), present: 1 });
   }
 
-  /** One request less. Who is behind anyway is forgotten: coming back lifts it at least as high. */
+  /** One request less. Absent tenants that are behind anyway are dropped: returning lifts them at least as high. */
   leave(tenant: string): void {
     const known = this.#tenants.get(tenant);
     if (known === undefined) return;

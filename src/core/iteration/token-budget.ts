@@ -3,7 +3,7 @@ export interface TokenBudgetOptions {
   readonly minTokens: number;
   /** Most tokens of a step, such as the backend's native batch. */
   readonly maxTokens: number;
-  /** Milliseconds that a step may take while somebody waits for its next token. */
+  /** Milliseconds that a step may take while a sequence decodes. */
   readonly targetMs: number;
 }
 
@@ -13,8 +13,8 @@ const RISE = 1 / 32;
 const DEEPEST_CUT = 0.5;
 
 /**
- * Tokens per step, so that prefill does not tear holes into the answers of those who decode (D-21). Too slow: cut in
- * proportion. On time, and bound by the budget: a little more. On time with little to do tells nothing, and changes nothing.
+ * Tokens per step, so that prefill does not delay decoding sequences (D-21). Too slow: cut in proportion. On time, and
+ * bound by the budget: a little more. On time with little to do changes nothing.
  */
 export class TokenBudget {
   readonly #options: TokenBudgetOptions;
@@ -30,22 +30,22 @@ export class TokenBudget {
     this.#tokens = options.maxTokens;
   }
 
-  /** What the adaptation came to, whoever decodes. */
+  /** The budget of a step with decoding sequences. */
   get tokens(): number {
     return Math.floor(this.#tokens);
   }
 
-  /** Tokens of the next step. Without anybody who decodes there is no gap to keep small. */
+  /** Tokens of the next step. Without decoding sequences there is no inter-token gap to keep small. */
   allowance(decoding: number): number {
     return decoding === 0 ? this.#options.maxTokens : this.tokens;
   }
 
-  /** What a step of so many tokens took. */
+  /** Adapts to the duration of a step. */
   observe(step: { readonly decoding: number; readonly tokens: number; readonly ms: number }): void {
     if (step.decoding === 0) return;
     const { minTokens, maxTokens, targetMs } = this.#options;
     if (step.ms > targetMs) {
-      // From what was run: a small step that was slow says more than the budget that it did not use.
+      // From the tokens that were run: a small slow step says more than the budget that it did not use.
       const fitting = Math.min(this.#tokens, step.tokens) * Math.max(DEEPEST_CUT, targetMs / step.ms);
       this.#tokens = Math.max(minTokens, fitting);
     } else if (step.tokens >= this.tokens) {

@@ -3,7 +3,7 @@ interface Place<T> {
   readonly key: number;
 }
 
-/** The line before the running set: smallest key first, first in first out among equals. Short lines: inserts move members. */
+/** Smallest key first, first in first out among equals. For short queues: inserts move members. */
 export class WaitingQueue<T> {
   readonly #places: Place<T>[] = [];
 
@@ -21,17 +21,17 @@ export class WaitingQueue<T> {
     this.#places.splice(low, 0, { item, key });
   }
 
-  /** The first one, which leaves the line. */
+  /** Removes and returns the first one. */
   take(): T | undefined {
     return this.#places.shift()?.item;
   }
 
-  /** The first one that `accepts` takes; it stays in the line. */
+  /** The first one that `accepts` takes; it stays in the queue. */
   first(accepts: (item: T) => boolean): T | undefined {
     return this.#places.find(({ item }) => accepts(item))?.item;
   }
 
-  /** True when it was in the line. */
+  /** True when it was in the queue. */
   remove(item: T): boolean {
     const index = this.#places.findIndex(place => place.item === item);
     if (index >= 0) this.#places.splice(index, 1);

@@ -25,7 +25,10 @@ export interface ContinuousOptions {
 }
 
 const CLASSES = { realtime: 0, batch: 1 } as const;
-/** Share of the rows that may wait here: enough to fill a row that becomes free, few enough for the gateway's order (D-01). */
+/**
+ * Share of the rows that may wait here: enough to fill a row that becomes free, few enough for the gateway's order
+ * (D-01).
+ */
 const LINE_SHARE = 1 / 4;
 
 /** Generation by continuous batching (D-21) on whatever stands behind `TextBackend`. README of this folder. */
@@ -143,10 +146,13 @@ export class ContinuousGenerator implements TextGenerator {
     });
   }
 
-  /** Tokens of an answer; without a limit what is left. All prompts are looked at before one is computed. @throws DomainError */
+  /**
+   * Tokens of an answer; without a limit what is left. All prompts are looked at before one is computed.
+   * @throws DomainError
+   */
   #fitting(form: GenerateItem['form'], promptTokens: number, wanted?: number): number {
     const { info, memory } = this.#options.backend;
-    const limit = Math.min(info.contextTokens, memory.blocks * memory.blockTokens + 1);
+    const limit = Math.min(info.contextTokens, memory.capacity + 1);
     const tokens = promptTokens + (wanted ?? 1);
     if (tokens > limit) throw contextExceeded({ form, promptTokens, tokens, limit });
     return wanted ?? limit - promptTokens;

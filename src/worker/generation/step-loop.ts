@@ -8,55 +8,55 @@ import {
 import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/generation-activity.js';
-import { StepPipeline } from './step-pipeline.js';
 import { type LiveSequence } from './live-sequence.js';
-import { StepNews } from './step-news.js';
+import { SequenceEvents } from './sequence-events.js';
+import { StepPipeline } from './step-pipeline.js';
 import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from './text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
 
 /**
- * Decide, act, learn, for ever: plans of the scheduler go to the backend, the next one while one runs wherever that can be planned,
- * and what a step drew goes to the sequences while the next one runs, so that a device does not wait while answers are written.
- * Whoever submits, cancels or resumes wakes it at once; else it looks again when the scheduler says so.
+ * Sends the scheduler's plans to the backend, the next one while one runs wherever it can be planned ahead. Events of a
+ * step are emitted while the next one runs, so that the device does not wait while answers are written. `submit`,
+ * `cancel` and `resume` wake the loop immediately; otherwise it wakes when the scheduler asks for it.
  */
 export class StepLoop {
   readonly #logger = new Logger(StepLoop.name);
+  readonly #backend: TextBackend;
+  readonly #nowMs: () => number;
   readonly #scheduler: GenerationScheduler<LiveSequence>;
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
-  readonly #flying: StepPipeline;
-  readonly #news = new StepNews();
+  readonly #pipeline: StepPipeline;
+  readonly #events = new SequenceEvents();
   #wake: () => void = () => undefined;
-  /** While the backend cannot be opened, all who are here end with this. */
+  /** Why the backend cannot be opened: all sequences end with it. */
   #outage: Error | undefined;
   #running: Promise<void> | undefined;
-  /** Told by `repaired`, which waits. */
+  /** A loss found outside of a step, resolved by `repaired`. */
   #found: { readonly error: Error; readonly waiting: ((failure?: Error) => void)[] } | undefined;
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
-  constructor(
-    private readonly backend: TextBackend,
-    scheduling: SchedulingOptions,
-    /** Monotonic milliseconds. */
-    private readonly nowMs: () => number,
-  ) {
+  /** @param nowMs monotonic milliseconds */
+  constructor(backend: TextBackend, scheduling: SchedulingOptions, nowMs: () => number) {
+    this.#backend = backend;
+    this.#nowMs = nowMs;
     this.#scheduler = new GenerationScheduler<LiveSequence>({
       ...scheduling,
       memory: backend.memory,
-      emitted: sequence => this.#news.hear({ sequence }),
+      emitted: sequence => this.#events.emit({ sequence }),
       ended: (sequence, end) => this.#ended(sequence, end),
     });
-    this.#flying = new StepPipeline(backend, nowMs);
+    this.#pipeline = new StepPipeline(backend, nowMs);
   }
 
   /** Numbers for the worker's Health. */
   get activity(): GenerationActivity {
-    const { running, waiting, freeBlocks, stepTokens } = this.#scheduler;
-    const { blocks } = this.backend.memory;
-    const { decodeCalls, strandedTokens } = this.backend;
-    return { ...{ running, waiting, freeBlocks, blocks, stepTokens, decodeCalls, strandedTokens }, ...this.#counts };
+    const { running, waiting, stepTokens, strandedTokens } = this.#scheduler;
+    const { decodeCalls, memory } = this.#backend;
+    const steps = { running, waiting, stepTokens, decodeCalls, strandedTokens };
+    return { ...steps, ...{ freeBlocks: memory.available, blocks: memory.blocks }, ...this.#counts };
   }
 
   start(): void {
@@ -68,7 +68,7 @@ export class StepLoop {
     this.#stopped = true;
     this.#wake();
     await this.#running;
-    this.#tell(new Error('The engine is being closed.'));
+    this.#settle(new Error('The engine is being closed.'));
   }
 
   /** Joins with the next step, or is refused for good. */
@@ -87,7 +87,7 @@ export class StepLoop {
   }
 
   pause(sequence: LiveSequence): void {
-    this.#scheduler.pause(sequence, this.nowMs());
+    this.#scheduler.pause(sequence, this.#nowMs());
   }
 
   resume(sequence: LiveSequence): void {
@@ -95,7 +95,10 @@ export class StepLoop {
     this.#wake();
   }
 
-  /** For who found the backend dead between two steps: resolves when it is open again. @throws Error when it cannot be. */
+  /**
+   * For a caller that found the backend dead between two steps: resolves when it is open again.
+   * @throws Error when it cannot be
+   */
   repaired(error: Error): Promise<void> {
     this.#found ??= { error, waiting: [] };
     const { waiting } = this.#found;
@@ -111,34 +114,41 @@ export class StepLoop {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       if (this.#found) await this.#recover(this.#found.error);
-      const nowMs = this.nowMs();
-      if (this.#flying.size === 0) this.#send(this.#scheduler.plan(nowMs));
-      if (this.#flying.size > 0) await this.#accompany();
-      else if (this.#news.waiting > 0) this.#news.spread();
+      const nowMs = this.#nowMs();
+      if (!this.#scheduler.runningStep) this.#send(this.#scheduler.plan(nowMs));
+      if (this.#scheduler.runningStep) await this.#advance();
+      else if (this.#events.waiting > 0) this.#events.flush();
       else await this.#sleep(this.#scheduler.nextWakeMs(nowMs) - nowMs);
     }
-    while (this.#flying.size > 0) await this.#land();
-    this.#news.spread();
+    while (this.#scheduler.runningStep) await this.#complete();
+    this.#events.flush();
   }
 
   #send(plan: GenerationPlan<LiveSequence> | undefined): void {
     if (plan === undefined) return;
     this.#announce(plan);
-    this.#flying.send(plan);
+    this.#pipeline.send(plan);
   }
 
-  /** While a step runs: what the one before it drew is told, and, late, so that who comes by then is in it, the next one is sent. */
-  async #accompany(): Promise<void> {
-    this.#news.spread();
-    if ((await this.#flying.untilLate()) && !this.#stopped) this.#send(this.#scheduler.planAhead(this.nowMs()));
-    await this.#land();
+  /**
+   * While a step runs: emits what the one before it drew, and sends the next one late, so that requests until then are
+   * in it.
+   */
+  async #advance(): Promise<void> {
+    this.#events.flush();
+    const step = this.#scheduler.runningStep;
+    if (step && (await this.#pipeline.untilLate(step)) && !this.#stopped)
+      this.#send(this.#scheduler.planAhead(this.#nowMs()));
+    await this.#complete();
   }
 
-  async #land(): Promise<void> {
+  async #complete(): Promise<void> {
+    const step = this.#scheduler.runningStep;
+    if (step === undefined) return;
     try {
-      const { plan, outcome } = await this.#flying.landed();
-      if (outcome.type !== 'skipped' && itemsOf(plan).length > 0) this.#counts.steps += 1;
-      this.#news.hold(() => this.#scheduler.complete(this.#read(outcome), this.nowMs()));
+      const outcome = await this.#pipeline.outcome(step);
+      if (outcome.type !== 'skipped' && itemsOf(step.plan).length > 0) this.#counts.steps += 1;
+      this.#events.hold(() => this.#scheduler.complete(this.#read(outcome), this.#nowMs()));
     } catch (error) {
       await this.#recover(error as Error);
     }
@@ -164,7 +174,10 @@ export class StepLoop {
     }
   }
 
-  /** The text of what was drawn decides whether a sequence goes on. Some may have ended with the step before: nothing is read. */
+  /**
+   * The text of a drawn token decides whether its sequence continues. Sequences that ended with the step before read
+   * nothing.
+   */
   #read(outcome: TextOutcome): StepOutcome<LiveSequence> {
     if (outcome.type !== 'done') return outcome;
     const results = new Map<LiveSequence, ItemResult>();
@@ -175,45 +188,44 @@ export class StepLoop {
     return { type: 'done', results };
   }
 
-  /** Those who are here wait until the backend is back, and go on where they were. */
+  /** All sequences wait until the backend is open again, and continue where they were. */
   async #recover(error: Error): Promise<void> {
-    this.#logger.warn({ err: error, running: this.#scheduler.running }, 'the backend is gone: opening it again');
+    this.#logger.warn({ err: error, running: this.#scheduler.running }, 'the backend is gone; reopening it');
     this.#counts.losses += 1;
-    this.#flying.forget();
     this.#scheduler.lost(error);
     for (let open = false; !open && !this.#stopped;) open = await this.#reopen();
-    this.#tell(this.#stopped ? error : undefined);
+    this.#settle(this.#stopped ? error : undefined);
   }
 
-  #tell(failure?: Error): void {
+  #settle(failure?: Error): void {
     const waiting = this.#found?.waiting ?? [];
     this.#found = undefined;
-    for (const heard of waiting) heard(failure);
+    for (const settle of waiting) settle(failure);
   }
 
   async #reopen(): Promise<boolean> {
     try {
-      await this.backend.reopen();
+      await this.#backend.reopen();
       return true;
     } catch (error) {
       this.#logger.error({ err: error as Error }, 'the backend cannot be opened');
       this.#outage = error as Error;
       for (const sequence of this.#live) this.#scheduler.cancel(sequence);
       this.#outage = undefined;
-      this.#tell(error as Error);
+      this.#settle(error as Error);
       return false;
     }
   }
 
   #ended(sequence: LiveSequence, end: GenerationEnd): void {
     this.#live.delete(sequence);
-    this.#news.hear({ sequence, end: this.#outage ? { type: 'failed', error: this.#outage } : end });
+    this.#events.emit({ sequence, end: this.#outage ? { type: 'failed', error: this.#outage } : end });
   }
 }
 
 function readOne(sequence: LiveSequence, result: ItemResult, drawn: ReadonlyMap<TextSequence, Drawn>): ItemResult {
   if (result.type !== 'token') return result;
-  const said = drawn.get(sequence);
-  if (said === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
-  return { ...result, stop: sequence.read(said) };
+  const token = drawn.get(sequence);
+  if (token === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
+  return { ...result, stop: sequence.read(token) };
 }

@@ -1,73 +1,66 @@
 import { type GenerationPlan } from '../../core/iteration/generation-plan.js';
+import { type InFlightStep } from '../../core/iteration/in-flight-steps.js';
 import { type LiveSequence } from './live-sequence.js';
 import { StepPace } from './step-pace.js';
 import { type TextBackend, type TextOutcome } from './text-backend.port.js';
 
-type Plan = GenerationPlan<LiveSequence>;
+type Step = Pick<InFlightStep<LiveSequence>, 'plan' | 'sinceMs'>;
 
-interface Flight {
-  readonly plan: Plan;
+interface Sent {
   readonly outcome: Promise<TextOutcome>;
   isOver: boolean;
 }
 
-/** The step that a backend runs, and the one sent behind it. */
+/**
+ * Sends plans to a backend and waits for their outcomes. Which steps are in flight is the scheduler's to know
+ * (`InFlightSteps`).
+ */
 export class StepPipeline {
   readonly #pace = new StepPace();
-  #flights: Flight[] = [];
-  /** Monotonic milliseconds: when the step that runs began. */
-  #beganMs = 0;
+  readonly #sent = new WeakMap<GenerationPlan<LiveSequence>, Sent>();
+  readonly #backend: TextBackend;
+  readonly #nowMs: () => number;
 
-  constructor(
-    private readonly backend: TextBackend,
-    private readonly nowMs: () => number,
-  ) {}
-
-  get size(): number {
-    return this.#flights.length;
+  constructor(backend: TextBackend, nowMs: () => number) {
+    this.#backend = backend;
+    this.#nowMs = nowMs;
   }
 
-  send(plan: Plan): void {
-    const flight: Flight = { plan, outcome: this.backend.run(plan), isOver: false };
-    const over = (): void => void (flight.isOver = true);
-    // Also of one that nobody waits for any more, because the one before it found the backend dead.
-    flight.outcome.then(over, over);
-    if (this.#flights.push(flight) === 1) this.#beganMs = this.nowMs();
+  send(plan: GenerationPlan<LiveSequence>): void {
+    const sent: Sent = { outcome: this.#backend.run(plan), isOver: false };
+    const over = (): void => void (sent.isOver = true);
+    // Also for an outcome that is never awaited, because the step before it found the backend dead.
+    sent.outcome.then(over, over);
+    this.#sent.set(plan, sent);
   }
 
-  /** Resolves when it is late in the step that runs: true, and time to send the next one; or when it is over already. */
-  async untilLate(): Promise<boolean> {
-    const flight = this.#older();
-    const lateMs = this.#beganMs + this.#pace.planAfterMs(flight.plan) - this.nowMs();
-    if (lateMs >= 1) await over(flight, lateMs);
-    return !flight.isOver;
+  /**
+   * Resolves late in the step that runs, with true: time to send the next one. Resolves with false if it is over
+   * already.
+   */
+  async untilLate({ plan, sinceMs }: Step): Promise<boolean> {
+    const sent = this.#of(plan);
+    const lateMs = sinceMs + this.#pace.planAfterMs(plan) - this.#nowMs();
+    if (lateMs >= 1) await over(sent, lateMs);
+    return !sent.isOver;
   }
 
-  /** What came of the older one; the other one runs now. @throws Error when the backend is gone; then both are still here. */
-  async landed(): Promise<{ readonly plan: Plan; readonly outcome: TextOutcome }> {
-    const { plan, outcome } = this.#older();
-    const learnt = await outcome;
-    this.#flights.shift();
-    const nowMs = this.nowMs();
-    this.#pace.observe(plan, nowMs - this.#beganMs);
-    this.#beganMs = nowMs;
-    return { plan, outcome: learnt };
+  /** The outcome of the step that runs. @throws Error when the backend is gone */
+  async outcome({ plan, sinceMs }: Step): Promise<TextOutcome> {
+    const outcome = await this.#of(plan).outcome;
+    this.#pace.observe(plan, this.#nowMs() - sinceMs);
+    return outcome;
   }
 
-  /** The backend is gone. */
-  forget(): void {
-    this.#flights = [];
-  }
-
-  #older(): Flight {
-    const [flight] = this.#flights;
-    if (flight === undefined) throw new Error('No step runs.');
-    return flight;
+  #of(plan: GenerationPlan<LiveSequence>): Sent {
+    const sent = this.#sent.get(plan);
+    if (sent === undefined) throw new Error('This plan was not sent.');
+    return sent;
   }
 }
 
-/** Resolves when the step is over, at the latest after so long. */
-async function over({ outcome }: Flight, mostMs: number): Promise<void> {
+/** Resolves when the step is over, at the latest after `mostMs`. */
+async function over({ outcome }: Sent, mostMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>(resolve => (timer = setTimeout(resolve, mostMs)));
   await Promise.race([outcome, late]).catch(() => undefined);

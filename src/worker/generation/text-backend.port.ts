@@ -18,7 +18,10 @@ export interface CallableTool {
   readonly path: string;
 }
 
-/** How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before) and on nothing else (`StepBackend`). */
+/**
+ * How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before) and on nothing else
+ * (`StepBackend`).
+ */
 export interface Sampling {
   /** 0: always the likeliest. */
   readonly temperature: number;
@@ -100,15 +103,24 @@ export interface TextBackend extends StepBackend<TextSequence> {
   readonly info: TextBackendInfo;
   /** Native decode calls so far: the proof that all sequences of a plan advance in one. */
   readonly decodeCalls: number;
-  /** Tokens that the ledger counted as computed and that had to be computed again all the same, so far. */
-  readonly strandedTokens: number;
   /** Opens the model. Idempotent. @throws Error when it cannot be. */
   load(): Promise<void>;
-  /** May run beside a step. @throws BackendLost @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range. */
+  /**
+   * May run beside a step.
+   * @throws BackendLost
+   * @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range.
+   */
   encode(prompt: Prompt): Promise<readonly number[]>;
-  /** Before a sequence is submitted. @throws BackendLost @throws DomainError invalid_value: a grammar that does not compile, a biased token out of range. */
+  /**
+   * Before a sequence is submitted.
+   * @throws BackendLost
+   * @throws DomainError invalid_value: a grammar that does not compile, a biased token out of range.
+   */
   check(sampling: Sampling): Promise<void>;
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome>;
-  /** `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state is void. */
+  /**
+   * `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state
+   * is void.
+   */
   reopen(): Promise<void>;
 }

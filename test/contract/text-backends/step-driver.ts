@@ -18,9 +18,9 @@ export function sequence(prompt: readonly number[], sampling: Sampling = GREEDY,
   return { ...{ priorityClass: 0, arrivalMs: 0, tenant: salt, salt, maxTokens: 64 }, prompt, sampling };
 }
 
-/** One sequence as a contract drives it by hand: blocks of its own, and what was drawn so far. */
+/** One sequence as a contract drives it by hand. */
 interface Driven {
-  readonly blocks: readonly number[];
+  /** Prompt, and what was drawn so far. */
   readonly tokens: number[];
   computed: number;
 }
@@ -35,18 +35,14 @@ export interface Step {
 export class StepDriver {
   readonly #backend: TextBackend;
   readonly #driven = new Map<TextSequence, Driven>();
-  readonly #blocksEach: number;
-  #free: number[];
+  readonly #held = new Set<TextSequence>();
   #leave: TextSequence[] = [];
   #steps = 0;
   /** By the last step. */
   drawn: ReadonlyMap<TextSequence, Drawn> = new Map();
 
-  constructor(backend: TextBackend, rows = backend.info.rows) {
+  constructor(backend: TextBackend) {
     this.#backend = backend;
-    const { blocks } = backend.memory;
-    this.#blocksEach = Math.floor(blocks / rows);
-    this.#free = Array.from({ length: rows }, (_, row) => row);
   }
 
   /** Runs the plan; all that is pending of each unless said otherwise. */
@@ -64,7 +60,10 @@ export class StepDriver {
     return new Map(outcome.results);
   }
 
-  /** Each decodes once in a step, and once more in one that is sent while that runs. @returns the tokens drawn by both */
+  /**
+   * Each decodes once in a step, and once more in one that is sent while that runs.
+   * @returns the tokens drawn by both
+   */
   async stepTwice(...sequences: readonly TextSequence[]): Promise<number[][]> {
     const first = sequences.map(one => this.#item({ sequence: one }));
     const second = first.map(item => ({ ...item, position: item.position + item.count, count: 1, tokens: [] }));
@@ -96,21 +95,25 @@ export class StepDriver {
 
   /** Its memory is taken; it may come back and is computed again. */
   preempt(one: TextSequence): void {
-    const driven = this.#driven.get(one);
-    if (driven) driven.computed = 0;
+    this.#release(one);
     this.#leave.push(one);
   }
 
   /** All is computed again: the backend was opened anew. */
   lose(): void {
-    for (const driven of this.#driven.values()) driven.computed = 0;
+    for (const one of this.#driven.keys()) this.#release(one);
+    this.#backend.memory.forgetContents();
   }
 
   leave(one: TextSequence): void {
-    const driven = this.#driven.get(one);
-    if (driven) this.#free.push(driven.blocks[0]! / this.#blocksEach);
+    this.#release(one);
     this.#driven.delete(one);
     this.#leave.push(one);
+  }
+
+  #release(one: TextSequence): void {
+    this.#backend.memory.release(one);
+    this.#held.delete(one);
   }
 
   #item({ sequence: one, tokens: wanted }: Step): StepItem<TextSequence> {
@@ -118,7 +121,8 @@ export class StepDriver {
     const pending = driven.tokens.slice(driven.computed);
     const tokens = pending.slice(0, wanted ?? pending.length);
     const sample = tokens.length === pending.length;
-    const { computed: position, blocks } = driven;
+    const position = driven.computed;
+    const blocks = this.#backend.memory.blocksOf(one);
     return { request: one, position, count: tokens.length, tokens, sample, blocks };
   }
 
@@ -131,17 +135,20 @@ export class StepDriver {
     if (result.type === 'failed') throw result.error;
     const driven = this.#of(request);
     driven.computed += count;
+    this.#backend.memory.computed(request, driven.computed);
     if (result.type === 'token') driven.tokens.push(result.token);
   }
 
   #of(one: TextSequence): Driven {
-    const known = this.#driven.get(one);
-    if (known) return known;
-    const row = this.#free.shift();
-    if (row === undefined) throw new Error('no row is free');
-    const blocks = Array.from({ length: this.#blocksEach }, (_, at) => row * this.#blocksEach + at);
-    const driven = { blocks, tokens: [...one.prompt], computed: 0 };
+    const { memory } = this.#backend;
+    const driven = this.#driven.get(one) ?? { tokens: [...one.prompt], computed: 0 };
     this.#driven.set(one, driven);
+    if (this.#held.has(one)) return driven;
+    const capacity = one.prompt.length + one.maxTokens;
+    const computed = memory.allocate(one, { salt: one.salt, tokens: driven.tokens, capacity });
+    if (computed === undefined) throw new Error('no room is free');
+    driven.computed = computed;
+    this.#held.add(one);
     return driven;
   }
 }

@@ -144,7 +144,8 @@ describe('two workers of one model', () => {
       };
       return usage.prompt_tokens_details.cached_tokens;
     };
-    for (let talk = 0; talk < 6; talk++) expect(await turn(talk)).toBe(0);
-    for (let talk = 5; talk >= 0; talk--) expect(await turn(talk)).toBeGreaterThanOrEqual(32);
+    // As many as one worker has slots: all of them may be routed to the same worker, and a slot keeps one conversation.
+    for (let talk = 0; talk < 4; talk++) expect(await turn(talk)).toBe(0);
+    for (let talk = 3; talk >= 0; talk--) expect(await turn(talk)).toBeGreaterThanOrEqual(32);
   });
 });

@@ -20,32 +20,27 @@ import {
   type StepReply,
 } from './llama-protocol.js';
 import { LlamaCallOverdue } from './llama-process.js';
+import { SlotMemory } from './slot-memory.js';
 import { engineFailed, SlotSteps } from './slot-steps.js';
 import { Vocabulary } from './vocabulary.js';
 import { demandShallow, rememberGrammar } from './grammar/compiled-grammars.js';
 import { paramOf } from './grammar/grammar-text.js';
 
-/** As the ledger counts (DESIGN "Continuous batching"). */
+/** Tokens per block of KV memory, the unit of shared beginnings. */
 const BLOCK_TOKENS = 32;
-/** What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it. */
+/**
+ * What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it.
+ */
 const TOKEN_LIMIT_MS = 250;
 /** A grammar within bounds takes a tenth of a second; nobody gets a token while one is compiled. */
 const GRAMMAR_LIMIT_MS = 5000;
 
-/** KV memory as it really is in the slots. */
-export interface KvCounters {
-  /** Native runs besides those of the plans: what slots lacked did not fit into the plan's own. Goes on over restarts. */
-  readonly extraRuns: number;
-  /** Tokens in slots that no sequence holds now: found by equal beginnings, lost when their slot is needed. */
-  readonly kept: number;
-}
-
 /**
- * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child process. This side decides which slot
- * of the context a sequence has and keeps the tokens (`SlotSteps`); the child computes and draws, and may die at any time.
+ * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child process. `SlotMemory` decides
+ * which slot of the context a sequence has; the child computes and draws, and may die at any time.
  */
 export class LlamaBackend implements TextBackend {
-  readonly memory: { readonly blocks: number; readonly blockTokens: number };
+  readonly memory: SlotMemory;
   readonly #options: LlamaOptions;
   readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
   readonly #steps: SlotSteps;
@@ -56,15 +51,14 @@ export class LlamaBackend implements TextBackend {
   /** One after another: what one takes is not counted against the next. */
   #checking: Promise<unknown> = Promise.resolve();
   #runs = 0;
-  #extraRuns = 0;
   /** Of the last step: one that is sent behind it may take so much longer. */
   #limitMs = 0;
 
   constructor(options: LlamaOptions) {
     this.#options = options;
     const { contextTokens, rows } = options;
-    this.memory = { blocks: rows * Math.ceil(contextTokens / BLOCK_TOKENS), blockTokens: BLOCK_TOKENS };
-    this.#steps = new SlotSteps(options, { slots: rows, costs: { computeMs: 0, copyMs: 0 }, cutsBack: true });
+    this.memory = new SlotMemory({ slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS });
+    this.#steps = new SlotSteps(this.memory);
     const settings = settingsOf(options);
     this.#child = new LlamaChild({
       ...{ entry: './llama.child.js', settings, options, poolThreads: settings.drawThreads },
@@ -88,14 +82,6 @@ export class LlamaBackend implements TextBackend {
 
   get decodeCalls(): number {
     return this.#runs;
-  }
-
-  get strandedTokens(): number {
-    return this.#steps.stranded;
-  }
-
-  get kv(): KvCounters {
-    return { extraRuns: this.#extraRuns, kept: this.#steps.kept };
   }
 
   /** Of the process with the model in it; for tests that kill it. */
@@ -145,7 +131,9 @@ export class LlamaBackend implements TextBackend {
     this.#known = new Vocabulary(await this.#child.ask('vocabulary', undefined));
   }
 
-  /** One that does not come to an end costs the process; who sent it is refused, and all others go on in another one. */
+  /**
+   * One that does not come to an end costs the process; who sent it is refused, and all others go on in another one.
+   */
   async #compiled(check: GrammarCheck): Promise<string> {
     try {
       return await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
@@ -157,30 +145,26 @@ export class LlamaBackend implements TextBackend {
 
   #forget(info: ChildInfo): void {
     this.#info = info;
-    this.#steps.forget({ slots: this.#options.rows, costs: info.costs, cutsBack: info.cutsBack });
+    this.memory.reset(info);
   }
 
   async #run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
     const step = this.#steps.prepare(plan, this.#vocabulary);
-    if (step.frames.length === 0) return { type: 'done', results: step.refused, drawn: new Map() };
-    const reply = await this.#compute(plan, step.frames);
+    if (step.frame === undefined) return { type: 'done', results: step.refused, drawn: new Map() };
+    const reply = await this.#compute(plan, step.frame);
     if (reply.skipped === undefined && reply.failure === undefined)
-      return this.#steps.learn(step, reply, this.#vocabulary);
-    this.#steps.spoiled(step);
+      return this.#steps.outcome(step, reply, this.#vocabulary);
+    this.#steps.failed(step);
     return reply.skipped ? { type: 'skipped' } : { type: 'failed', error: engineFailed(String(reply.failure)) };
   }
 
-  /** All frames at once: the child takes them one after another. @returns the reply that draws, or the first that failed */
-  async #compute({ ahead }: GenerationPlan<TextSequence>, frames: readonly StepFrame[]): Promise<StepReply> {
-    const tokens = frames.reduce((sum, frame) => sum + frame.tokens.length, 0);
-    const limitMs = this.#options.stepTimeoutMs + tokens * TOKEN_LIMIT_MS;
+  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: StepFrame): Promise<StepReply> {
+    const limitMs = this.#options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
     const waitMs = ahead ? this.#limitMs : 0;
     this.#limitMs = limitMs;
-    const replies = await Promise.all(frames.map(frame => this.#child.call('step', frame, waitMs + limitMs)));
-    const run = replies.filter(({ skipped }) => !skipped).length;
-    this.#runs += run;
-    this.#extraRuns += Math.max(0, run - 1);
-    return replies.find(({ failure, skipped }) => failure !== undefined || skipped) ?? replies.at(-1)!;
+    const reply = await this.#child.call('step', frame, waitMs + limitMs);
+    if (!reply.skipped) this.#runs += 1;
+    return reply;
   }
 
   get #vocabulary(): Vocabulary {

@@ -1,124 +1,145 @@
 import { describe, expect, it } from '@jest/globals';
-import { AWAITED } from './llama-protocol.js';
-import { type Continued, SlotMemory, type SlotMemoryOptions } from './slot-memory.js';
+import { SlotMemory, type SlotMemoryOptions } from './slot-memory.js';
 
 const numbers = (count: number, first = 1): number[] => Array.from({ length: count }, (_, index) => first + index);
-const table = (changes: Partial<SlotMemoryOptions> = {}): SlotMemory<string> =>
-  new SlotMemory({ slots: 2, costs: { computeMs: 1, copyMs: 10 }, cutsBack: true, ...changes });
-const wanted = (tokens: readonly number[], salt = 's', position = tokens.length): Continued => ({
-  salt,
-  tokens,
-  position,
-});
+const request = (tokens: readonly number[], salt = 's') => ({ salt, tokens, capacity: tokens.length });
 
-/** A sequence comes, computes its tokens and stays. */
-function seated(slots: SlotMemory<string>, name: string, tokens: readonly number[], salt = 's'): void {
-  const { have } = slots.place(name, wanted(tokens, salt, 0));
-  slots.wrote(name, have, tokens);
+function memory(changes: Partial<SlotMemoryOptions> = {}, costs = { computeMs: 1, copyMs: 10 }): SlotMemory {
+  const slots = new SlotMemory({ slots: 2, slotTokens: 32, blockTokens: 4, ...changes });
+  slots.reset({ costs, cutsBack: true });
+  return slots;
 }
 
-describe('SlotTable', () => {
-  it('empties a slot before its first use: nobody knows what is in it', () => {
-    expect(table().place('a', wanted([]))).toEqual({
-      ...{ slot: 0, have: 0, isNew: true, operations: [{ type: 'cut', slot: 0, keep: 0 }] },
-    });
+/** A sequence joins, and all its tokens are computed. @returns the operations that this takes */
+function joined(slots: SlotMemory, key: object, tokens: readonly number[], salt = 's') {
+  const found = slots.allocate(key, request(tokens, salt))!;
+  slots.write(slots.blocksOf(key)[0]!, found, tokens.length - found);
+  slots.computed(key, tokens.length);
+  return slots.takeOperations();
+}
+
+describe('SlotMemory', () => {
+  const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
+
+  it('empties a slot before its first use: its contents are unknown', () => {
+    const slots = memory();
+    expect(slots.allocate(a, request([1]))).toBe(0);
+    expect(slots.takeOperations()).toEqual([{ type: 'cut', slot: 0, keep: 0 }]);
+    slots.audit();
   });
 
-  it('keeps a sequence where it is while it goes on, and touches nothing', () => {
-    const slots = table();
-    seated(slots, 'a', numbers(5));
-    expect(slots.place('a', wanted(numbers(5)))).toEqual({ slot: 0, have: 5, isNew: false, operations: [] });
+  it('needs no operation while a sequence continues in its slot', () => {
+    const slots = memory();
+    joined(slots, a, numbers(5));
+    slots.write(0, 5, 1);
+    expect(slots.takeOperations()).toEqual([]);
   });
 
-  it('cuts off a free slot that begins alike', () => {
-    const slots = table();
-    seated(slots, 'a', numbers(20));
-    slots.release('a');
-    expect(slots.place('b', wanted([...numbers(12), 99, 99]))).toEqual({
-      ...{ slot: 0, have: 12, isNew: true, operations: [{ type: 'cut', slot: 0, keep: 12 }] },
-    });
+  it('cuts back a free slot that begins alike, to whole blocks, and leaves one token to compute', () => {
+    const slots = memory();
+    joined(slots, a, numbers(20));
+    slots.release(a);
+    expect(slots.allocate(b, request([...numbers(14), 99, 99]))).toBe(12);
+    expect(slots.takeOperations()).toEqual([{ type: 'cut', slot: 0, keep: 12 }]);
+    slots.release(b);
+    expect(slots.allocate(c, request(numbers(12)))).toBe(8);
   });
 
   it('copies from a slot in use when that costs less than computing, and not otherwise', () => {
-    const slots = table();
-    seated(slots, 'a', numbers(20));
-    const copied = slots.place('b', wanted(numbers(12)));
-    expect(copied.operations).toContainEqual({ type: 'copy', slot: 1, keep: 12, from: 0 });
-    expect(copied.have).toBe(12);
-    slots.release('b');
-    const dear = table({ costs: { computeMs: 1, copyMs: 13 } });
-    seated(dear, 'a', numbers(20));
-    expect(dear.place('b', wanted(numbers(12)))).toMatchObject({ slot: 1, have: 0 });
+    const slots = memory();
+    joined(slots, a, numbers(20));
+    expect(slots.allocate(b, request(numbers(13)))).toBe(12);
+    expect(slots.takeOperations()).toEqual([{ type: 'copy', slot: 1, keep: 12, from: 0 }]);
+    const expensive = memory({}, { computeMs: 1, copyMs: 13 });
+    joined(expensive, a, numbers(20));
+    expect(expensive.allocate(b, request(numbers(13)))).toBe(0);
   });
 
-  it('never gives one salt what another one computed', () => {
-    const slots = table();
-    seated(slots, 'a', numbers(20), 'one');
-    slots.release('a');
-    expect(slots.place('b', wanted(numbers(20), 'two')).have).toBe(0);
+  it('shares nothing under another salt, and nothing that is not computed yet', () => {
+    const slots = memory();
+    joined(slots, a, numbers(20), 'one');
+    slots.release(a);
+    expect(slots.allocate(b, request(numbers(20), 'two'))).toBe(0);
+    slots.write(slots.blocksOf(b)[0]!, 0, 20);
+    expect(slots.allocate(c, request(numbers(20), 'two'))).toBe(0);
   });
 
-  it('takes the slot that was not used for the longest, when none begins alike', () => {
-    const slots = table();
-    seated(slots, 'a', numbers(5));
-    seated(slots, 'b', numbers(5, 100));
-    slots.place('a', wanted(numbers(5)));
-    slots.release('a');
-    slots.release('b');
-    expect(slots.place('c', wanted(numbers(3, 500))).slot).toBe(1);
-    expect(slots.kept).toBe(5);
+  it('takes the slot that was unused for the longest when none begins alike', () => {
+    const slots = memory();
+    joined(slots, a, numbers(5));
+    joined(slots, b, numbers(5, 100));
+    slots.write(0, 5, 1);
+    slots.release(a);
+    slots.release(b);
+    slots.allocate(c, request(numbers(3, 500)));
+    expect([slots.blocksOf(c), slots.kept]).toEqual([[1], 5]);
   });
 
-  it('closes the gap between two that are held before it takes one that was not used for longer', () => {
-    const slots = table({ slots: 4 });
-    ['a', 'b', 'c'].forEach((name, at) => seated(slots, name, numbers(5, at * 100)));
-    slots.release('b');
-    seated(slots, 'd', numbers(3, 500));
-    expect(slots.place('d', wanted(numbers(3, 500))).slot).toBe(1);
-    slots.release('d');
-    slots.release('a');
-    // Both are beside what is held; only the first has something to lose.
-    expect(slots.place('e', wanted(numbers(3, 900))).slot).toBe(3);
+  it('closes the gap between two slots in use before it takes one that was unused for longer', () => {
+    const slots = memory({ slots: 4 });
+    [a, b, c].forEach((key, at) => joined(slots, key, numbers(5, at * 100)));
+    slots.release(b);
+    const d = {};
+    joined(slots, d, numbers(3, 500));
+    expect(slots.blocksOf(d)).toEqual([1]);
+    slots.release(d);
+    slots.release(a);
+    // Both are beside a slot in use; only the first has contents to lose.
+    slots.allocate(b, request(numbers(3, 900)));
+    expect(slots.blocksOf(b)).toEqual([3]);
   });
 
-  it('cuts off what a failed step wrote, and tells that the sequence begins anew', () => {
-    const slots = table();
-    seated(slots, 'a', numbers(5));
-    slots.spoiled(0, 3);
-    expect(slots.place('a', wanted(numbers(5)))).toEqual({
-      ...{ slot: 0, have: 3, isNew: true, operations: [{ type: 'cut', slot: 0, keep: 3 }] },
-    });
+  it('cuts off what a failed step wrote, and sets the sampler up again', () => {
+    const slots = memory();
+    joined(slots, a, numbers(5));
+    expect(slots.begins(0)?.tokens).toEqual(numbers(5));
+    expect(slots.begins(0)).toBeUndefined();
+    slots.write(0, 5, 2);
+    slots.failed([], [0]);
+    expect(slots.intact(a)).toBe(5);
+    expect(slots.begins(0)?.tokens).toEqual(numbers(5));
+    slots.write(0, 5, 2);
+    expect(slots.takeOperations()).toEqual([{ type: 'cut', slot: 0, keep: 5 }]);
   });
 
-  it('finds a token that was awaited only once it is known', () => {
-    const found = (drawn: number): number => {
-      const slots = table();
-      seated(slots, 'a', [...numbers(5), AWAITED]);
-      slots.drew(0, 5, drawn);
-      slots.release('a');
-      return slots.place('b', wanted([...numbers(5), 77, 78])).have;
-    };
-    expect([found(77), found(76)]).toEqual([6, 5]);
-    const slots = table();
-    seated(slots, 'a', [...numbers(5), AWAITED]);
-    slots.release('a');
-    expect(slots.place('b', wanted([...numbers(5), 77])).have).toBe(5);
+  it('does not count on a copy whose step failed', () => {
+    const slots = memory();
+    joined(slots, a, numbers(20));
+    slots.allocate(b, request(numbers(13)));
+    slots.write(1, 12, 1);
+    slots.failed(slots.takeOperations(), [0, 1]);
+    expect([slots.intact(a), slots.intact(b)]).toEqual([20, 0]);
+    slots.write(1, 0, 13);
+    expect(slots.takeOperations()).toEqual([{ type: 'cut', slot: 1, keep: 0 }]);
   });
 
-  it('goes on with whole slots only, where memory cannot be cut back', () => {
-    const slots = table({ cutsBack: false });
-    seated(slots, 'a', numbers(20));
-    slots.release('a');
-    expect(slots.place('b', wanted(numbers(12))).have).toBe(0);
-    slots.release('b');
-    seated(slots, 'c', numbers(8, 300));
-    slots.release('c');
-    expect(slots.place('d', wanted([...numbers(8, 300), 7])).have).toBe(8);
+  it('has nothing in the slots of a new process', () => {
+    const slots = memory();
+    joined(slots, a, numbers(20));
+    slots.reset({ costs: { computeMs: 1, copyMs: 0 }, cutsBack: true });
+    expect([slots.intact(a), slots.allocate(b, request(numbers(20)))]).toEqual([0, 0]);
   });
 
-  it('refuses more sequences than slots', () => {
-    const slots = table();
-    for (const name of ['a', 'b']) slots.place(name, wanted([]));
-    expect(() => slots.place('c', wanted([]))).toThrow('More sequences than slots');
+  it('shares nothing where a slot cannot be cut back', () => {
+    const slots = memory();
+    slots.reset({ costs: { computeMs: 1, copyMs: 0 }, cutsBack: false });
+    joined(slots, a, numbers(20));
+    slots.release(a);
+    expect(slots.allocate(b, request(numbers(20)))).toBe(0);
+    slots.write(slots.blocksOf(b)[0]!, 0, 20);
+    slots.computed(b, 20);
+    slots.failed([], slots.blocksOf(b));
+    expect(slots.intact(b)).toBe(0);
+  });
+
+  it('counts a slot in blocks, and has none for one sequence more than it has slots', () => {
+    const slots = memory();
+    expect([slots.blocks, slots.available, slots.capacity]).toEqual([16, 16, 32]);
+    joined(slots, a, numbers(5));
+    expect([slots.available, slots.heldAlone(a)]).toEqual([14, 2]);
+    expect([slots.grow(a, 32), slots.available, slots.grow(a, 33)]).toEqual([true, 8, false]);
+    slots.allocate(b, request([1]));
+    expect(slots.allocate(c, request([1]))).toBeUndefined();
+    slots.audit();
   });
 });

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SlotMemory, type SlotOperation } from '../../src/worker/engines/llama-cpp/slot-memory.js';
+
+const SLOTS = 3;
+/** Few tokens and few lengths, so that beginnings are often equal. */
+const prompts = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 9 });
+const act = fc.oneof(
+  fc.record({
+    do: fc.constant('join' as const),
+    prompt: prompts,
+    salt: fc.constantFrom('x', 'y'),
+  }),
+  fc.record({ do: fc.constant('step' as const), who: fc.nat(7), count: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ do: fc.constant('fail' as const), who: fc.nat(7), isRun: fc.boolean() }),
+  fc.record({ do: fc.constant('leave' as const), who: fc.nat(2) }),
+  fc.record({ do: fc.constant('restart' as const) }),
+);
+
+interface Sequence {
+  readonly salt: string;
+  readonly tokens: number[];
+  computed: number;
+}
+
+/** The native context: what the cells of each slot hold, by operations and runs. */
+class NativeSlots {
+  #cells: string[][] = Array.from({ length: SLOTS }, () => ['garbage']);
+
+  restart(): void {
+    this.#cells = Array.from({ length: SLOTS }, () => ['garbage']);
+  }
+
+  operate(operations: readonly SlotOperation[]): void {
+    for (const operation of operations) {
+      const { slot, keep } = operation;
+      const source = operation.type === 'copy' ? operation.from : slot;
+      this.#cells[slot] = this.#cells[source]!.slice(0, keep);
+    }
+  }
+
+  write(slot: number, position: number, cells: readonly string[]): void {
+    if (this.#cells[slot]!.length !== position) throw new Error(`Cells behind position ${position} are in use.`);
+    this.#cells[slot]!.push(...cells);
+  }
+
+  holds(slot: number, cells: readonly string[]): boolean {
+    return cells.every((cell, index) => this.#cells[slot]![index] === cell);
+  }
+}
+
+const cellsOf = ({ salt, tokens }: Sequence, from: number, to: number): string[] =>
+  tokens.slice(from, to).map(token => `${salt}${token}`);
+
+describe('SlotMemory over any history', () => {
+  it('counts on nothing that is not in native memory, and shares nothing under another salt', () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 80 }), fc.constantFrom(0, 3), fc.boolean(), (acts, copyMs, cutsBack) => {
+        const memory = new SlotMemory({ slots: SLOTS, slotTokens: 64, blockTokens: 2 });
+        const properties = { costs: { computeMs: 1, copyMs }, cutsBack };
+        memory.reset(properties);
+        const native = new NativeSlots();
+        const here: Sequence[] = [];
+        /** One run with one item, which fails, or is skipped, if asked to. */
+        const run = (sequence: Sequence, count: number, ends: 'done' | 'failed' | 'skipped'): void => {
+          sequence.computed = memory.intact(sequence);
+          const slot = memory.blocksOf(sequence)[0]!;
+          const to = Math.min(sequence.tokens.length, sequence.computed + count);
+          memory.write(slot, sequence.computed, to - sequence.computed);
+          const operations = memory.takeOperations();
+          if (ends !== 'skipped') {
+            native.operate(operations);
+            native.write(slot, sequence.computed, cellsOf(sequence, sequence.computed, to));
+          }
+          if (ends !== 'done') return memory.failed(operations, [slot]);
+          sequence.computed = to;
+          memory.computed(sequence, to);
+          expect(native.holds(slot, cellsOf(sequence, 0, to))).toBe(true);
+          if (to === sequence.tokens.length) sequence.tokens.push(1);
+        };
+        for (const one of acts) {
+          if (one.do === 'join') {
+            const sequence = { salt: one.salt, tokens: [...one.prompt], computed: 0 };
+            const found = memory.allocate(sequence, { ...sequence, capacity: 16 });
+            expect(found === undefined).toBe(here.length === SLOTS);
+            if (found === undefined) continue;
+            expect(found).toBeLessThan(sequence.tokens.length);
+            here.push(sequence);
+          } else if (one.do === 'restart') {
+            native.restart();
+            memory.reset(properties);
+          } else if (here.length > 0) {
+            const sequence = here[one.who % here.length]!;
+            if (one.do === 'step') run(sequence, one.count, 'done');
+            else if (one.do === 'fail') run(sequence, 2, one.isRun ? 'failed' : 'skipped');
+            else {
+              memory.release(sequence);
+              here.splice(here.indexOf(sequence), 1);
+            }
+          }
+          memory.audit();
+        }
+        for (const sequence of here) memory.release(sequence);
+        expect(memory.available).toBe(memory.blocks);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
