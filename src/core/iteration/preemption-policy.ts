@@ -22,7 +22,10 @@ export interface PreemptionCandidate {
  * The row that leaves for one that decodes and needs memory: a paused one, else the youngest that may. `rows` are
  * oldest first.
  */
-export function victimForGrowth<S extends PreemptionCandidate>(rows: readonly S[], { maxPreemptions }: PreemptionOptions): S {
+export function victimForGrowth<S extends PreemptionCandidate>(
+  rows: readonly S[],
+  { maxPreemptions }: PreemptionOptions,
+): S {
   const victim =
     rows.findLast(({ pausedSinceMs }) => pausedSinceMs !== undefined) ??
     rows.findLast(({ preemptions }) => preemptions < maxPreemptions);
