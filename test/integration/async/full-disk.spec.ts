@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FixtureWorker } from '../../support/fixture-worker.js';
+import { SmallDisk } from '../../support/small-disk.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { sttModel } from '../api/models.js';
+
+const worker = new FixtureWorker({ model: 'stt' });
+let disk: SmallDisk;
+let rig: GatewayRig;
+
+beforeAll(async () => {
+  disk = SmallDisk.mount();
+  rig = await GatewayRig.start({
+    models: [sttModel({ addresses: [`127.0.0.1:${await worker.start()}`] })],
+    settings: { 'data.dir': join(disk.path, 'data') },
+  });
+  await rig.ready('stt');
+}, 60_000);
+afterAll(async () => {
+  await rig.close();
+  worker.stop();
+  disk[Symbol.dispose]();
+});
+
+const keep = (bytes: number, headers: Record<string, string> = {}): Promise<Response> => {
+  const body = new FormData();
+  body.set('model', 'stt');
+  body.set('file', new Blob([Buffer.alloc(bytes)]), 'a.wav');
+  return rig.post('/v1/audio/transcriptions', body, { headers: { prefer: 'respond-async', ...headers } });
+};
+const blobs = async (): Promise<string[]> => {
+  const entries = await readdir(join(disk.path, 'data'), { recursive: true, withFileTypes: true });
+  return entries.filter(entry => entry.isFile() && entry.parentPath.includes('blobs')).map(({ name }) => name);
+};
+
+describe('respond-async on a disk without room', () => {
+  it('is 507 storage_full, which no client tries again by itself, and leaves nothing of the body behind', async () => {
+    const error = await errorOf(keep(9 * 1_048_576, { 'idempotency-key': 'too-much' }));
+    expect(error).toMatchObject({ status: 507, code: 'storage_full' });
+    expect(error.headers.get('x-should-retry')).toBe('false');
+    await until(async () => (await blobs()).length === 0);
+  });
+
+  it('is 507 when not even the request can be written down; with room again the same key is taken', async () => {
+    await disk.fill();
+    const error = await errorOf(keep(200_000, { 'idempotency-key': 'full' }));
+    expect(error).toMatchObject({ status: 507, code: 'storage_full' });
+    await disk.makeRoom();
+    const taken = await keep(1000, { 'idempotency-key': 'too-much' });
+    expect(taken.status).toBe(202);
+    const location = taken.headers.get('location')!;
+    await until(async () => ((await rig.json(location)) as { state: string }).state === 'completed');
+  });
+});
