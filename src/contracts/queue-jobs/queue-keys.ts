@@ -88,6 +88,8 @@ export class QueueKeys {
 }
 
 export const DEAD_LETTERS_KEPT = 1000;
+/** Of each; all letters of a model together stay below 90 MB. */
+export const DEAD_LETTER_BYTES = 65_536;
 
 const OPEN = 'open';
 

@@ -36,8 +36,10 @@ export interface DeadLetter {
   readonly queue: string;
   /** Which field, and why. */
   readonly reason: string;
-  /** The job's data as bytes, base64. */
+  /** The job's data as bytes, base64: its first `DEAD_LETTER_BYTES`. */
   readonly raw: string;
+  /** Bytes of the data in all. */
+  readonly bytes: number;
   readonly workerId: string;
   /** Epoch milliseconds. */
   readonly atMs: number;

@@ -5,6 +5,7 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
+import { WaitBudget } from '../../platform/redis/wait-budget.js';
 import { SharedQueue } from '../shared-queue/shared-queue.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -12,6 +13,9 @@ import { isPulled, planeEntry, type PulledTask } from './shared-queue-mapper.js'
 import { RequestRegistry } from './request-registry.js';
 import { SharedRequests } from './shared-requests.js';
 import { type TrackedRequest } from './tracked-request.js';
+
+/** A request waits for Redis no longer than this before it is accepted, however many commands that takes. */
+const DOOR_MS = 5000;
 
 interface Entering {
   readonly tracked: TrackedRequest;
@@ -83,11 +87,13 @@ export class SharedIntake implements OnModuleInit, OnModuleDestroy {
   async #enter({ tracked, stop: { signal } }: Entering, task: PulledTask): Promise<void> {
     const { request } = tracked;
     const ref = this.plane.ref(request.model, tracked.id, request.tenant);
-    const known = await this.plane.known(ref);
-    if (!known) await this.#demandRoom(tracked);
+    const patience = Math.min(DOOR_MS, request.queueDeadlineMs - this.clock.nowMs());
+    const redis = new WaitBudget(patience, () => this.plane.overdue());
+    const known = await redis.spend(this.plane.known(ref));
+    if (!known) await redis.spend(this.#demandRoom(tracked));
     const placed = await this.plane.place(planeEntry(request, task, this.clock.nowMs()), signal);
     try {
-      if (known) await this.plane.refuseOther(ref, placed);
+      if (known) await redis.spend(this.plane.refuseOther(ref, placed));
       signal.throwIfAborted();
     } catch (error) {
       await this.plane.discard(placed);

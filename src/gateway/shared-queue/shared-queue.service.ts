@@ -68,6 +68,11 @@ export class SharedQueue {
     return (await this.#answered(this.queues.facts([ref])))[0];
   }
 
+  /** What a request is told that has waited too long for Redis, which counts as hung from now on. */
+  overdue(): DomainError {
+    return this.link.failure(new Error('Command timed out'));
+  }
+
   /** Requests that wait, of all gateways, by model. @throws DomainError `queue_unavailable` */
   waiting(): Promise<ReadonlyMap<string, number>> {
     return this.#answered(this.queues.waiting());
