@@ -1,5 +1,3 @@
-import { IGNORED_HEADER } from './ignored-fields.js';
-
 /**
  * `advice` may make an answer better; a model that cannot use it answers without, and the answer says so in
  * `x-switchyard-ignored`. `meaning` decides what the answer is; a model that cannot honour it refuses (D-34).
@@ -33,7 +31,3 @@ export const FIELD_RULES = {
   completions: { logprobs: meaning('logprobs') },
   embeddings: { dimensions: meaning('dimensions') },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, FieldRule>>>>;
-
-/** The header that reports ignored fields; none when there are none. */
-export const ignoredHeader = (names: readonly string[]): Readonly<Record<string, string>> =>
-  names.length === 0 ? {} : { [IGNORED_HEADER]: [...new Set(names)].join(', ') };

@@ -1,12 +1,10 @@
 import { Module } from '@nestjs/common';
 import { StorageModule } from '../../platform/storage/storage.module.js';
+import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { SpeechController } from './speech.controller.js';
-import { speechMetricProviders } from './speech.metrics.js';
 import { SpeechService } from './speech.service.js';
-import { SpeechSessions } from './speech-sessions.js';
 import { TranscriptionService } from './transcription.service.js';
 import { TranscriptionsController } from './transcriptions.controller.js';
 import { TranslationsController } from './translations.controller.js';
@@ -14,9 +12,8 @@ import { UploadReader } from './upload-reader.js';
 
 /** `/v1/audio`: transcription, translation and speech. */
 @Module({
-  imports: [ModelsModule, SchedulerModule, StorageModule, WrittenFormModule],
+  imports: [InferenceModule, ModelsModule, StorageModule, WrittenFormModule],
   controllers: [TranscriptionsController, TranslationsController, SpeechController],
-  providers: [SpeechService, SpeechSessions, TranscriptionService, UploadReader, ...speechMetricProviders],
-  exports: [SpeechSessions],
+  providers: [SpeechService, TranscriptionService, UploadReader],
 })
 export class AudioModule {}

@@ -4,8 +4,10 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { fieldsOf } from '../http/json-body.js';
+import { type InferenceWork } from '../inference/inference.service.js';
 import { demandAbilities, demandsOf, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
+import { type SpeechSink } from '../worker-pool/worker-task.js';
 
 export interface SpeechParams {
   readonly model: ModelSpec;
@@ -42,7 +44,13 @@ function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
 /** 15 characters take about a second: enough for a time limit, long before anything is spoken. */
 const CHARACTERS_PER_S = 15;
 
-/** Seconds of speech to expect, for the inference deadline (D-07). */
-export function expectedSpeechS({ input, speed }: SpeechDto): number {
-  return input.length / CHARACTERS_PER_S / speed;
+/** What the scheduler and the worker need. The expected duration decides the inference deadline (D-07). */
+export function speechWork({ model, dto, voice }: SpeechParams, sink: SpeechSink): InferenceWork {
+  const { input: text, speed, response_format: format } = dto;
+  return {
+    model: model.id,
+    bytes: Buffer.byteLength(text),
+    audioDurationS: text.length / CHARACTERS_PER_S / speed,
+    payload: { kind: 'synthesize', text, voice, speed, format, sink },
+  };
 }

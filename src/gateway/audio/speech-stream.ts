@@ -1,46 +1,48 @@
-import { Transform, type TransformCallback } from 'node:stream';
+import { type Readable } from 'node:stream';
+import { sseData } from '../../contracts/formats/server-sent-event.js';
+import { speechDelta, speechDone } from '../../contracts/formats/speech-events.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { OutputStream } from '../inference/output-stream.js';
+import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 
-/**
- * Audio on its way from a worker to one caller. Up to `maxBufferedBytes` wait for a caller that reads slowly; beyond
- * that the worker is held back.
- */
-export class SpeechStream implements SpeechSink {
-  readonly audio: Transform;
-  /** Resolves at the first byte, or at the end of a synthesis that made none. */
-  readonly started: Promise<void>;
-  #bytes = 0;
-
-  constructor(maxBufferedBytes: number) {
-    let start: () => void;
-    this.started = new Promise(resolve => (start = resolve));
-    this.audio = new Transform({
-      writableHighWaterMark: maxBufferedBytes,
-      transform: (chunk: Buffer, _encoding, done: TransformCallback) => {
-        this.#bytes += chunk.length;
-        start();
-        done(null, chunk);
-      },
-      flush: done => {
-        start();
-        done();
-      },
-    });
-    // A caller that left destroys the stream; whoever still writes to it learns that from its own pipe.
-    this.audio.on('error', () => undefined);
-  }
+/** Synthesised audio as it is made. A failure destroys the stream: the caller must not take the audio as complete. */
+export class SpeechStream extends OutputStream implements SpeechSink {
+  readonly audio = this.body;
+  #hasAudio = false;
 
   /**
-   * The worker begins. Once audio went out, a second beginning (a retry after the worker's death) is refused: the caller
-   * would hear the sentence start over.
+   * Called when a worker begins. After audio was sent, a second worker (a retry) is rejected: the caller would hear the
+   * sentence start over.
    * @throws DomainError `worker_lost`
    */
   header(): void {
-    if (this.#bytes > 0) throw new DomainError('worker_lost', 'The worker died in the middle of the speech.');
+    if (this.#hasAudio) throw new DomainError('worker_lost', 'The worker died in the middle of the speech.');
   }
 
-  fail(error: Error): void {
+  protected override endFailed(error: DomainError): void {
     this.audio.destroy(error);
   }
+
+  protected format(chunk: Buffer): Buffer {
+    this.#hasAudio = true;
+    return chunk;
+  }
+
+  protected lastFrame(): undefined {
+    return undefined;
+  }
+}
+
+/** `stream_format: sse`: one delta per piece of audio, then `done`, or the error envelope if the synthesis fails. */
+export async function* speechEvents(audio: Readable, settled: Promise<SettledRequest>): AsyncGenerator<string> {
+  try {
+    for await (const chunk of audio) yield speechDelta(chunk as Buffer);
+  } catch {
+    // The stream breaks because the request failed; the settlement says why.
+  }
+  const { settlement } = await settled;
+  if (settlement.status !== 'completed') yield sseData(errorEnvelope(settlement.error));
+  else yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
 }

@@ -1,42 +1,32 @@
-import { PassThrough, type Readable } from 'node:stream';
 import { gapBetween } from '../../contracts/formats/joined-text.js';
 import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { segmentEvents, textDone, transcriptEvents } from '../../contracts/formats/transcript-events.js';
 import { type TokenLogprob, type Transcript, type TranscriptSegment } from '../../contracts/formats/transcript.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
+import { OutputStream } from '../inference/output-stream.js';
 
 export interface TranscriptStreamOptions {
-  /** With `transcript.text.segment` after each delta. */
+  /** Send `transcript.text.segment` after each delta. */
   readonly diarized: boolean;
-  /** What segments are written as. */
+  /** Converts the spoken text of a segment to its written form. */
   readonly write: (spoken: string) => string;
 }
 
 /**
- * A transcript on its way to one caller as OpenAI's events: a delta for each segment when it is final, one done, `[DONE]`. The
- * deltas joined are the text of done. What a slow reader has not taken is text, bounded by the length of the audio.
+ * A transcript as OpenAI's events: one delta per segment when it is final, one done, `[DONE]`. The joined deltas are the
+ * text of `done`. What a slow reader has not received is text, bounded by the length of the audio.
  */
-export class TranscriptStream {
-  readonly #frames = new PassThrough();
-  /** Resolves at the first event. */
-  readonly started: Promise<void>;
-  #start!: () => void;
+export class TranscriptStream extends OutputStream {
   #text = '';
-  /** Number of the segment that is told next. */
+  /** Number of the next segment to send. */
   #next = 0;
 
   constructor(private readonly options: TranscriptStreamOptions) {
-    this.started = new Promise(resolve => (this.#start = resolve));
-    // A caller that left destroys the stream; whoever still writes learns that from the cancel.
-    this.#frames.on('error', () => undefined);
+    super();
   }
 
-  get body(): Readable {
-    return this.#frames;
-  }
-
-  /** A second worker that began anew after the first one's death says again what is told already: it is left out. */
+  /** A second worker that starts over after the first one's death repeats segments; those are left out. */
   readonly segment = (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]): void => {
     if (segment.id < this.#next) return;
     this.#next = segment.id + 1;
@@ -48,21 +38,22 @@ export class TranscriptStream {
     this.#send(segmentEvents(written, { delta, diarized, ...(logprobs.length > 0 && { logprobs }) }));
   };
 
-  /** @param transcript as written; when segments were told before, their text is the one that counts. */
+  /** @param transcript in its written form; if segments were sent before, their text is used instead of its own */
   finish(transcript: Transcript): void {
     if (this.#text === '') this.#send(transcriptEvents(transcript, this.options));
     else this.#send([textDone({ ...transcript, text: this.#text })]);
-    this.#frames.end(SSE_DONE);
-    this.#start();
+    this.body.end();
   }
 
-  /** After the first event the error is an event too: the status is out. */
-  fail(error: DomainError): void {
-    this.#frames.end(sseData(errorEnvelope(error)));
+  protected format(frame: Buffer): Buffer {
+    return frame;
+  }
+
+  protected lastFrame(failure: DomainError | undefined): string {
+    return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
   }
 
   #send(events: readonly object[]): void {
-    for (const event of events) this.#frames.write(sseData(event));
-    this.#start();
+    for (const event of events) this.body.write(sseData(event));
   }
 }

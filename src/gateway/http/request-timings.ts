@@ -41,11 +41,19 @@ export const EXPOSED_HEADERS = [
   'x-switchyard-attempts',
 ].join(', ');
 
+/** Headers of every answer of a model: the model, what was ignored, and where the time went. */
+export const answerHeaders = (model: string, timings: RequestTimings, ignored: readonly string[] = []) => ({
+  ...timingHeaders(timings),
+  'x-switchyard-model': model,
+  ...(ignored.length > 0 && { [IGNORED_HEADER]: [...new Set(ignored)].join(', ') }),
+});
+
 /**
- * `Server-Timing` and `x-switchyard-*`, milliseconds (DESIGN §4 "Latency"): the answer to "why did my request wait?".
- * `batch` is a part of `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`. What was not reached is left out.
+ * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request wait?". `batch` is a part of
+ * `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`. Phases that the request
+ * did not reach are left out.
  */
-export function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
+function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
   const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
     ['queue', 'x-switchyard-queue-ms', phases.queueWaitMs],
     ['batch', 'x-switchyard-batch-wait-ms', phases.batchWaitMs],

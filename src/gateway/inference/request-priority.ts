@@ -3,8 +3,8 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
- * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, else BATCH, which is what seeds/scheduling gives
- * to file requests. The header is ours and the more specific one: it wins.
+ * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, else BATCH. The header is Switchyard's own
+ * and more specific: it wins.
  * @throws DomainError `invalid_value` for another header value.
  */
 export function requestPriority(header: string | string[] | undefined, tier: ServiceTier): RequestPriority {
@@ -20,4 +20,10 @@ export function requestPriority(header: string | string[] | undefined, tier: Ser
         param: 'X-Priority',
       });
   }
+}
+
+/** The tier that the answer reports: the one the request was served in, whichever it asked for. */
+export function usedTier(priority: RequestPriority, asked: ServiceTier): 'priority' | 'flex' | 'default' {
+  if (priority === RequestPriority.REALTIME) return 'priority';
+  return asked === 'flex' ? 'flex' : 'default';
 }

@@ -20,17 +20,17 @@ describe('SilenceWatch', () => {
     jest.useRealTimers();
   });
 
-  it('begins with the first sound: before it, there is no limit', () => {
+  it('starts with the first output: before it, there is no limit', () => {
     jest.advanceTimersByTime(1000);
     expect(silences).toBe(0);
-    watch.heard();
+    watch.restart();
     jest.advanceTimersByTime(100);
     expect(silences).toBe(1);
   });
 
-  it('begins anew with each sound, and ends with stop', () => {
+  it('starts anew with each output, and ends with stop', () => {
     for (let i = 0; i < 5; i++) {
-      watch.heard();
+      watch.restart();
       jest.advanceTimersByTime(99);
     }
     watch.stop();
@@ -39,7 +39,7 @@ describe('SilenceWatch', () => {
   });
 
   it('waits on while the silence is excused', () => {
-    watch.heard();
+    watch.restart();
     excused = true;
     jest.advanceTimersByTime(450);
     expect(silences).toBe(0);

@@ -1,4 +1,4 @@
-/** Calls `onSilence` once when nothing was heard for `limitMs`, from the first sound on, unless `excused` at that time. */
+/** Calls `onSilence` once when no output came for `limitMs`, counted from the first output on, unless `excused` then. */
 export class SilenceWatch {
   #timer: NodeJS.Timeout | undefined;
 
@@ -8,12 +8,13 @@ export class SilenceWatch {
     private readonly excused: () => boolean,
   ) {}
 
-  heard(): void {
+  /** Starts the limit, or starts it anew. */
+  restart(): void {
     if (this.#timer) this.#timer.refresh();
     else this.#timer = setTimeout(() => this.#elapsed(), this.limitMs);
   }
 
-  /** Harmless when it never began. */
+  /** Harmless when it never started. */
   stop(): void {
     clearTimeout(this.#timer);
   }

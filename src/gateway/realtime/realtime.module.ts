@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RedisModule } from '../../platform/redis/redis.module.js';
-import { AudioModule } from '../audio/audio.module.js';
+import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
@@ -23,7 +23,7 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
 @Module({
   imports: [
-    AudioModule,
+    InferenceModule,
     LimitsModule,
     ModelsModule,
     RedisModule,

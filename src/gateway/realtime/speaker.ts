@@ -4,10 +4,9 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { expectedSpeechS, toSpeechParams } from '../audio/speech-params.js';
-import { SpeechSessions } from '../audio/speech-sessions.js';
+import { speechWork, toSpeechParams } from '../audio/speech-params.js';
 import { SpeechStream } from '../audio/speech-stream.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { InferenceService } from '../inference/inference.service.js';
 
 export interface SpeechRequest {
   /** Unique among running requests; also what an operator sees and can cancel. */
@@ -32,30 +31,18 @@ export interface Speech {
 export class Speaker {
   constructor(
     private readonly catalog: ModelCatalog,
-    private readonly scheduler: SchedulerService,
-    private readonly sessions: SpeechSessions,
+    private readonly inference: InferenceService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
   speak({ id, text, voice, speed, tenant }: SpeechRequest): Speech {
     const body = { model: this.settings.realtime.speechModel, input: text, voice, speed, response_format: 'pcm' };
-    const order = toSpeechParams(body, this.catalog, this.settings.compat);
-    const sink = new SpeechStream(this.settings.speech.maxBufferedBytes);
-    const submitted = this.scheduler.submit({
-      id,
-      model: order.model.id,
-      tenant,
-      priority: RequestPriority.REALTIME,
-      bytes: Buffer.byteLength(text),
-      audioDurationS: expectedSpeechS(order.dto),
-      payload: { kind: 'synthesize', text: order.dto.input, voice: order.voice, speed, format: 'pcm', sink },
-    });
-    this.sessions.opened(submitted, order.model.id, sink.started);
-    const settled = submitted.settled.then(({ settlement }) => {
-      if (settlement.status !== 'completed') sink.fail(settlement.error);
-      return settlement;
-    });
-    return { audio: sink.audio, settled, cancel: () => void this.scheduler.cancel(submitted, 'client') };
+    const params = toSpeechParams(body, this.catalog, this.settings.compat);
+    const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
+    const caller = { id, tenant, priority: RequestPriority.REALTIME };
+    const speech = this.inference.start(caller, speechWork(params, output), { output });
+    const settled = speech.settled.then(({ settlement }) => settlement);
+    return { audio: output.audio, settled, cancel: () => speech.cancel('client') };
   }
 }

@@ -4,20 +4,21 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { GenerationStream } from './generation-stream.js';
 
 function aStream(maxBufferedBytes = 1024) {
-  let heard = 0;
-  const stream = new GenerationStream({ maxBufferedBytes, fields: { model: 'm' }, onChunk: () => (heard += 1) });
-  return { stream, heard: () => heard };
+  let outputs = 0;
+  const stream = new GenerationStream(maxBufferedBytes, { model: 'm' });
+  stream.onOutput = () => (outputs += 1);
+  return { stream, outputs: () => outputs };
 }
 
 describe('GenerationStream', () => {
   it('frames each chunk as one event and ends with [DONE]', async () => {
-    const { stream, heard } = aStream();
+    const { stream, outputs } = aStream();
     stream.chunks.write('{"a":1,"model":"own"}');
     stream.chunks.end('{\n"b":\r\n2}');
     expect(await text(stream.chunks)).toBe(
       'data: {"a":1,"model":"m"}\n\ndata: { "b": 2,"model":"m"}\n\ndata: [DONE]\n\n',
     );
-    expect(heard()).toBe(2);
+    expect(outputs()).toBe(2);
   });
 
   it('has started at the first chunk, or at the end of an answer without any', async () => {

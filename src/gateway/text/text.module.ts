@@ -1,16 +1,14 @@
 import { Module } from '@nestjs/common';
+import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { GenerationController } from './generation.controller.js';
-import { generationMetricProviders } from './generation.metrics.js';
 import { GenerationService } from './generation.service.js';
-import { GenerationSessions } from './generation-sessions.js';
 
 /** Chat, completions and embeddings. */
 @Module({
-  imports: [ModelsModule, SchedulerModule],
+  imports: [InferenceModule, ModelsModule],
   controllers: [GenerationController],
-  providers: [EmbeddingsService, GenerationService, GenerationSessions, ...generationMetricProviders],
+  providers: [EmbeddingsService, GenerationService],
 })
 export class TextModule {}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SERVICE_TIERS } from '../../contracts/openai/service-tier.js';
-import { requestPriority } from './request-priority.js';
-import { usedTier } from './service-tier.js';
+import { requestPriority, usedTier } from './request-priority.js';
 
 describe('service_tier', () => {
   it('priority, by either of its names, is served as REALTIME, everything else as BATCH; the tier that was used is told', () => {
