@@ -1,51 +1,15 @@
-import { constants, createWriteStream, openAsBlob } from 'node:fs';
-import { access, rename, rm } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { BatchDto, BatchListDto } from '../contracts/openai/batch.dto.js';
-import type { FileDto } from '../contracts/openai/file.dto.js';
+import { type BatchDto, type BatchListDto } from '../contracts/openai/batch.dto.js';
+import { type FileDto } from '../contracts/openai/file.dto.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
-import { launchDirectory } from '../platform/config/launch-directory.js';
-import { CliError, EXIT } from './cli-error.js';
-import type { GatewayClient } from './gateway-client.js';
+import { fileBlob, writablePath } from './arguments.js';
+import { CliError } from './cli-error.js';
+import { type GatewayClient } from './gateway-client.js';
 import { MARKS, print, say } from './terminal.js';
-
-/**
- * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are; the names go to
- * stdout. @throws CliError when there is neither
- */
-export async function download(client: BatchClient, batch: BatchDto, prefix = batch.id): Promise<void> {
-  const wanted = [
-    { id: batch.output_file_id, path: `${prefix}_output.jsonl` },
-    { id: batch.error_file_id, path: `${prefix}_errors.jsonl` },
-  ].filter((file): file is { id: string; path: string } => file.id !== null);
-  if (wanted.length === 0) throw new CliError(`${batch.id} is ${batch.status} and has no result files`);
-  for (const { id, path } of wanted) {
-    await save(await client.content(id), resolve(launchDirectory(), path));
-    print(path);
-  }
-}
-
-/** Whole or not at all. */
-async function save(response: Response, path: string): Promise<void> {
-  const draft = `${path}.part`;
-  try {
-    await pipeline(Readable.fromWeb(response.body!), createWriteStream(draft));
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-}
-
-/** How it ended, and of a failed one why. */
-export function tellEnd({ id, status, request_counts: counts, errors }: BatchDto): void {
-  const mark = status !== 'completed' ? MARKS.fail : counts.failed > 0 ? MARKS.warn : MARKS.ok;
-  say(`${mark} ${id} ${status}: ${counts.completed} of ${counts.total} done, ${counts.failed} failed`);
-  for (const { line, code, message } of errors?.data ?? [])
-    say(`  ${line === null ? '' : `line ${line}: `}${message} [${code}]`);
-}
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -60,12 +24,12 @@ export class BatchClient {
   async upload(file: string): Promise<FileDto> {
     const form = new FormData();
     form.set('purpose', 'batch');
-    form.set('file', await this.#open(file), basename(file));
+    form.set('file', await fileBlob(file), basename(file));
     return this.gateway.json('/v1/files', { method: 'POST', body: form, ...this.#abort() });
   }
 
-  create(order: Readonly<Record<string, unknown>>): Promise<BatchDto> {
-    const request = { method: 'POST', body: JSON.stringify(order), headers: JSON_TYPE } as const;
+  create(params: Readonly<Record<string, unknown>>): Promise<BatchDto> {
+    const request = { method: 'POST', body: JSON.stringify(params), headers: JSON_TYPE } as const;
     return this.gateway.json('/v1/batches', { ...request, ...this.#abort() });
   }
 
@@ -85,10 +49,6 @@ export class BatchClient {
     return this.gateway.request(`/v1/files/${fileId}/content`, this.#abort());
   }
 
-  async #open(file: string): Promise<Blob> {
-    return openAsBlob(await readablePath(file));
-  }
-
   #abort(): { signal?: AbortSignal } {
     return this.signal ? { signal: this.signal } : {};
   }
@@ -96,13 +56,44 @@ export class BatchClient {
 
 export const hasEnded = ({ status }: BatchDto): boolean => isTerminal(status);
 
-/** Of a file that the user named. @throws CliError when it cannot be read: `openAsBlob` does not say what is wrong */
-export async function readablePath(file: string): Promise<string> {
-  const path = resolve(launchDirectory(), file);
-  try {
-    await access(path, constants.R_OK);
-    return path;
-  } catch (cause) {
-    throw new CliError(`${file} cannot be read: ${(cause as Error).message}`, EXIT.usage, { cause });
+/**
+ * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are; the names go to
+ * stdout. @throws CliError when there is neither
+ */
+export async function download(client: BatchClient, batch: BatchDto, prefix = batch.id): Promise<void> {
+  const wanted = [
+    { id: batch.output_file_id, path: `${prefix}_output.jsonl` },
+    { id: batch.error_file_id, path: `${prefix}_errors.jsonl` },
+  ].filter((file): file is { id: string; path: string } => file.id !== null);
+  if (wanted.length === 0) throw new CliError(`${batch.id} is ${batch.status} and has no result files`);
+  for (const { id, path } of wanted) {
+    const target = await writablePath(path);
+    await save(await client.content(id), target);
+    print(path);
   }
+}
+
+/** Whole or not at all. */
+async function save(response: Response, path: string): Promise<void> {
+  const draft = `${path}.part`;
+  try {
+    await pipeline(Readable.fromWeb(response.body!), createWriteStream(draft));
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** @throws CliError unless the batch completed and every line was answered */
+export function assertAnswered({ id, status, request_counts: { total, completed } }: BatchDto): void {
+  if (status !== 'completed' || completed < total) throw new CliError(`${id}: not every line was answered`);
+}
+
+/** Reports how a batch ended, with the errors of one that failed. */
+export function reportEnd({ id, status, request_counts: counts, errors }: BatchDto): void {
+  const mark = status !== 'completed' ? MARKS.fail : counts.failed > 0 ? MARKS.warn : MARKS.ok;
+  say(`${mark} ${id} ${status}: ${counts.completed} of ${counts.total} done, ${counts.failed} failed`);
+  for (const { line, code, message } of errors?.data ?? [])
+    say(`  ${line === null ? '' : `line ${line}: `}${message} [${code}]`);
 }

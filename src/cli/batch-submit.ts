@@ -3,14 +3,66 @@ import { createInterface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
-import { BatchClient, download, readablePath, tellEnd } from './batch-client.js';
+import { collect, namedValue, readablePath } from './arguments.js';
+import { assertAnswered, BatchClient, download, reportEnd } from './batch-client.js';
 import { watch } from './batch-progress.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
 import { print, say } from './terminal.js';
 
-/** Where the lines of a file go, as its first one says: all of them must say the same. @throws CliError when it says nothing */
-export async function endpointIn(file: string): Promise<BatchEndpoint> {
+interface SubmitOptions extends GatewayOptions {
+  readonly endpoint?: string;
+  readonly window: string;
+  readonly watch?: boolean;
+  readonly output?: string;
+  readonly metadata: readonly string[];
+  readonly webhook?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  switchyard batch submit lines.jsonl --watch
+  switchyard batch submit lines.jsonl --window 30m --metadata validation=lenient
+
+With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C stops
+watching; the batch continues, and "switchyard batch watch ID" watches it again.`;
+
+export const batchSubmitCommand = (): Command =>
+  withGatewayOptions(new Command('submit'))
+    .description('upload a file of requests, one JSON per line, and run it')
+    .argument('<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}')
+    .addOption(
+      new Option('-e, --endpoint <path>', 'where every line goes (default: the url of the first)').choices(
+        BATCH_ENDPOINTS,
+      ),
+    )
+    .option('-w, --window <time>', COMPLETION_WINDOWS, '24h')
+    .option('--metadata <name=value>', 'stored with the batch; may be repeated', collect, [])
+    .option('--webhook <url>', 'receives a POST when the batch ends')
+    .option('--watch', 'show its progress and download the results')
+    .option('-o, --output <prefix>', 'with --watch: PREFIX_output.jsonl, PREFIX_errors.jsonl (default: the id)')
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: SubmitOptions) => interruptible(signal => submit(file, options, signal)));
+
+async function submit(file: string, options: SubmitOptions, signal: AbortSignal): Promise<void> {
+  const client = new BatchClient(new GatewayClient(options), signal);
+  const metadata = Object.fromEntries(options.metadata.map(pair => namedValue('--metadata', pair)));
+  const endpoint = options.endpoint ?? (await endpointIn(file));
+  const { id: input } = await client.upload(file);
+  const batch = await client.create({
+    ...{ input_file_id: input, endpoint, completion_window: options.window, metadata },
+    ...(options.webhook === undefined ? {} : { webhook: { url: options.webhook } }),
+  });
+  if (!options.watch) return print(batch.id);
+  say(batch.id);
+  const ended = await watch(client, batch, signal);
+  reportEnd(ended);
+  if (ended.output_file_id ?? ended.error_file_id) await download(client, ended, options.output);
+  assertAnswered(ended);
+}
+
+/** The endpoint of the first line; all lines must name the same one. @throws CliError exit code 2 when it names none */
+async function endpointIn(file: string): Promise<BatchEndpoint> {
   const url = urlOf(await firstLine(await readablePath(file)));
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);
   if (endpoint) return endpoint;
@@ -34,68 +86,4 @@ function urlOf(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-interface SubmitOptions extends GatewayOptions {
-  readonly endpoint?: string;
-  readonly window: string;
-  readonly watch?: boolean;
-  readonly output?: string;
-  readonly metadata: readonly string[];
-  readonly webhook?: string;
-}
-
-const EXAMPLES = `
-Examples:
-  switchyard batch submit lines.jsonl --watch
-  switchyard batch submit lines.jsonl --window 30m --metadata validation=lenient
-
-With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C ends the
-watching and not the batch: switchyard batch watch ID goes on.`;
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-export const batchSubmitCommand = (): Command =>
-  withGatewayOptions(new Command('submit'))
-    .description('upload a file of requests, one JSON per line, and run it')
-    .argument('<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}')
-    .addOption(
-      new Option('-e, --endpoint <path>', 'where every line goes (default: the url of the first)').choices(
-        BATCH_ENDPOINTS,
-      ),
-    )
-    .option('-w, --window <time>', COMPLETION_WINDOWS, '24h')
-    .option('--metadata <name=value>', 'kept with the batch; may be repeated', collect, [])
-    .option('--webhook <url>', 'told when it ends')
-    .option('--watch', 'show its progress and download the results')
-    .option('-o, --output <prefix>', 'with --watch: PREFIX_output.jsonl, PREFIX_errors.jsonl (default: the id)')
-    .addHelpText('after', EXAMPLES)
-    .action((file: string, options: SubmitOptions) => interruptible(signal => submit(file, options, signal)));
-
-async function submit(file: string, options: SubmitOptions, signal: AbortSignal): Promise<void> {
-  const client = new BatchClient(new GatewayClient(options), signal);
-  const metadata = metadataOf(options.metadata);
-  const endpoint = options.endpoint ?? (await endpointIn(file));
-  const { id: input } = await client.upload(file);
-  const batch = await client.create({
-    ...{ input_file_id: input, endpoint, completion_window: options.window, metadata },
-    ...(options.webhook === undefined ? {} : { webhook: { url: options.webhook } }),
-  });
-  if (!options.watch) return print(batch.id);
-  say(batch.id);
-  const ended = await watch(client, batch, signal);
-  tellEnd(ended);
-  if (ended.output_file_id ?? ended.error_file_id) await download(client, ended, options.output);
-  const { total, completed } = ended.request_counts;
-  if (ended.status !== 'completed' || completed < total) throw new CliError('not every line was answered');
-}
-
-function metadataOf(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map(pair => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw new CliError(`--metadata ${pair}: must be name=value`, EXIT.usage);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
 }

@@ -1,7 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { BatchDto } from '../contracts/openai/batch.dto.js';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
-import { BatchClient, download, hasEnded, tellEnd } from './batch-client.js';
+import { wholeNumberFrom } from './arguments.js';
+import { assertAnswered, BatchClient, download, hasEnded, reportEnd } from './batch-client.js';
 import { durationText, rateText, watch } from './batch-progress.js';
 import { batchSubmitCommand } from './batch-submit.js';
 import { CliError, interruptible } from './cli-error.js';
@@ -22,15 +23,15 @@ export const batchCommand = (): Command =>
     .description(`files of requests, run in the background (${BATCH_ENDPOINTS.length} endpoints)`)
     .addCommand(batchSubmitCommand())
     .addCommand(listCommand())
-    .addCommand(one('get', 'how far it is, as JSON', async (client, id) => printJson(await client.find(id))))
-    .addCommand(one('watch', 'show its progress to the end and download the results', watchToEnd).addOption(output()))
-    .addCommand(one('download', 'its result files', fetchResults).addOption(output()))
+    .addCommand(one('get', 'the batch as JSON', async (client, id) => printJson(await client.find(id))))
+    .addCommand(one('watch', 'show the progress and download the results; exit code 1 unless every line was answered', watchToEnd).addOption(output()))
+    .addCommand(one('download', 'download the result files', fetchResults).addOption(output()))
     .addCommand(
-      one('cancel', 'stop it; what is done is kept', async (client, id) => tell(await client.act(id, 'cancel'))),
+      one('cancel', 'cancel the batch; finished lines keep their results', async (client, id) => printState(await client.act(id, 'cancel'))),
     )
     .addCommand(
-      one('retry-failed', 'a new batch of the lines that failed', async (client, id) =>
-        tell(await client.act(id, 'retry-failed')),
+      one('retry-failed', 'create a batch of the failed lines', async (client, id) =>
+        printState(await client.act(id, 'retry-failed')),
       ),
     );
 
@@ -39,7 +40,7 @@ const output = (): Option => new Option('-o, --output <prefix>', 'PREFIX_output.
 function one(name: string, description: string, work: Work): Command {
   return withGatewayOptions(new Command(name))
     .description(description)
-    .argument('<id>', 'of the batch')
+    .argument('<id>', 'id of the batch')
     .action((id: string, options: WatchOptions) =>
       interruptible(signal => work(new BatchClient(new GatewayClient(options), signal), id, options, signal)),
     );
@@ -47,23 +48,24 @@ function one(name: string, description: string, work: Work): Command {
 
 async function watchToEnd(...[client, id, { output: prefix }, signal]: Parameters<Work>): Promise<void> {
   const ended = await watch(client, await client.find(id), signal);
-  tellEnd(ended);
+  reportEnd(ended);
   await download(client, ended, prefix);
+  assertAnswered(ended);
 }
 
 async function fetchResults(...[client, id, { output: prefix }]: Parameters<Work>): Promise<void> {
   const batch = await client.find(id);
-  if (!hasEnded(batch)) throw new CliError(`${id} is ${batch.status}; its results come when it has ended`);
+  if (!hasEnded(batch)) throw new CliError(`${id} is ${batch.status}; results are available when it has ended`);
   await download(client, batch, prefix);
 }
 
-const tell = ({ id, status }: BatchDto): void => print(`${id} ${status}`);
+const printState = ({ id, status }: BatchDto): void => print(`${id} ${status}`);
 
 const listCommand = (): Command =>
   withGatewayOptions(new Command('list'))
     .description('the newest batches')
-    .option('-n, --limit <count>', 'how many, 1 to 100', wholeNumber, 20)
-    .option('--json', 'as the API gives them')
+    .option('-n, --limit <count>', 'how many, 1 to 100', wholeNumberFrom(1, 100), 20)
+    .option('--json', 'one JSON document, as the API returns it')
     .action(async ({ limit, json, ...options }: WatchOptions) => {
       const page = await new BatchClient(new GatewayClient(options)).list(limit);
       if (json) printJson(page);
@@ -76,9 +78,4 @@ function table(batches: readonly BatchDto[]): string {
     ...[rateText(batch.rate_per_s), durationText(batch.eta_s)],
   ]);
   return columns([['id', 'status', 'endpoint', 'lines', 'failures', 'rate', 'ETA'], ...rows]);
-}
-
-function wholeNumber(text: string): number {
-  if (/^\d+$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('must be a whole number');
 }

@@ -1,29 +1,7 @@
-/** Aborts at the first Ctrl-C or SIGTERM, so that what was begun is put away; the second one ends the process as usual. */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interrupted = new AbortController();
-  const stop = (): void => interrupted.abort(new InterruptedError());
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop);
-  try {
-    return await work(interrupted.signal);
-  } catch (error) {
-    // fetch wraps the reason; the person wants to hear that they stopped it.
-    throw interrupted.signal.aborted ? interrupted.signal.reason : error;
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop);
-  }
-}
-
-export class InterruptedError extends Error {
-  constructor() {
-    super('stopped');
-    this.name = 'InterruptedError';
-  }
-}
-
-/** What the command ends with. Scripts may rely on them; `switchyard --help` lists them. */
+/** Exit codes of the command. Scripts may rely on them; `switchyard --help` lists them. */
 export const EXIT = {
   ok: 0,
-  /** It was tried and failed, or a check found something. */
+  /** The work was tried and failed, or a check found a problem. */
   failed: 1,
   /** Wrong usage or configuration: nothing was tried. */
   usage: 2,
@@ -35,7 +13,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A failure told in one message, without a stack. */
+/** A failure that is reported in one message, without a stack. */
 export class CliError extends Error {
   constructor(
     message: string,
@@ -44,5 +22,27 @@ export class CliError extends Error {
   ) {
     super(message, options);
     this.name = 'CliError';
+  }
+}
+
+/** Aborts `work` at the first Ctrl-C or SIGTERM, so that it can clean up; the second one ends the process as usual. */
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController();
+  const stop = (): void => interrupted.abort(new InterruptedError());
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop);
+  try {
+    return await work(interrupted.signal);
+  } catch (error) {
+    // fetch wraps the reason; the message should say that the user stopped it.
+    throw interrupted.signal.aborted ? interrupted.signal.reason : error;
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop);
+  }
+}
+
+export class InterruptedError extends Error {
+  constructor() {
+    super('stopped');
+    this.name = 'InterruptedError';
   }
 }

@@ -14,7 +14,7 @@ export const configCommand = (): Command =>
 const configPrintCommand = (): Command =>
   new Command('print')
     .description('every setting, its value and its origin')
-    .option('--json', 'settings and models for other programs')
+    .option('--json', 'settings and models as one JSON document')
     .addHelpText('after', HELP)
     .action(({ json }: { json?: boolean }) => {
       const config = loadConfig();

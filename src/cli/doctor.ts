@@ -19,9 +19,9 @@ import { dim, MARKS, print, printJson } from './terminal.js';
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
-    .description('is this machine ready? each line says what to do')
-    .option('--json', 'for programs')
-    .addHelpText('after', '\nEnds with 1 when something that is configured will not work; ! marks what works without.')
+    .description('check whether this machine is ready; each problem comes with its fix')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', '\nExit code 1: something that is configured will not work. ! marks what is optional.')
     .action(async ({ json }: { json?: boolean }) => {
       const lines = await diagnose();
       const well = lines.every(({ state }) => state !== 'fail');

@@ -1,30 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { type Command } from 'commander';
 import { launchDirectory } from '../platform/config/launch-directory.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { CliError, EXIT } from './cli-error.js';
-
-/** The JSON of every `data:` line of a server-sent event stream, until `[DONE]`. @throws CliError for an `error` event */
-export async function* serverEvents(response: Response): AsyncGenerator<Record<string, unknown>> {
-  let rest = '';
-  for await (const text of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (!line.startsWith('data:')) continue;
-      const data = line.slice('data:'.length).trim();
-      if (data === '[DONE]') return;
-      yield checked(JSON.parse(data) as Record<string, unknown>);
-    }
-  }
-}
-
-function checked(event: Record<string, unknown>): Record<string, unknown> {
-  const { error } = event as { error?: { message?: string; code?: string } };
-  if (!error) return event;
-  throw new CliError(`${error.message ?? 'the gateway reported an error'}${error.code ? ` [${error.code}]` : ''}`);
-}
 
 export interface GatewayOptions {
   readonly url?: string;
@@ -44,17 +25,17 @@ export interface GatewayRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A running gateway over HTTP; its errors as one sentence each. */
+/** HTTP client of a running gateway. Every failure is a CliError with one sentence. */
 export class GatewayClient {
   readonly url: string;
   readonly #headers: Record<string, string>;
 
   constructor({ url, keyFile }: GatewayOptions) {
-    this.url = (url ?? configuredUrl()).replace(/\/+$/, '').replace(/\/v1$/, '');
+    this.url = (url === undefined ? configuredUrl() : httpUrl(url)).replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#headers = keyFile === undefined ? {} : { authorization: `Bearer ${readKey(keyFile)}` };
   }
 
-  /** @returns an answer of 2xx. @throws CliError with what the gateway said, exit code 3 when nobody answers */
+  /** @returns a 2xx response. @throws CliError with the gateway's message; exit code 3 when it cannot be reached */
   async request(path: string, { headers = {}, ...init }: GatewayRequest = {}): Promise<Response> {
     let response: Response;
     try {
@@ -68,16 +49,26 @@ export class GatewayClient {
   }
 
   async json<T>(path: string, request: GatewayRequest = {}): Promise<T> {
-    return (await (await this.request(path, request)).json()) as T;
+    const text = await (await this.request(path, request)).text();
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new CliError(`${this.url}${path} did not answer with JSON; is it a Switchyard gateway?`, EXIT.failed, { cause });
+    }
   }
 
   #unreachable(error: Error): CliError {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-    const hint = 'start one with `npm run up`, or name another with --url';
+    const hint = 'start one with `npm run up`, or name another one with --url';
     return new CliError(`no gateway answers at ${this.url} (${code ?? message}); ${hint}`, EXIT.unreachable, {
       cause: error,
     });
   }
+}
+
+function httpUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:/.test(url)) return url;
+  throw new CliError(`--url must be an http or https address such as http://127.0.0.1:8080; got "${url}"`, EXIT.usage);
 }
 
 function configuredUrl(): string {
@@ -94,7 +85,7 @@ function readKey(file: string): string {
   }
 }
 
-/** OpenAI's envelope, or the beginning of whatever else came. */
+/** The message of OpenAI's error envelope, or the first 200 characters of any other body. */
 function errorText(body: string, { status, headers }: Response): string {
   const id = headers.get('x-request-id');
   const where = `(${status}${id ? `, ${id}` : ''})`;
@@ -104,4 +95,34 @@ function errorText(body: string, { status, headers }: Response): string {
   } catch {
     return `the gateway answered ${status}: ${body.slice(0, 200)} ${where}`;
   }
+}
+
+/**
+ * Yields the JSON of every `data:` line of a server-sent event stream, until `[DONE]`.
+ * @throws CliError for an `error` event, and when the stream does not end with `[DONE]`
+ */
+export async function* serverEvents(response: Response): AsyncGenerator<Record<string, unknown>> {
+  for await (const line of linesOf(response)) {
+    if (!line.startsWith('data:')) continue;
+    const data = line.slice('data:'.length).trim();
+    if (data === '[DONE]') return;
+    yield checked(JSON.parse(data) as Record<string, unknown>);
+  }
+  throw new CliError('the gateway ended the answer early; the output is incomplete');
+}
+
+/** Ends early where the connection breaks. */
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  const lines = createInterface({ input: Readable.fromWeb(body ?? new ReadableStream()), crlfDelay: Infinity });
+  try {
+    yield* lines;
+  } catch {
+    // The caller reports that the end is missing.
+  }
+}
+
+function checked(event: Record<string, unknown>): Record<string, unknown> {
+  const { error } = event as { error?: { message?: string; code?: string } };
+  if (!error) return event;
+  throw new CliError(`${error.message ?? 'the gateway reported an error'}${error.code ? ` [${error.code}]` : ''}`);
 }

@@ -21,14 +21,14 @@ export const keysCommand = (): Command =>
 
 const createCommand = (): Command =>
   new Command('create')
-    .description('make a key and add its hash to the keys file; the key is shown once and stored nowhere')
-    .requiredOption('--tenant <name>', 'whose it is: tenants see and cancel their own requests only')
+    .description('create a key and add its hash to the keys file; the key is printed once and stored nowhere')
+    .requiredOption('--tenant <name>', 'tenant of the key; tenants see and cancel their own requests only')
     .addOption(
-      new Option('--scope <scope...>', 'what it may do; admin sees everything')
+      new Option('--scope <scope...>', 'permissions; admin sees everything')
         .choices(KEY_SCOPES)
         .default(['inference']),
     )
-    .option('--limit <name=number...>', `limits of this key alone: ${KEY_LIMITS.join(', ')}`, addLimit)
+    .option('--limit <name=number...>', `limits of this key: ${KEY_LIMITS.join(', ')}`, addLimit)
     .option('--file <path>', `keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
     .action(({ tenant, scope, limit, file }: CreateOptions) => {
       const configured = file === undefined ? loadConfig().settings.auth.keysFile : resolve(launchDirectory(), file);
@@ -36,7 +36,7 @@ const createCommand = (): Command =>
       const { key, entry } = addApiKey(path, { tenant, scopes: scope, ...(limit && { limits: limit }) });
       print(key);
       say(`${entry.id} for ${tenant} (${scope.join(', ')}) is in ${path}. The key above is not shown again.`);
-      if (configured === '') say(`To have keys asked for, set auth.keys_file: ${path}`);
+      if (configured === '') say(`To require keys, set auth.keys_file: ${path}`);
     });
 
 function addLimit(text: string, before: KeyLimits = {}): KeyLimits {

@@ -10,7 +10,7 @@ import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
 import { usedPaths } from './used-paths.js';
 import { MARKS, print, printJson } from './terminal.js';
 
-/** What is said about one model. */
+/** Result for one model. */
 export interface ModelVerdict {
   readonly name: string;
   readonly ok: boolean;
@@ -27,10 +27,10 @@ export const modelsCheckCommand = (): Command =>
     .description('models.yaml, the options of every engine, and the files of every pulled model')
     .argument('[file]', 'models file (default: workers.models_file)')
     .option('--fast', 'presence and sizes only, no checksums')
-    .option('--json', 'for programs')
+    .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      '\nA wrong models.yaml ends with 2 and all its mistakes, each with line and column; wrong files with 1.',
+      '\nExit code 2: models.yaml is wrong; every error is reported with line and column. Exit code 1: files are missing or wrong.',
     )
     .action((file: string | undefined, options: CheckOptions) =>
       interruptible(async signal => {

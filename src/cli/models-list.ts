@@ -8,7 +8,7 @@ import { usedPaths, usersOf } from './used-paths.js';
 import { columns, dim, print, printJson } from './terminal.js';
 
 interface Health {
-  /** Absent for a key that may not see them. */
+  /** Absent if the key may not see them. */
   readonly models?: readonly {
     readonly id: string;
     readonly ready: boolean;
@@ -35,8 +35,8 @@ const LIMIT_MS = 2000;
 
 export const modelsListCommand = (): Command =>
   withGatewayOptions(new Command('list'))
-    .description('models of models.yaml and models on disk, with their state where a gateway runs')
-    .option('--json', 'for programs')
+    .description('models in models.yaml and on disk, with their state if a gateway runs')
+    .option('--json', 'one JSON document')
     .action(async (options: GatewayOptions & { json?: boolean }) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);
@@ -71,7 +71,7 @@ function stateOf(id: string, health: Health | undefined): { state?: string } {
   return { state: model.ready ? 'ready' : workers.join(', ') || 'no worker' };
 }
 
-/** A gateway that does not run is nothing to complain about here. */
+/** Undefined if no gateway answers, which is no error here. */
 async function healthOf(options: GatewayOptions): Promise<Health | undefined> {
   try {
     return await new GatewayClient(options).json<Health>('/health', { signal: AbortSignal.timeout(LIMIT_MS) });

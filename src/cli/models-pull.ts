@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/launch-directory.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import type { Settings } from '../platform/config/settings.js';
+import { collect } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
@@ -25,14 +26,14 @@ interface PullOptions {
   readonly json?: boolean;
 }
 
-/** A server that has begun to send and says nothing for this long is taken for gone. */
+/** A server that has begun to send counts as lost after this much silence. */
 const STALL_MS = 60_000;
 
 const HELP = `
 SOURCE is one of
   hf:organisation/name[@revision]     a repository of the hub (hub.endpoint, HF_ENDPOINT)
   https://host/model.onnx             one file
-  https://host/x/switchyard-model.json  a folder that a web server offers, told by the manifest that a pull writes
+  https://host/x/switchyard-model.json  a folder on a web server, by the manifest that a pull writes
 
 Examples:
   switchyard models pull hf:onnx-community/whisper-base.en --include '*.json' --include 'onnx/*_quantized.onnx'
@@ -40,24 +41,22 @@ Examples:
   switchyard models pull https://files.example/vad.onnx --sha256 1a153a22…
   switchyard models pull hf:acme/asr --offline
 
---include may be repeated: *.onnx means files of any folder, onnx/* those of one folder, onnx/** all below it.
-An interrupted pull goes on where it ended. Every file is checked before it gets its name. Point a model at the folder
-with the option of its engine (modelDir) in models.yaml, then: switchyard models check`;
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+--include may be repeated: *.onnx matches files in any folder, onnx/* files in one folder, onnx/** files at any depth below it.
+An interrupted pull resumes. Every file is verified before it gets its name. Set the engine option of the model (modelDir)
+in models.yaml to the folder, then run: switchyard models check`;
 
 export const modelsPullCommand = (): Command =>
   new Command('pull')
-    .description('download the files of a model: resumed, checked, or not at all')
+    .description('download and verify the files of a model; an interrupted download resumes')
     .argument('<source>', 'hf:organisation/name[@revision], or an https URL')
-    .option('--as <name>', 'name of the folder (default: last part of the source)')
-    .option('--into <dir>', 'the folder itself, in place of one below hub.models_dir')
-    .option('--sha256 <hex>', 'what the file, or the manifest, must hash to')
+    .option('--as <name>', 'name of the folder (default: the last part of the source)')
+    .option('--into <dir>', 'exact folder, instead of one below hub.models_dir')
+    .option('--sha256 <hex>', 'expected SHA-256 of the file, or of the manifest')
     .option('--include <glob>', 'only these files; may be repeated', collect, [])
     .option('--token-file <file>', 'file with the access token of the hub (default: hub.token_file)')
-    .option('--offline', 'ask nobody; say what is here and what is missing')
-    .option('-q, --quiet', 'no progress')
-    .option('--json', 'print the manifest')
+    .option('--offline', 'no network; list what is here and what is missing')
+    .option('-q, --quiet', 'show no progress')
+    .option('--json', 'print the manifest as one JSON document')
     .addHelpText('after', HELP)
     .action((text: string, options: PullOptions) => interruptible(signal => pull(text, options, signal)));
 
@@ -68,7 +67,7 @@ async function pull(text: string, options: PullOptions, signal: AbortSignal): Pr
   const source = parseSource(text);
   const { settings } = loadConfig();
   const folder = folderFor(source, options, settings);
-  if (options.offline) return tellOffline(source, folder, { options, signal });
+  if (options.offline) return reportOffline(source, folder, { options, signal });
   const progress = pullProgress(options.quiet === true);
   const http = new HubHttp({ endpoint: settings.hub.endpoint, token: tokenOf(options, settings) });
   try {
@@ -81,14 +80,14 @@ async function pull(text: string, options: PullOptions, signal: AbortSignal): Pr
     else say(`${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${folder}`);
   } catch (error) {
     progress.stop();
-    throw withWayOut(error, source, { folder, endpoint: settings.hub.endpoint });
+    throw withManualSteps(error, source, { folder, endpoint: settings.hub.endpoint });
   }
 }
 
 function folderFor(source: ModelSource, { as: name, into }: PullOptions, settings: Settings): string {
   if (into !== undefined) {
     if (name !== undefined)
-      throw new CliError('--as names a folder below hub.models_dir, --into another one: use one of them', EXIT.usage);
+      throw new CliError('--as names a folder below hub.models_dir, --into any folder: use one of them', EXIT.usage);
     return resolve(launchDirectory(), into);
   }
   const shelf = new ModelStore(settings.hub.modelsDir);
@@ -106,14 +105,14 @@ function tokenOf({ tokenFile }: PullOptions, { hub }: Settings): string | undefi
   }
 }
 
-async function tellOffline(
+async function reportOffline(
   source: ModelSource,
   folder: string,
   { options, signal }: { options: PullOptions; signal: AbortSignal },
 ): Promise<void> {
   const manifest = await readManifest(folder);
   if (!manifest) {
-    throw new CliError(`${folder} holds no pulled model, and --offline asks nobody what belongs into it`);
+    throw new CliError(`${folder} holds no pulled model, and --offline uses no network to look up what belongs there`);
   }
   if (source.kind === 'hub' && manifest.source !== sourceText(source)) {
     throw new CliError(`${folder} holds ${manifest.source}, not ${sourceText(source)}`);
@@ -129,12 +128,12 @@ async function tellOffline(
   }
   if (missing.length === 0) return;
   throw new CliError(
-    `${missing.length} of ${manifest.files.length} files of ${manifest.source} are not here; pull again with a network`,
+    `${missing.length} of ${manifest.files.length} files of ${manifest.source} are missing; pull again without --offline`,
   );
 }
 
-/** Without a network the files may still come by hand: say which, from where and to where. */
-function withWayOut(
+/** Without a network the files can be copied by hand: the message says from where and to where. */
+function withManualSteps(
   error: unknown,
   source: ModelSource,
   { folder, endpoint }: { folder: string; endpoint: string },
@@ -142,8 +141,8 @@ function withWayOut(
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
   const page = source.kind === 'hub' ? `${endpoint}/${source.repository}/tree/${source.revision}` : source.url;
   return new CliError(
-    `${error.message}. Without a way there, download the files on another machine from ${page} and copy them to ` +
-      `${dirname(folder)}/${basename(folder)}, folders included; what came so far stays and is continued by the next pull.`,
+    `${error.message}. To copy them by hand, download the files on another machine from ${page} and copy them to ` +
+      `${dirname(folder)}/${basename(folder)}, subfolders included. The next pull resumes what has arrived.`,
     EXIT.unreachable,
     { cause: error },
   );

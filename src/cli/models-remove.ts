@@ -16,9 +16,9 @@ interface RemoveOptions {
 export const modelsRemoveCommand = (): Command =>
   new Command('remove')
     .description('delete the files of a pulled model')
-    .argument('<name>', 'its folder, as `models list` shows it')
-    .option('-y, --yes', 'do not ask')
-    .option('--force', 'also when models.yaml uses it')
+    .argument('<name>', 'name of the folder, as `models list` shows it')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--force', 'remove it although models.yaml uses it')
     .action(async (name: string, { yes, force }: RemoveOptions) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);
@@ -26,7 +26,7 @@ export const modelsRemoveCommand = (): Command =>
       const users = usersOf(name, models, shelf);
       if (users.length > 0 && !force) {
         const file = settings.workers.modelsFile;
-        throw new CliError(`${file} uses ${name} for ${users.join(', ')}: change it there first, or say --force`);
+        throw new CliError(`${file} uses ${name} for ${users.join(', ')}: change it there first, or pass --force`);
       }
       if (!yes) await ask(`Delete ${folder} (${byteText(bytes)})?`);
       await shelf.remove(name);
@@ -43,7 +43,7 @@ async function found(shelf: ModelStore, name: string) {
 }
 
 async function ask(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CliError('nobody to ask here: say --yes', EXIT.usage);
+  if (!process.stdin.isTTY) throw new CliError('not a terminal; pass --yes', EXIT.usage);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(`${question} [y/N] `);

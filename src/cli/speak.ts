@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { SPEECH_FORMATS } from '../contracts/formats/speech-format.js';
-import { launchDirectory } from '../platform/config/launch-directory.js';
+import { numberFrom, writablePath } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
 import { byteText } from './hub/disk-space.js';
@@ -19,7 +19,7 @@ interface SpeakOptions extends GatewayOptions {
   readonly voice: string;
   readonly format?: string;
   readonly output?: string;
-  readonly speed?: string;
+  readonly speed?: number;
   readonly instructions?: string;
   readonly priority?: string;
   readonly timings?: boolean;
@@ -27,28 +27,28 @@ interface SpeakOptions extends GatewayOptions {
 
 const EXAMPLES = `
 Examples:
-  switchyard speak "Every request has a place in the line." -o hello.mp3
+  switchyard speak "Every request has a place in the queue." -o hello.mp3
   switchyard speak "Mind the gap." --voice nova --format wav -o - | aplay
   switchyard speak - --speed 1.2 -o chapter.opus < chapter.txt
 
-The file grows while speech is made; without -o it is speech.FORMAT in this folder. Ctrl-C cancels the request.`;
+The file grows while the speech is generated (default: speech.FORMAT in the current folder). Ctrl-C cancels the request.`;
 
 export const speakCommand = (): Command =>
   withGatewayOptions(new Command('speak'))
-    .description('text to speech, by a running gateway')
-    .argument('<text>', 'what to say, or - for stdin')
+    .description('text to speech by a running gateway')
+    .argument('<text>', 'text to speak, or - for stdin')
     .option('-m, --model <name>', 'model or alias', 'tts-1')
     .option('-v, --voice <name>', 'voice of the model', 'alloy')
     .addOption(
-      new Option('-f, --format <format>', 'audio format (default: by the name of the file, else mp3)').choices(
+      new Option('-f, --format <format>', 'audio format (default: the extension of the file, else mp3)').choices(
         SPEECH_FORMATS,
       ),
     )
-    .option('-o, --output <file>', 'where to; - is stdout')
-    .option('--speed <number>', '0.25 to 4')
-    .option('--instructions <text>', 'how to say it, for models that can follow')
-    .addOption(new Option('--priority <class>', 'which line to stand in').choices(['realtime', 'batch']))
-    .option('--timings', 'say on stderr where the time went')
+    .option('-o, --output <file>', 'output file; - is stdout')
+    .option('--speed <number>', '0.25 to 4', numberFrom(0.25, 4))
+    .option('--instructions <text>', 'how to speak, for models that support it')
+    .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
+    .option('--timings', 'report the time per phase on stderr')
     .addHelpText('after', EXAMPLES)
     .action((text: string, options: SpeakOptions) => interruptible(signal => speak(text, options, signal)));
 
@@ -56,11 +56,13 @@ async function speak(text: string, options: SpeakOptions, signal: AbortSignal): 
   const client = new GatewayClient(options);
   const id = `cli-${randomUUID()}`;
   const format = options.format ?? formatOf(options.output);
+  const output = options.output ?? `speech.${format}`;
+  const path = output === '-' ? undefined : await writablePath(output);
   const { model, voice, instructions, speed, priority } = options;
   const body = JSON.stringify({
     ...{ model, voice, instructions, response_format: format },
     input: text === '-' ? await textOf(process.stdin) : text,
-    ...(speed !== undefined && { speed: Number(speed) }),
+    ...(speed !== undefined && { speed }),
   });
   const headers = {
     'content-type': 'application/json',
@@ -72,7 +74,7 @@ async function speak(text: string, options: SpeakOptions, signal: AbortSignal): 
   try {
     const response = await client.request('/v1/audio/speech', { method: 'POST', body, headers, signal });
     watch.stop();
-    await save(response, options.output ?? `speech.${format}`, { signal, line });
+    await save(response, { output, path, signal, line });
     if (options.timings) say(await watch.timings());
   } finally {
     watch.stop();
@@ -86,29 +88,26 @@ function formatOf(output: string | undefined): string {
 
 async function save(
   response: Response,
-  output: string,
-  { signal, line }: { signal: AbortSignal; line: ProgressLine },
+  { output, path, signal, line }: { output: string; path: string | undefined; signal: AbortSignal; line: ProgressLine },
 ): Promise<void> {
   let bytes = 0;
-  const path = resolve(launchDirectory(), output);
-  const target: Writable = output === '-' ? process.stdout : createWriteStream(path);
+  const target: Writable = path === undefined ? process.stdout : createWriteStream(path);
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of response.body ?? []) {
       bytes += (chunk as Uint8Array).length;
-      if (output !== '-' && process.stderr.isTTY) line.show(`${output}: ${byteText(bytes)}`);
+      if (path !== undefined && process.stderr.isTTY) line.show(`${output}: ${byteText(bytes)}`);
       yield chunk as Uint8Array;
     }
   };
   try {
-    await pipeline(counted, target, { signal, end: output !== '-' });
+    await pipeline(counted, target, { signal, end: path !== undefined });
   } catch (error) {
     line.clear();
-    // Half a recording under the name of a whole one would be found next week.
-    if (output !== '-') await rm(path, { force: true });
+    // An incomplete recording must not stay under the name of a complete one.
+    if (path !== undefined) await rm(path, { force: true });
     signal.throwIfAborted();
-    const exit = (error as NodeJS.ErrnoException).syscall === 'open' ? EXIT.usage : EXIT.failed;
-    throw new CliError(`the speech did not arrive whole: ${(error as Error).message}`, exit, { cause: error });
+    throw new CliError(`the speech is incomplete: ${(error as Error).message}`, EXIT.failed, { cause: error });
   }
   line.clear();
-  if (output !== '-') say(`${output}: ${byteText(bytes)}`);
+  if (path !== undefined) say(`${output}: ${byteText(bytes)}`);
 }

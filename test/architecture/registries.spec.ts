@@ -87,3 +87,10 @@ function readsSetting(code: string, path: string): boolean {
   const name = (path.split('.')[1] ?? '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return new RegExp(`\\b${name}\\b`).test(code);
 }
+
+describe('metric names', () => {
+  it('end in _total exactly where the metric is a counter, as Prometheus asks', () => {
+    const wrong = Object.entries(METRICS).filter(([name, { type }]) => name.endsWith('_total') !== (type === 'counter'));
+    expect(wrong.map(([name]) => name)).toEqual([]);
+  });
+});

@@ -52,7 +52,7 @@ describe('switchyard batch', () => {
     const [id = ''] = stderr.split('\n');
     const [again = ''] = (await run('retry-failed', id)).stdout.split(' ');
     const watched = await run('watch', again, '-o', 'again');
-    expect([watched.code, watched.stdout]).toEqual([0, 'again_errors.jsonl\n']);
+    expect([watched.code, watched.stdout]).toEqual([1, 'again_errors.jsonl\n']);
     expect(JSON.parse((await run('get', again)).stdout)).toMatchObject({ retry_of: id, metadata: { night: '1' } });
     expect((await run('list', '-n', '2')).stdout).toMatch(new RegExp(`${again} .*1/1 .*\\n${id} .*2/2 +1 failed`));
     expect((await run('cancel', id)).stderr).toContain('[batch_not_cancellable]');

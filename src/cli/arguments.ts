@@ -1,0 +1,63 @@
+import { constants, openAsBlob } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { launchDirectory } from '../platform/config/launch-directory.js';
+import { CliError, EXIT } from './cli-error.js';
+
+/** Parser of an option that may be repeated. */
+export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** Parser of a number from `min` to `max`. */
+export const numberFrom =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = text.trim() === '' ? NaN : Number(text);
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`must be a number from ${min} to ${max}`);
+  };
+
+/** Parser of a whole number from `min` to `max`. */
+export const wholeNumberFrom =
+  (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number => {
+    const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
+    if (value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+    throw new InvalidArgumentError(`must be a whole number, ${range}`);
+  };
+
+/** Splits `name=value`. @throws CliError exit code 2, naming `option` */
+export function namedValue(option: string, text: string): [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new CliError(`${option} ${text}: must be name=value`, EXIT.usage);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Where a file that the user named is. @throws CliError exit code 2 when it cannot be read */
+export function readablePath(file: string): Promise<string> {
+  const path = resolve(launchDirectory(), file);
+  return accessible(path, path, { mode: constants.R_OK, problem: `${file} cannot be read` });
+}
+
+/** Where a file will be written. Checked before the work is done. @throws CliError exit code 2 when its folder is not writable */
+export function writablePath(file: string): Promise<string> {
+  const path = resolve(launchDirectory(), file);
+  return accessible(path, dirname(path), { mode: constants.W_OK, problem: `${file} cannot be written` });
+}
+
+/** `openAsBlob` does not say what is wrong, so the path is checked first. */
+export const fileBlob = async (file: string): Promise<Blob> => openAsBlob(await readablePath(file));
+
+async function accessible(
+  path: string,
+  checked: string,
+  { mode, problem }: { readonly mode: number; readonly problem: string },
+): Promise<string> {
+  try {
+    await access(checked, mode);
+    return path;
+  } catch (cause) {
+    throw new CliError(`${problem}: ${(cause as Error).message}`, EXIT.usage, { cause });
+  }
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../platform/config/config-problem.js';
+import { batchCommand } from './batch.js';
+import { chatCommand } from './chat.js';
+import { CliError, EXIT, type ExitCode, InterruptedError } from './cli-error.js';
+import { configCommand } from './config.js';
+import { doctorCommand } from './doctor.js';
+import { HubError, type HubErrorKind } from './hub/hub-error.js';
+import { keysCommand } from './keys.js';
+import { modelsCheckCommand } from './models-check.js';
+import { modelsListCommand } from './models-list.js';
+import { modelsPullCommand } from './models-pull.js';
+import { modelsRemoveCommand } from './models-remove.js';
+import { speakCommand } from './speak.js';
+import { MARKS, say } from './terminal.js';
+import { transcribeCommand } from './transcribe.js';
+
+const HELP = `
+Examples:
+  switchyard doctor                                    check this machine; each problem with its fix
+  switchyard models pull hf:acme/asr --as asr          download the files of a model
+  switchyard speak "Mind the gap." -o gap.mp3
+  switchyard transcribe gap.mp3 --format srt
+  switchyard chat "What does a switchyard do?"
+  switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
+
+Environment:
+  SWITCHYARD_…           overrides a setting: queue.max_requests is SWITCHYARD_QUEUE_MAX_REQUESTS
+  SWITCHYARD_CONFIG      settings file (default: config/switchyard.yaml)
+  HF_ENDPOINT            model hub; same as SWITCHYARD_HUB_ENDPOINT
+  NODE_USE_ENV_PROXY=1   use HTTP_PROXY, HTTPS_PROXY and NO_PROXY for downloads
+  NO_COLOR               no colours
+
+Results go to stdout, everything else to stderr. Exit codes: 0 = done, 1 = failed, 2 = wrong usage or configuration
+(nothing was tried), 3 = the gateway or the hub cannot be reached, 130 = Ctrl-C. npm run up starts the gateway.`;
+
+/** The whole command line. */
+export function program(): Command {
+  const commands = [
+    modelsCommand(),
+    transcribeCommand(),
+    speakCommand(),
+    chatCommand(),
+    batchCommand(),
+    doctorCommand(),
+    configCommand(),
+    keysCommand(),
+  ];
+  const root = new Command('switchyard')
+    .description(
+      'Manages and tries the models of a Switchyard gateway: speech and language models behind one OpenAI-compatible API.',
+    )
+    .version(productVersion(), '-V, --version', 'the version of this installation')
+    .addHelpText('after', HELP);
+  for (const command of commands) root.addCommand(command);
+  for (const command of all(root))
+    command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
+  return root;
+}
+
+const modelsCommand = (): Command =>
+  new Command('models')
+    .description('model files: pull, list, check, remove')
+    .addCommand(modelsListCommand())
+    .addCommand(modelsPullCommand())
+    .addCommand(modelsRemoveCommand())
+    .addCommand(modelsCheckCommand());
+
+/** From package.json, two folders above this file, built or not. */
+function productVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+
+const HUB_EXIT: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {
+  order: EXIT.usage,
+  unreachable: EXIT.unreachable,
+};
+
+/** Reports an error, unless commander has printed it. @returns the exit code of the process. @throws what is a bug */
+export function exitCodeOf(error: unknown): number {
+  // commander has printed its message; --help is no error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof InterruptedError) return report(error, EXIT.interrupted);
+  if (error instanceof CliError) return report(error, error.exitCode);
+  if (error instanceof ConfigError) return report(error, EXIT.usage);
+  if (error instanceof HubError) return report(error, HUB_EXIT[error.kind] ?? EXIT.failed);
+  if (isSystemError(error)) return report(error, EXIT.failed);
+  throw error;
+}
+
+/** What a file, socket or process operation failed with, such as EACCES. */
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'code' in error && 'syscall' in error;
+
+function report({ message }: Error, code: ExitCode): ExitCode {
+  say(`${MARKS.fail} ${message}`);
+  return code;
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stderr, stdout } from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Command } from 'commander';
+import { exitCodeOf, program } from '../../../src/cli/program.js';
+import { freePort } from '../../support/free-port.js';
+import { type CommandResult, CommandRun } from './command-run.js';
+
+interface Row {
+  /** Valid arguments. */
+  readonly args: readonly string[];
+  /** Arguments of the right form with a value that is not allowed. */
+  readonly wrong: readonly string[];
+}
+
+/** Commands that talk to a gateway. */
+const REMOTE: Readonly<Record<string, Row>> = {
+  transcribe: { args: ['audio.wav'], wrong: ['audio.wav', '--temperature', 'warm'] },
+  speak: { args: ['hello', '-o', '-'], wrong: ['hello', '--speed', '5'] },
+  chat: { args: ['hello', '-m', 'm'], wrong: ['hello', '--max-tokens', '0'] },
+  'batch submit': { args: ['lines.jsonl'], wrong: ['lines.jsonl', '--metadata', 'x'] },
+  'batch list': { args: [], wrong: ['--limit', '101'] },
+  'batch get': { args: ['batch_1'], wrong: ['batch_1', '--url', 'nonsense'] },
+  'batch watch': { args: ['batch_1'], wrong: ['batch_1', '--key-file', 'none'] },
+  'batch download': { args: ['batch_1'], wrong: [] },
+  'batch cancel': { args: ['batch_1'], wrong: [] },
+  'batch retry-failed': { args: ['batch_1'], wrong: [] },
+};
+
+/** Commands that work on this machine. `models list` shows what is on disk when no gateway answers. */
+const LOCAL: Readonly<Record<string, Row>> = {
+  'models list': { args: [], wrong: ['--limit', '1'] },
+  'models pull': { args: [], wrong: ['ftp://x/y'] },
+  'models remove': { args: [], wrong: ['..', '--yes'] },
+  'models check': { args: [], wrong: ['none.yaml'] },
+  doctor: { args: [], wrong: ['--fix'] },
+  'config print': { args: [], wrong: ['--yaml'] },
+  'keys create': { args: [], wrong: ['--tenant', 'a', '--scope', 'root'] },
+};
+
+const leaves = (command: Command, path: string): string[] =>
+  command.commands.length === 0
+    ? [path.trim()]
+    : command.commands.flatMap(child => leaves(child, `${path} ${child.name()}`));
+
+/** In this process, as a process each costs a second: what is written and what the process would end with. */
+async function runHere(args: readonly string[]): Promise<Omit<CommandResult, 'signal'>> {
+  const texts = { stdout: '', stderr: '' };
+  const originals = { stdout: stdout.write.bind(stdout), stderr: stderr.write.bind(stderr) };
+  stdout.write = (chunk: string | Uint8Array) => ((texts.stdout += String(chunk)), true);
+  stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
+  try {
+    process.exitCode = 0;
+    await program().parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  } finally {
+    Object.assign(stdout, { write: originals.stdout });
+    Object.assign(stderr, { write: originals.stderr });
+  }
+  const code = Number(process.exitCode);
+  process.exitCode = 0;
+  return { code, ...texts };
+}
+
+const ENVELOPE = { error: { message: 'Not with this key.', type: 'invalid_request_error', code: 'invalid_api_key' } };
+const ANSWER = { choices: [{ delta: { content: '{"fruit": 3}' } }] };
+const EMPTY_PAGE = { object: 'list', data: [], has_more: false };
+
+describe('every command', () => {
+  let folder: string;
+  let refusing: Server;
+  let answering: Server;
+  let nobody: string;
+  const before = { ...process.env };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'exit-codes-'));
+    writeFileSync(join(folder, 'audio.wav'), 'RIFF');
+    writeFileSync(join(folder, 'lines.jsonl'), '{"url":"/v1/embeddings"}\n');
+    writeFileSync(
+      join(folder, 'models.yaml'),
+      'models:\n  - { id: asr, kind: stt, engine: synthetic, capabilities: [transcribe] }\n',
+    );
+    refusing = createServer((request, response) => {
+      request.resume();
+      response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify(ENVELOPE));
+    });
+    answering = createServer((request, response) => {
+      request.resume();
+      if (request.url !== '/v1/chat/completions') return void response.end(JSON.stringify(EMPTY_PAGE));
+      response.end(`data: ${JSON.stringify(ANSWER)}\n\ndata: [DONE]\n\n`);
+    });
+    for (const server of [refusing, answering]) {
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    }
+    nobody = `http://127.0.0.1:${await freePort()}`;
+    Object.assign(process.env, {
+      INIT_CWD: folder,
+      SWITCHYARD_DATA_DIR: join(folder, 'data'),
+      SWITCHYARD_HUB_MODELS_DIR: join(folder, 'store'),
+      SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+      SWITCHYARD_SERVER_PORT: new URL(nobody).port,
+    });
+  });
+  afterAll(() => {
+    process.env = before;
+    for (const server of [refusing, answering]) server.close().closeAllConnections();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (command: string, args: readonly string[]) => runHere([...command.split(' '), ...args]);
+  const piped = (args: readonly string[], input: string) => new CommandRun(args, {}, input).ended;
+  const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  it('has a row here', () => {
+    expect(leaves(program(), '').sort()).toEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort());
+  });
+
+  it.each(Object.entries({ ...REMOTE, ...LOCAL }))('%s ends with 2 for wrong usage, on stderr', async (name, row) => {
+    const { code, ...texts } = await run(name, row.wrong.length > 0 ? row.wrong : ['--no-such-option']);
+    expect({ code, ...texts }).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/\S/) });
+    expect(texts.stderr).not.toContain('    at ');
+  });
+
+  it.each(Object.entries(REMOTE))('%s ends with 3 when no gateway answers', async (name, { args }) => {
+    const { code, ...texts } = await run(name, [...args, '--url', nobody]);
+    expect({ code, stdout: texts.stdout }).toEqual({ code: 3, stdout: '' });
+    expect(texts.stderr).toContain(`✗ no gateway answers at ${nobody} (ECONNREFUSED)`);
+  });
+
+  it.each(Object.entries(REMOTE))('%s ends with 1 when the gateway refuses, with its message', async (name, { args }) => {
+    const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
+    expect({ code, stdout: texts.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(texts.stderr).toContain('✗ Not with this key. [invalid_api_key] (401)');
+  });
+
+  it.each([
+    ['models list', []],
+    ['models check', []],
+    ['doctor', []],
+    ['config print', []],
+    ['batch list', []],
+    ['chat', ['three fruits', '-m', 'm']],
+  ])('%s --json prints one JSON document on stdout', async (name, args) => {
+    const remote = name in REMOTE ? ['--url', urlOf(answering)] : [];
+    const { code, ...texts } = await run(name, [...args, '--json', ...remote]);
+    // The doctor judges this machine, which may have its port or a library missing.
+    expect(name === 'doctor' ? [0, 1] : [0]).toContain(code);
+    expect(JSON.parse(texts.stdout)).toEqual(expect.anything());
+  });
+
+  it('chat with questions from a pipe ends with the code of a question that failed', async () => {
+    expect((await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code).toBe(3);
+    expect((await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code).toBe(0);
+  });
+
+  it.each([
+    ['transcribe', ['audio.wav', '-o', 'none/text.txt']],
+    ['speak', ['hello', '-o', 'none/speech.mp3']],
+  ])('%s checks its output file before the gateway is asked', async (name, args) => {
+    const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
+    expect([code, texts.stderr]).toEqual([2, expect.stringContaining('cannot be written')]);
+  });
+});
