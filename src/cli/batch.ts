@@ -24,10 +24,18 @@ export const batchCommand = (): Command =>
     .addCommand(batchSubmitCommand())
     .addCommand(listCommand())
     .addCommand(one('get', 'the batch as JSON', async (client, id) => printJson(await client.find(id))))
-    .addCommand(one('watch', 'show the progress and download the results; exit code 1 unless every line was answered', watchToEnd).addOption(output()))
+    .addCommand(
+      one(
+        'watch',
+        'show the progress and download the results; exit code 1 unless every line was answered',
+        watchToEnd,
+      ).addOption(output()),
+    )
     .addCommand(one('download', 'download the result files', fetchResults).addOption(output()))
     .addCommand(
-      one('cancel', 'cancel the batch; finished lines keep their results', async (client, id) => printState(await client.act(id, 'cancel'))),
+      one('cancel', 'cancel the batch; finished lines keep their results', async (client, id) =>
+        printState(await client.act(id, 'cancel')),
+      ),
     )
     .addCommand(
       one('retry-failed', 'create a batch of the failed lines', async (client, id) =>

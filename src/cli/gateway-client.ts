@@ -53,7 +53,9 @@ export class GatewayClient {
     try {
       return JSON.parse(text) as T;
     } catch (cause) {
-      throw new CliError(`${this.url}${path} did not answer with JSON; is it a Switchyard gateway?`, EXIT.failed, { cause });
+      throw new CliError(`${this.url}${path} did not answer with JSON; is it a Switchyard gateway?`, EXIT.failed, {
+        cause,
+      });
     }
   }
 

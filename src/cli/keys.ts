@@ -24,9 +24,7 @@ const createCommand = (): Command =>
     .description('create a key and add its hash to the keys file; the key is printed once and stored nowhere')
     .requiredOption('--tenant <name>', 'tenant of the key; tenants see and cancel their own requests only')
     .addOption(
-      new Option('--scope <scope...>', 'permissions; admin sees everything')
-        .choices(KEY_SCOPES)
-        .default(['inference']),
+      new Option('--scope <scope...>', 'permissions; admin sees everything').choices(KEY_SCOPES).default(['inference']),
     )
     .option('--limit <name=number...>', `limits of this key: ${KEY_LIMITS.join(', ')}`, addLimit)
     .option('--file <path>', `keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)

@@ -54,8 +54,7 @@ export function program(): Command {
     .version(productVersion(), '-V, --version', 'the version of this installation')
     .addHelpText('after', HELP);
   for (const command of commands) root.addCommand(command);
-  for (const command of all(root))
-    command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
+  for (const command of all(root)) command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
   return root;
 }
 

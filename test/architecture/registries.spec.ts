@@ -90,7 +90,9 @@ function readsSetting(code: string, path: string): boolean {
 
 describe('metric names', () => {
   it('end in _total exactly where the metric is a counter, as Prometheus asks', () => {
-    const wrong = Object.entries(METRICS).filter(([name, { type }]) => name.endsWith('_total') !== (type === 'counter'));
+    const wrong = Object.entries(METRICS).filter(
+      ([name, { type }]) => name.endsWith('_total') !== (type === 'counter'),
+    );
     expect(wrong.map(([name]) => name)).toEqual([]);
   });
 });

@@ -133,11 +133,14 @@ describe('every command', () => {
     expect(texts.stderr).toContain(`✗ no gateway answers at ${nobody} (ECONNREFUSED)`);
   });
 
-  it.each(Object.entries(REMOTE))('%s ends with 1 when the gateway refuses, with its message', async (name, { args }) => {
-    const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
-    expect({ code, stdout: texts.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(texts.stderr).toContain('✗ Not with this key. [invalid_api_key] (401)');
-  });
+  it.each(Object.entries(REMOTE))(
+    '%s ends with 1 when the gateway refuses, with its message',
+    async (name, { args }) => {
+      const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
+      expect({ code, stdout: texts.stdout }).toEqual({ code: 1, stdout: '' });
+      expect(texts.stderr).toContain('✗ Not with this key. [invalid_api_key] (401)');
+    },
+  );
 
   it.each([
     ['models list', []],
