@@ -4,7 +4,7 @@ import { RECOGNISER_RATE, samplesOf } from './pcm.js';
 import { openUpload } from './upload-file.js';
 import { canonicalWavData } from './wav.js';
 
-export interface DecodedAudio {
+interface DecodedAudio {
   /** Mono, 16 kHz. */
   readonly samples: Int16Array;
   readonly durationS: number;

@@ -27,7 +27,7 @@ export interface SpeechEncoder {
   finish(): Promise<void>;
 }
 
-export interface EncoderOptions {
+interface EncoderOptions {
   readonly format: CallSpeechFormat;
   /** Ends the encoder, whatever it still holds. */
   readonly signal: AbortSignal;

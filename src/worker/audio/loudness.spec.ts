@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { normaliseLoudness } from './loudness.js';
-import { LoudnessMeter } from './loudness-meter.js';
+import { LoudnessMeter, normaliseLoudness } from './loudness.js';
 
 const never = new AbortController().signal;
 

@@ -1,6 +1,74 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { abortError } from '../execution/work-item.js';
-import { LoudnessMeter } from './loudness-meter.js';
+import { RECOGNISER_RATE } from './pcm.js';
+
+const BLOCK = RECOGNISER_RATE / 10;
+const FULL_SCALE = 32_768;
+
+/** Where speech of usual recordings lies. */
+const TARGET_DB = -23;
+/** What is quieter has less than 3 bits of signal, and is no speech of anybody. */
+const GATE_DB = -75;
+/** Pauses and breath between words are not the loudness of the voice (EBU R 128). */
+const RELATIVE_GATE_DB = -10;
+const MOST_GAIN_DB = 40;
+/** Less would change nothing that a recogniser notices. */
+const LEAST_GAIN_DB = 3;
+/** Between the loud and the quiet tenth of speech lie 15 dB and more; of noise or a hum, 3. */
+const LEAST_RANGE_DB = 8;
+/** Room that the loudest syllables keep below full scale. */
+const HEADROOM_DB = -1;
+
+/**
+ * How loud the speech of one file is, and the one gain that would bring it to the usual loudness. dB are relative to full
+ * scale. Nothing is carried from file to file, and nothing depends on how the samples were cut.
+ */
+export class LoudnessMeter {
+  readonly #levels: number[] = [];
+  readonly #peaks: number[] = [];
+  #energy = 0;
+  #peak = 0;
+  #filled = 0;
+
+  /** Mono, 16 kHz, in order. */
+  add(samples: Int16Array): void {
+    for (const sample of samples) {
+      this.#energy += sample * sample;
+      this.#peak = Math.max(this.#peak, Math.abs(sample));
+      if (++this.#filled === BLOCK) this.#closeBlock();
+    }
+  }
+
+  /** Factor, at least 1; 1 for silence, for sound without the ups and downs of speech, and for what is loud enough. */
+  gain(): number {
+    const audible = this.#levels.map((level, i) => ({ level, peak: this.#peaks[i]! })).filter(b => b.level > GATE_DB);
+    if (!hasDynamics(this.#levels, audible.length)) return 1;
+    const gate = meanDb(audible) + RELATIVE_GATE_DB;
+    const spoken = audible.filter(({ level }) => level > gate);
+    // A click among a thousand blocks is no reason to leave a file unheard: it is clipped.
+    const peak = quantile(spoken.map(block => block.peak), 0.99); // prettier-ignore
+    const gainDb = Math.min(TARGET_DB - meanDb(spoken), HEADROOM_DB - decibels(peak), MOST_GAIN_DB);
+    return gainDb < LEAST_GAIN_DB ? 1 : 10 ** (gainDb / 20);
+  }
+
+  #closeBlock(): void {
+    this.#levels.push(decibels(Math.sqrt(this.#energy / this.#filled)));
+    this.#peaks.push(this.#peak);
+    this.#energy = this.#peak = this.#filled = 0;
+  }
+}
+
+function hasDynamics(levels: readonly number[], audible: number): boolean {
+  return audible > 0 && quantile(levels, 0.95) - Math.max(GATE_DB, quantile(levels, 0.1)) >= LEAST_RANGE_DB;
+}
+
+const decibels = (amplitude: number): number => 20 * Math.log10(Math.max(amplitude, 1e-9) / FULL_SCALE);
+
+const meanDb = (blocks: readonly { readonly level: number }[]): number =>
+  10 * Math.log10(blocks.reduce((sum, { level }) => sum + 10 ** (level / 10), 0) / blocks.length);
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? -Infinity;
 
 /** A minute: 2 ms of work, then the event loop has its turn. */
 const SLICE = 960_000;
@@ -25,7 +93,7 @@ export async function normaliseLoudness(samples: Int16Array, signal: AbortSignal
 }
 
 /** What would exceed full scale is clipped. */
-export const amplified = (samples: Int16Array, gain: number): Int16Array =>
+const amplified = (samples: Int16Array, gain: number): Int16Array =>
   samples.map(sample => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
 
 async function* slicesOf(samples: Int16Array, signal: AbortSignal): AsyncGenerator<Int16Array> {

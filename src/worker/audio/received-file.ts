@@ -3,7 +3,7 @@ import { fileTooLarge } from '../../platform/storage/spool-writer.js';
 import { orStorageFull } from '../../platform/storage/storage-full.js';
 import { openUnnamed } from './upload-file.js';
 
-export interface ReceivedFileOptions {
+interface ReceivedFileOptions {
   /** One byte more is `file_too_large`. */
   readonly maxBytes: number;
   /** Tests give one that is full. */

@@ -12,7 +12,7 @@ export class EngineOptionsError extends Error {
   }
 }
 
-export interface NumberRule {
+interface NumberRule {
   readonly min: number;
   readonly max: number;
   readonly fallback: number;

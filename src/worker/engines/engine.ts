@@ -78,7 +78,7 @@ export interface TranscribeItem {
   readonly signal: AbortSignal;
 }
 
-export interface Chunking {
+interface Chunking {
   /** What counts as speech, 0..1. */
   readonly threshold: number;
   readonly prefixPaddingMs: number;
@@ -216,7 +216,7 @@ export interface SpeechSynthesizer extends EngineBase {
   synthesize(batch: readonly SynthesizeItem[]): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;
 }
 
-export type SpeechEngine = SpeechRecognizer | SpeechSynthesizer;
+type SpeechEngine = SpeechRecognizer | SpeechSynthesizer;
 
 export interface GenerateItem {
   readonly requestId: string;

@@ -3,7 +3,7 @@ import { SampleTail } from '../audio/sample-tail.js';
 import { type VoiceActivitySession } from '../audio/voice-activity.js';
 import { FRAME_SAMPLES, LONGEST_UTTERANCE, type VoiceEvent } from '../audio/voice-activity-tracker.js';
 import { type RecognizerStream } from '../engines/engine.js';
-import { quietestPoint } from '../engines/pocketsphinx/utterance-split.js';
+import { quietestPoint } from '../audio/utterance-split.js';
 import { type LiveStream, type TellEvent } from './live-stream.js';
 import { RecognizerBacklog } from './recognizer-backlog.js';
 

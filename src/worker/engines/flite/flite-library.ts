@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import koffi, { type LibraryHandle } from 'koffi';
 import { openNativeLibrary } from '../threads/native-library.js';
-import { type FliteVoiceId } from './flite-voices.js';
+import { type FliteVoiceId } from './flite-protocol.js';
 
 type Pointer = unknown;
 
 /** Mono s16 speech, copied out of native memory. */
-export interface FliteWave {
+interface FliteWave {
   readonly sampleRate: number;
   readonly samples: Int16Array<ArrayBuffer>;
 }
 
 /** libflite.so.1 and its voices. One thread per process: voices are static data that all callers share. */
-export interface FliteLibrary {
+interface FliteLibrary {
   /** File that was loaded, such as "libflite.so.2.2". */
   readonly revision: string;
   /** @param stretch 1: the voice's own pace; 2: half as fast. */

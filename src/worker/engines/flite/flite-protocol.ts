@@ -1,4 +1,15 @@
-import { type FliteVoiceId } from './flite-voices.js';
+import { type EngineVoice } from '../engine.js';
+
+/** The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is the same man. */
+export const FLITE_VOICES = [
+  { id: 'rms', name: 'RMS', language: 'en-US', gender: 'male' },
+  { id: 'slt', name: 'SLT', language: 'en-US', gender: 'female' },
+  { id: 'awb', name: 'AWB', language: 'en-GB', gender: 'male' },
+] as const satisfies readonly EngineVoice[];
+
+export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
+
+export const FLITE_VOICE_IDS: readonly FliteVoiceId[] = FLITE_VOICES.map(({ id }) => id);
 
 export const FLITE_SAMPLE_RATE = 16_000;
 

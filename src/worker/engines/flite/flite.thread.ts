@@ -1,8 +1,7 @@
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { loadFlite } from './flite-library.js';
-import { FLITE_SAMPLE_RATE, type FliteProtocol, type FliteThreadInfo } from './flite-protocol.js';
-import { FLITE_VOICE_IDS } from './flite-voices.js';
+import { FLITE_SAMPLE_RATE, FLITE_VOICE_IDS, type FliteProtocol, type FliteThreadInfo } from './flite-protocol.js';
 
 /** Entry of the thread that speaks. No decorators here or in anything imported. */
 serveThread<FliteProtocol, FliteThreadInfo>(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isSpeakable, toSpeakableText } from './speakable-text.js';
+import { isSpeakable, toSpeakableText } from './synthesizer.js';
 
 describe('toSpeakableText', () => {
   it.each([

@@ -1,11 +1,10 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { type ItemOutcome, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engine.js';
 import { cancelledError, failed, succeeded } from '../item-outcome.js';
-import { fieldsOf, type ResponseFormat, formatOf } from './transcription-fields.js';
-import { multipartBody } from './multipart-body.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { transcriptIn } from './transcript-answer.js';
+import { fieldsOf, formatOf, multipartBody, type ResponseFormat } from './transcription-fields.js';
 import { textOf } from './upstream-answer.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { unusableAnswer } from './upstream-failure.js';

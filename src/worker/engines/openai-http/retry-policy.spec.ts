@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { withRetries } from './retry-policy.js';
 import { UpstreamFailure } from './upstream-failure.js';
+import { withRetries } from './upstream.js';
 
 const broken = (afterMs?: number) => new UpstreamFailure(new DomainError('engine_failed', 'Broken.'), { afterMs });
 

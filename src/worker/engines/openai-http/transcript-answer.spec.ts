@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { languageTag } from './language-tag.js';
-import { transcriptIn } from './transcript-answer.js';
+import { languageTag, transcriptIn } from './transcript-answer.js';
 
 const CONTEXT = { language: '', durationS: 0, wordTimestamps: true };
 

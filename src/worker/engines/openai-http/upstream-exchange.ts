@@ -6,7 +6,7 @@ export interface RequestBody {
   readonly parts: readonly Uint8Array[];
 }
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface ExchangeRequest {
   readonly signal: AbortSignal;
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly maxConcurrent: number;
   /** PEM; undefined: Node's own list. */

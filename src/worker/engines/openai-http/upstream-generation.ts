@@ -1,7 +1,6 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type GenerationEvent, type TokenUsage } from '../engine.js';
-import { unusableAnswer } from './upstream-failure.js';
-import { problemIn } from './upstream-problem.js';
+import { problemIn, unusableAnswer } from './upstream-failure.js';
 
 interface Choice {
   readonly index?: unknown;

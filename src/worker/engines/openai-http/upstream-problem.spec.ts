@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { problemIn } from './upstream-problem.js';
+import { problemIn } from './upstream-failure.js';
 
 describe('problemIn', () => {
   it.each([

@@ -1,18 +1,108 @@
+import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
-import { readFile } from 'node:fs/promises';
+import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { isLoopback } from '../../../platform/http/loopback.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { readApiKey } from './api-key-file.js';
 import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { withRetries } from './retry-policy.js';
 import { bodyOf, failureOfNetwork, textOf } from './upstream-answer.js';
 import { type RequestBody, UpstreamExchange } from './upstream-exchange.js';
-import { failureOfStatus } from './upstream-failure.js';
-import { problemIn } from './upstream-problem.js';
+import { failureOfStatus, problemIn, UpstreamFailure } from './upstream-failure.js';
 
-export interface UpstreamRequest {
+/** As OpenAI's clients. */
+const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
+
+interface RetryPolicy {
+  /** Attempts after the first one. */
+  readonly retries: number;
+  /** Cap of every wait, also of one that the upstream asks for. */
+  readonly maxRetryWaitMs: number;
+}
+
+interface RetriedWork<T> {
+  readonly attempt: () => Promise<T>;
+  readonly policy: RetryPolicy;
+  readonly signal: AbortSignal;
+  readonly timing: RetryTiming;
+}
+
+/**
+ * Attempts until one succeeds, fails for good, or none are left; never another one once `signal` has aborted.
+ *
+ * @throws DomainError of the last attempt, the abort's reason, or whatever else `attempt` threw.
+ */
+export async function withRetries<T>({ attempt, policy, signal, timing }: RetriedWork<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.retry === undefined || tries > policy.retries) throw afterTries(error.error, tries);
+      await timing.sleep(waitMs(tries, error.retry.afterMs, { policy, timing }), signal);
+    }
+  }
+}
+
+function waitMs(
+  tries: number,
+  askedMs: number | undefined,
+  { policy, timing }: Pick<RetriedWork<never>, 'policy' | 'timing'>,
+): number {
+  return Math.min(policy.maxRetryWaitMs, askedMs ?? backoffMs(tries, OWN_WAITS, () => timing.random()));
+}
+
+function afterTries(error: DomainError, tries: number): DomainError {
+  if (tries === 1) return error;
+  const { code, message, param, retryAfterMs, cause } = error;
+  return new DomainError(code, `${message} (${tries} attempts)`, {
+    ...(param !== undefined && { param }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    cause,
+  });
+}
+
+/** Any key is shorter; a longer file is another file. */
+const MAX_BYTES = 4096;
+const OTHERS_MAY_READ = 0o004;
+
+interface ApiKey {
+  readonly key: string;
+  /** Said once to the operator; the key is not in it. */
+  readonly warning: string | undefined;
+}
+
+/**
+ * Reads a bearer key. A file that everyone may read is taken with a warning, not refused: the secrets of Docker and
+ * Kubernetes come with mode 0444 and 0644.
+ *
+ * @throws Error naming the file and what is wrong with it, never its content.
+ */
+async function readApiKey(path: string): Promise<ApiKey> {
+  const { content, mode } = await readSmallFile(path);
+  const key = content.trim();
+  if (key === '') throw new Error(`options.apiKeyFile: ${path} is empty; write the key of the upstream into it`);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new Error(`options.apiKeyFile: ${path} must hold one line with the key and nothing else`);
+  }
+  const open = (mode & OTHERS_MAY_READ) !== 0;
+  return { key, warning: open ? `${path} holds a key and everyone may read it; chmod 600 ${path}` : undefined };
+}
+
+async function readSmallFile(path: string): Promise<{ content: string; mode: number }> {
+  try {
+    await using file = await open(path, 'r');
+    const { mode, size } = await file.stat();
+    if (size > MAX_BYTES) throw new Error(`${size} bytes are too many for a key`);
+    return { content: await file.readFile('utf8'), mode };
+  } catch (error) {
+    throw new Error(`options.apiKeyFile: cannot read ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */
   readonly path: string;
   readonly accept: string;
@@ -21,7 +111,7 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
 }
 
-export interface UpstreamCall<T> extends UpstreamRequest {
+interface UpstreamCall<T> extends UpstreamRequest {
   /** Takes the body of a 2xx answer. Its own errors pass through and are never retried, except an UpstreamFailure that says so. */
   read(body: AsyncIterable<Buffer>, answer: IncomingMessage): Promise<T>;
 }

@@ -1,4 +1,4 @@
-import { type DecodedWord, FRAMES_PER_SECOND } from './decoded-word.js';
+import { type DecodedWord, FRAMES_PER_SECOND } from './decoder-protocol.js';
 import { type ModelFiles } from './model-files.js';
 import {
   type CepstralNormaliser,
@@ -9,7 +9,7 @@ import {
 } from './pocketsphinx-library.js';
 
 /** Mean of the cepstra of some speech; what normalises the channel and the voice out of them. */
-export type CepstralMean = Float32Array;
+type CepstralMean = Float32Array;
 
 /**
  * One native PocketSphinx decoder: a first pass while it is fed, a second one and a search of the word lattice when the utterance

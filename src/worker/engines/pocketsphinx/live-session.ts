@@ -1,5 +1,5 @@
 import { type RecognizerEvent } from '../engine.js';
-import { type DecodedWord, plainText, spokenWords } from './decoded-word.js';
+import { type DecodedWord, plainText, spokenWords } from './decoder-protocol.js';
 import { type Decoder } from './decoder.js';
 import { joinWords } from './transcript-segments.js';
 
@@ -18,7 +18,7 @@ const SHORT = 1.6 * RATE;
 /** A longer utterance is decoded in pieces of this length, so that memory stays bounded; it is still one utterance. */
 const LONGEST_PIECE = 30 * RATE;
 
-export interface LiveSessionParts {
+interface LiveSessionParts {
   readonly decoder: Decoder;
   readonly partials: boolean;
   readonly isCancelled: () => boolean;

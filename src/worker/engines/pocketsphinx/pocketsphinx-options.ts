@@ -14,7 +14,7 @@ export interface PocketSphinxOptions {
 /** A group of one is no group: more than 8 would cost memory that a small machine does not have. */
 const allCores = (): number => Math.min(8, availableParallelism());
 
-export const DEBIAN_MODEL_DIR = '/usr/share/pocketsphinx/model/en-us';
+const DEBIAN_MODEL_DIR = '/usr/share/pocketsphinx/model/en-us';
 
 export function readPocketSphinxOptions(spec: ModelSpec): PocketSphinxOptions {
   const options = new EngineOptions(spec);

@@ -2,25 +2,92 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import {
   type EngineInfo,
   type ItemOutcome,
+  type RecognizerEvent,
   type RecognizerStream,
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
   type Transcript,
 } from '../engine.js';
-import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { cancelledError, failed, succeeded, pcmOf } from '../item-outcome.js';
 import { EngineThread } from '../threads/engine-thread.js';
 import { threadEntry } from '../threads/thread-entry.js';
-import { CancelFlag, type ThreadProtocol } from '../threads/thread-protocol.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import { type DecodedWord } from './decoded-word.js';
-import { type DecoderThreadData, type FileDecoderProtocol, type LiveDecoderProtocol } from './decoder-protocol.js';
-import { requireEnglish, requireSupported, samplesOf } from './item-checks.js';
+import { CancelFlag, shareSamples, type ThreadProtocol } from '../threads/thread-protocol.js';
+import {
+  type DecodedWord,
+  type DecoderThreadData,
+  type FileDecoderProtocol,
+  type LiveDecoderProtocol,
+} from './decoder-protocol.js';
 import { modelRevision } from './model-files.js';
 import { type PocketSphinxOptions } from './pocketsphinx-options.js';
-import { PocketSphinxStream } from './recognizer-stream.js';
-import { shareSamples } from '../threads/shared-samples.js';
 import { toTranscript } from './transcript-segments.js';
+
+/** A live stream on a decoder thread of its own; the thread goes back for reuse when the stream closes. */
+class PocketSphinxStream implements RecognizerStream {
+  readonly #cancel = new CancelFlag();
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly thread: EngineThread<LiveDecoderProtocol>,
+    partials: boolean,
+    private readonly release: () => void,
+  ) {
+    // Not waited for: the thread may still be ending the utterance of a stream that was cancelled. One that died says so to `push`.
+    this.thread.call('open', { partials, cancel: this.#cancel.memory }).catch(() => undefined);
+  }
+
+  async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
+    this.#requireOpen();
+    const own = samples.slice();
+    return this.thread.call('push', { samples: own }, { transfer: [own.buffer] });
+  }
+
+  async commit(): Promise<readonly RecognizerEvent[]> {
+    this.#requireOpen();
+    return this.thread.call('commit', undefined);
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#cancel.raise();
+    // A thread that died has nothing to close; the pool replaces it.
+    await this.thread.call('close', undefined).catch(() => undefined);
+    this.release();
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new DomainError('engine_failed', 'The stream is closed.');
+  }
+}
+
+/** Refuses what this engine could only ignore: every accepted field acts. */
+function requireSupported(item: TranscribeItem): void {
+  requireEnglish(item.language);
+  if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
+  if (item.temperature !== 0)
+    throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
+}
+
+/** English or undeclared. A translation into English of English speech is its transcript, so `translate` needs no more. */
+function requireEnglish(language: string): void {
+  if (language === '' || /^en(glish)?([-_]|$)/i.test(language)) return;
+  throw new DomainError(
+    'invalid_value',
+    `PocketSphinx recognises English only; language is '${language}', allowed: en`,
+    {
+      param: 'language',
+    },
+  );
+}
+
+function cannot(param: string, why: string): DomainError {
+  return new DomainError('unsupported_parameter', `PocketSphinx ${why}`, { param });
+}
 
 const NO_SPEECH: readonly DecodedWord[] = [];
 
@@ -111,7 +178,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
 
   async #decode(item: TranscribeItem): Promise<readonly DecodedWord[] | undefined> {
     if (item.signal.aborted) return undefined;
-    const pcm = samplesOf(item);
+    const pcm = pcmOf(item, 'PocketSphinx');
     if (pcm.length === 0) return NO_SPEECH;
     const flag = new CancelFlag();
     const raise = (): void => flag.raise();

@@ -1,8 +1,7 @@
-import { type ModelFolder } from './model-folder.js';
-import { readOnnxMetadata } from './onnx-metadata.js';
+import { type ModelFolder, readOnnxMetadata } from './model-folder.js';
 
 /** Where sherpa-onnx wants the files of a model, and what its results have. */
-export interface RecognizerModel {
+interface RecognizerModel {
   readonly type: string;
   readonly modelConfig: Readonly<Record<string, unknown>>;
   /** Results tell when each token was said. */
@@ -52,7 +51,7 @@ const ONLINE: Readonly<Record<string, ModelType>> = {
 
 export const RECOGNIZER_TYPES = [...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)])];
 
-export interface RecognizerModelFields {
+interface RecognizerModelFields {
   /** '': find out from the files. */
   readonly type: string;
   readonly streaming: boolean;

@@ -1,11 +1,64 @@
 import { workerData } from 'node:worker_threads';
+import { splitIntoUtterances } from '../../audio/utterance-split.js';
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
-import { decodeAsStream, decodeFile, type DecodeStretch, decodeWhole } from './file-decoding.js';
-import { LiveUtterances } from './live-utterances.js';
-import { OnlineDecoding } from './online-decoding.js';
-import { loadSherpa, type OnlineRecognizer } from './sherpa-library.js';
-import { type RecognizerProtocol, type RecognizerThreadData } from './sherpa-protocol.js';
+import { LiveUtterances, OnlineDecoding, TAIL } from './online-decoding.js';
+import {
+  loadSherpa,
+  type OfflineRecognizer,
+  type OnlineRecognizer,
+  type RecognizerResult,
+  toFloats,
+} from './sherpa-library.js';
+import { type HeardUtterance, type RecognizerProtocol, type RecognizerThreadData } from './sherpa-protocol.js';
+
+const RATE = 16_000;
+/** Some models end the process on audio shorter than their first window. */
+const LEAST = RATE / 2;
+
+/** Recognises one stretch of at most 15 s. */
+type DecodeStretch = (samples: Float32Array) => Promise<RecognizerResult>;
+
+function decodeWhole(recognizer: OfflineRecognizer): DecodeStretch {
+  return samples => {
+    const stream = recognizer.createStream();
+    stream.acceptWaveform({ sampleRate: RATE, samples });
+    return recognizer.decodeAsync(stream);
+  };
+}
+
+function decodeAsStream(recognizer: OnlineRecognizer, decoding: OnlineDecoding): DecodeStretch {
+  return async samples => {
+    const stream = recognizer.createStream();
+    stream.acceptWaveform({ sampleRate: RATE, samples });
+    stream.acceptWaveform({ sampleRate: RATE, samples: TAIL });
+    stream.inputFinished();
+    await decoding.drain(stream);
+    return recognizer.getResult(stream);
+  };
+}
+
+interface FileWork {
+  readonly samples: Int16Array;
+  readonly isCancelled: () => boolean;
+  readonly onHeard: (utterance: HeardUtterance) => void;
+}
+
+/**
+ * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30 s at once, others need memory that
+ * grows with the square, and a running decode cannot be stopped: a cancel is heard between stretches.
+ */
+async function decodeFile(
+  decode: DecodeStretch,
+  { samples, isCancelled, onHeard }: FileWork,
+): Promise<true | undefined> {
+  for (const { from, to } of splitIntoUtterances(samples)) {
+    if (isCancelled()) return undefined;
+    const result = await decode(toFloats(samples, from, to, LEAST));
+    onHeard({ start: from / RATE, end: to / RATE, result });
+  }
+  return isCancelled() ? undefined : true;
+}
 
 interface Live {
   readonly recognizer: OnlineRecognizer;

@@ -1,7 +1,7 @@
-import { EngineThread } from '../threads/engine-thread.js';
-import { shareSamples } from '../threads/shared-samples.js';
-import { threadEntry } from '../threads/thread-entry.js';
 import { type KnownVoice } from '../engine.js';
+import { EngineThread } from '../threads/engine-thread.js';
+import { threadEntry } from '../threads/thread-entry.js';
+import { shareSamples } from '../threads/thread-protocol.js';
 import { type DiarizerProtocol, type DiarizerThreadData, type NamedTurn } from './sherpa-protocol.js';
 
 export interface DiarizationOptions {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /** The part of sherpa-onnx-node that is used here; the package has no types of its own. */
-export interface SherpaLibrary {
+interface SherpaLibrary {
   readonly version: string;
   /** The constructors of these two end the process on a damaged file; `createAsync` rejects. The others have no such way. */
   readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
@@ -16,7 +16,7 @@ interface Waveform {
   readonly samples: Float32Array;
 }
 
-export interface AudioStream {
+interface AudioStream {
   acceptWaveform(waveform: Waveform): void;
 }
 
@@ -46,13 +46,13 @@ export interface OnlineRecognizer {
   getResult(stream: OnlineStream): RecognizerResult;
 }
 
-export interface OfflineTts {
+interface OfflineTts {
   readonly numSpeakers: number;
   readonly sampleRate: number;
   generate(request: { text: string; sid: number; speed: number; enableExternalBuffer: boolean }): Waveform;
 }
 
-export interface SpeakerDiarization {
+interface SpeakerDiarization {
   readonly sampleRate: number;
   process(samples: Float32Array): readonly SpeakerTurn[];
 }

@@ -8,15 +8,14 @@ import {
   type TranscribeItem,
   type Transcript,
 } from '../engine.js';
-import { cancelledError, failed, succeeded } from '../item-outcome.js';
-import { shareSamples } from '../threads/shared-samples.js';
+import { cancelledError, failed, succeeded, pcmOf } from '../item-outcome.js';
 import { EngineThread } from '../threads/engine-thread.js';
 import { threadEntry } from '../threads/thread-entry.js';
-import { CancelFlag } from '../threads/thread-protocol.js';
+import { CancelFlag, shareSamples } from '../threads/thread-protocol.js';
 import { type HeardSegment, segmentOf, transcriptOf } from './heard-transcript.js';
-import { type RecognizerLimits, requireLanguage, requireSupported, samplesOf } from './item-checks.js';
 import { ModelFolder } from './model-folder.js';
 import { findRecognizerModel } from './recognizer-model.js';
+import { SherpaDiarizer } from './sherpa-diarizer.js';
 import { type SherpaRecognizerOptions } from './sherpa-options.js';
 import {
   type HeardUtterance,
@@ -24,9 +23,42 @@ import {
   type RecognizerProtocol,
   type StreamCounters,
 } from './sherpa-protocol.js';
-import { SherpaDiarizer } from './sherpa-diarizer.js';
 import { SherpaStream } from './sherpa-stream.js';
 import { bySpeaker } from './speaker-turns.js';
+
+interface RecognizerLimits {
+  /** Languages a request may name; empty: none, the model finds out. */
+  readonly languages: readonly string[];
+  readonly hasTimes: boolean;
+}
+
+/** Refuses what this engine could only ignore: every accepted field acts. */
+function requireSupported(item: TranscribeItem, { languages, hasTimes }: RecognizerLimits): void {
+  requireLanguage(item.language, languages);
+  if (item.task === 'translate') throw cannot('task', 'does not translate');
+  if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
+  if (item.temperature !== 0)
+    throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
+  if (item.logprobs) throw cannot('include[]', 'tells no log probabilities');
+  if ((item.hotWords ?? []).length > 0) throw cannot('hot_words', 'takes no hot words');
+  if (item.wordTimestamps && !hasTimes) throw cannot('timestamp_granularities', 'tells no times of words');
+}
+
+/** A model hears what it was loaded for: a language can be confirmed, not chosen per request. */
+function requireLanguage(language: string, languages: readonly string[]): void {
+  if (language === '') return;
+  const base = language.toLowerCase().split(/[-_]/, 1)[0];
+  if (languages.some(known => known.toLowerCase().split('-', 1)[0] === base)) return;
+  const allowed =
+    languages.length === 0
+      ? 'this model finds out by itself, leave `language` out or set options.language'
+      : `allowed: ${languages.join(', ')}`;
+  throw new DomainError('invalid_value', `language is '${language}'; ${allowed}`, { param: 'language' });
+}
+
+function cannot(param: string, why: string): DomainError {
+  return new DomainError('unsupported_parameter', `This sherpa-onnx model ${why}.`, { param });
+}
 
 /** Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live streams. */
 export class SherpaRecognizer implements SpeechRecognizer {
@@ -148,7 +180,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
 
   async #decode(item: TranscribeItem): Promise<readonly HeardSegment[] | undefined> {
     if (item.signal.aborted) return undefined;
-    const pcm = samplesOf(item);
+    const pcm = pcmOf(item, 'sherpa-onnx');
     const heard: HeardSegment[] = [];
     if (pcm.length === 0) return heard;
     const flag = new CancelFlag();

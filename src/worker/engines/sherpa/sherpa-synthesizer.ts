@@ -1,6 +1,6 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type EngineInfo, type EngineVoice, type SpeechSynthesizer, type SynthesizeItem } from '../engine.js';
-import { splitIntoSentences } from '../flite/sentence-splitter.js';
+import { splitIntoSentences } from '../../audio/sentence-splitter.js';
 import { checkSpeechItem, nothingToSpeak } from '../speech-item.js';
 import { EngineThread } from '../threads/engine-thread.js';
 import { SpeechCalls, type Spoken } from '../threads/speech-calls.js';

@@ -37,7 +37,7 @@ function speakerOf(span: { readonly start: number; readonly end: number }, turns
   return best.speaker;
 }
 
-export interface VoicePrint {
+interface VoicePrint {
   readonly name: string;
   readonly embedding: Float32Array;
 }

@@ -1,9 +1,8 @@
-import { type ModelFolder } from './model-folder.js';
-import { readOnnxMetadata } from './onnx-metadata.js';
+import { type ModelFolder, readOnnxMetadata } from './model-folder.js';
 
 export const SPEECH_TYPES = ['vits', 'kokoro', 'kitten', 'matcha'];
 
-export interface SpeechModel {
+interface SpeechModel {
   readonly type: string;
   readonly config: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { wordsOf } from './token-words.js';
+import { wordsOf } from './heard-transcript.js';
 
 const result = (tokens: string[], timestamps: number[], more = {}) => ({
   text: tokens.join(''),

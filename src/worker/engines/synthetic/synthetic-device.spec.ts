@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { SyntheticDevice } from './synthetic-device.js';
+import { SyntheticDevice } from './synthetic-engine.js';
 import { readSyntheticOptions } from './synthetic-options.js';
 
 const signal = new AbortController().signal;

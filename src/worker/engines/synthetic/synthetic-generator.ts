@@ -15,8 +15,7 @@ import {
   type TokenUsage,
 } from '../engine.js';
 import { cancelledError } from '../item-outcome.js';
-import { sleepUntil } from './precise-sleep.js';
-import { syntheticInfo } from './synthetic-engine.js';
+import { sleepUntil, syntheticInfo } from './synthetic-engine.js';
 import { type ScriptedFault, type SyntheticOptions } from './synthetic-options.js';
 import { answerToken, bodyOf, promptWords } from './synthetic-text.js';
 

@@ -5,7 +5,7 @@ import { EngineOptions } from '../engine-options.js';
  * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies at once.
  * `linger`: a live stream keeps its place for `ms` after it was closed.
  */
-export const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash', 'linger'] as const;
+const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash', 'linger'] as const;
 export type FaultAction = (typeof FAULT_ACTIONS)[number];
 
 /** Strikes every item whose audio bytes (or text, or JSON body) contain `marker`. */

@@ -6,7 +6,7 @@ const HASHED_BYTES = 65_536;
 const LOGPROB = -0.1;
 const TURN_WORDS = 2;
 
-export interface TranscriptSource {
+interface TranscriptSource {
   readonly bytes: Uint8Array;
   readonly durationS: number;
   /** Everything else that a real model's answer would depend on. */

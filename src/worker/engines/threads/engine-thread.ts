@@ -3,7 +3,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { DeviceGone } from '../device-gone.js';
 import { type FromThread, type Operation, type ThreadProtocol, type ToThread } from './thread-protocol.js';
 
-export interface EngineThreadOptions {
+interface EngineThreadOptions {
   /** Compiled module that calls `serveThread`. */
   readonly entry: URL;
   /** Shown in stack traces and process listings. */
@@ -11,7 +11,7 @@ export interface EngineThreadOptions {
   readonly data: unknown;
 }
 
-export interface CallOptions<Notice> {
+interface CallOptions<Notice> {
   readonly transfer?: readonly Transferable[];
   readonly onNotice?: (notice: Notice) => void;
 }

@@ -3,7 +3,7 @@ import { type FromThread, type Operation, type ThreadProtocol, type ToThread } f
 
 type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]) => void;
 
-export interface ThreadService<P extends ThreadProtocol<P>, Info> {
+interface ThreadService<P extends ThreadProtocol<P>, Info> {
   /** Told to the serving side once native code and models are loaded. */
   readonly info: Info;
   readonly operations: {

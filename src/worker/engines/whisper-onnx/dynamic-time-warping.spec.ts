@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstColumns, medianFilter } from './dynamic-time-warping.js';
+import { firstColumns, medianFilter } from './word-alignment.js';
 
 describe('firstColumns', () => {
   it('follows the cheapest monotonic path', () => {

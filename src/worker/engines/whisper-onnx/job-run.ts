@@ -1,11 +1,87 @@
-import { CancelFlag } from '../threads/thread-protocol.js';
+import { compressionRatio } from '../../../contracts/formats/compression-ratio.js';
 import { type TokenLogprob, type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
+import { CancelFlag } from '../threads/thread-protocol.js';
 import { FRAMES_PER_POSITION } from './whisper-folder.js';
 import { type WhisperJob } from './whisper-protocol.js';
 import { type WhisperVocabulary } from './whisper-vocabulary.js';
-import { isSilence, type WindowResult } from './window-result.js';
-import { cutWindow, type WindowSegment } from './window-segments.js';
 import { type AlignedWord } from './word-alignment.js';
+
+/** One window decoded once, at one temperature. */
+export interface WindowResult {
+  /** Text and times, without the end. */
+  readonly tokens: readonly number[];
+  /** ln probability of each of `tokens`. */
+  readonly logprobs: readonly number[];
+  readonly text: string;
+  readonly temperature: number;
+  readonly avgLogprob: number;
+  readonly noSpeechProb: number;
+}
+
+/** Thresholds of OpenAI's reference (whisper/transcribe.py). */
+const MOST_COMPRESSION = 2.4;
+const LEAST_LOGPROB = -1;
+const MOST_NO_SPEECH = 0.6;
+/** Tried in turn when the caller leaves the temperature at 0. */
+const TEMPERATURES = [0, 0.2, 0.4, 0.6, 0.8, 1];
+
+/** The temperatures to try for a request: the ladder for 0, else the one asked for. */
+export function temperatureLadder(temperature: number): readonly number[] {
+  return temperature === 0 ? TEMPERATURES : [temperature];
+}
+
+/** Repeats itself, or is unsure of itself, and does not look like silence: worth another try at a higher temperature. */
+export function needsAnotherTry(result: WindowResult): boolean {
+  if (isSilence(result)) return false;
+  return compressionRatio(result.text) > MOST_COMPRESSION || result.avgLogprob < LEAST_LOGPROB;
+}
+
+/** Probably no speech, and the text was a guess: the window is skipped. */
+export function isSilence({ noSpeechProb, avgLogprob }: WindowResult): boolean {
+  return noSpeechProb > MOST_NO_SPEECH && avgLogprob < LEAST_LOGPROB;
+}
+
+/** A piece of a window between two times. */
+interface WindowSegment {
+  /** Encoder positions (0.02 s) from the start of the window. */
+  readonly from: number;
+  readonly to: number;
+  /** Index range in the window's tokens. */
+  readonly first: number;
+  readonly end: number;
+}
+
+interface WindowCut {
+  readonly segments: readonly WindowSegment[];
+  /** Encoder positions to move on by: to the last complete segment's end, or over the whole window. */
+  readonly advance: number;
+}
+
+/**
+ * Cuts a window's tokens at pairs of times, as OpenAI's reference does (whisper/transcribe.py). An unfinished last piece is
+ * left to the next window, unless it is the only one.
+ */
+export function cutWindow(tokens: readonly number[], firstTime: number, positions: number): WindowCut {
+  const isTime = (index: number): boolean => (tokens[index] ?? -1) >= firstTime;
+  const place = (index: number): number => tokens[index]! - firstTime;
+  const cuts = tokens.flatMap((_, i) => (i > 0 && isTime(i - 1) && isTime(i) ? [i] : []));
+  const singleTimeEnds = tokens.length > 0 && isTime(tokens.length - 1) && !isTime(tokens.length - 2);
+  if (cuts.length === 0) return { segments: [wholeWindow(tokens, firstTime, positions)], advance: positions };
+  if (singleTimeEnds) cuts.push(tokens.length);
+  const segments = cuts.map((end, i) => {
+    const first = cuts[i - 1] ?? 0;
+    return { first, end, from: isTime(first) ? place(first) : 0, to: place(end - 1) };
+  });
+  const advance = singleTimeEnds ? positions : segments.at(-1)!.to;
+  // A time of 0 would stand still for ever.
+  return { segments, advance: advance > 0 ? Math.min(advance, positions) : positions };
+}
+
+function wholeWindow(tokens: readonly number[], firstTime: number, positions: number): WindowSegment {
+  const last = tokens.findLast(token => token >= firstTime);
+  const to = last !== undefined && last !== firstTime ? last - firstTime : positions;
+  return { first: 0, end: tokens.length, from: 0, to };
+}
 
 export interface JobRules {
   readonly vocabulary: WhisperVocabulary;
@@ -14,7 +90,7 @@ export interface JobRules {
   readonly conditionOnPreviousText: boolean;
 }
 
-export type SegmentSink = (segment: TranscriptSegment, words: readonly TranscriptWord[]) => void;
+type SegmentSink = (segment: TranscriptSegment, words: readonly TranscriptWord[]) => void;
 
 /** Seconds per encoder position. */
 const POSITION_S = 0.02;

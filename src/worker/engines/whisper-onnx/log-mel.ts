@@ -1,5 +1,129 @@
-import { melFilterbank, type MelFilter } from './mel-filterbank.js';
-import { Fft, powerSpectra } from './real-fft.js';
+/** Splits n into radices up to 5, largest first; 400 = 5 · 5 · 4 · 4. */
+function radicesOf(n: number): number[] {
+  const radices: number[] = [];
+  for (const radix of [5, 4, 3, 2]) for (; n % radix === 0; n /= radix) radices.push(radix);
+  if (n !== 1) throw new Error(`A Fourier transform of this length has a prime factor above 5: ${n}`);
+  return radices;
+}
+
+/**
+ * Complex Fourier transform of a fixed length (mixed radix, Stockham order: no bit reversal). Whisper's frames have 400
+ * samples, which no power-of-two transform fits without changing the result.
+ */
+export class Fft {
+  readonly #radices: readonly number[];
+  readonly #cos: Float64Array;
+  readonly #sin: Float64Array;
+  #re: Float64Array;
+  #im: Float64Array;
+
+  constructor(readonly length: number) {
+    this.#radices = radicesOf(length);
+    this.#cos = Float64Array.from({ length }, (_, k) => Math.cos((2 * Math.PI * k) / length));
+    this.#sin = Float64Array.from({ length }, (_, k) => -Math.sin((2 * Math.PI * k) / length));
+    this.#re = new Float64Array(length);
+    this.#im = new Float64Array(length);
+  }
+
+  /** In place. */
+  transform(re: Float64Array, im: Float64Array): void {
+    let [fromRe, fromIm, toRe, toIm] = [re, im, this.#re, this.#im];
+    let groups = this.length;
+    let stride = 1;
+    for (const radix of this.#radices) {
+      groups /= radix;
+      this.#pass({ radix, groups, stride }, fromRe, fromIm, toRe, toIm);
+      stride *= radix;
+      [fromRe, fromIm, toRe, toIm] = [toRe, toIm, fromRe, fromIm];
+    }
+    if (fromRe === re) return;
+    re.set(fromRe);
+    im.set(fromIm);
+  }
+
+  #pass(
+    { radix, groups, stride }: { radix: number; groups: number; stride: number },
+    ...[fromRe, fromIm, toRe, toIm]: [Float64Array, Float64Array, Float64Array, Float64Array]
+  ): void {
+    const { length } = this;
+    const [cos, sin] = [this.#cos, this.#sin];
+    const turn = length / radix;
+    for (let p = 0; p < groups; p++) {
+      for (let k = 0; k < radix; k++) {
+        const twiddle = (p * k * stride) % length;
+        const [twiddleCos, twiddleSin] = [cos[twiddle]!, sin[twiddle]!];
+        for (let q = 0; q < stride; q++) {
+          let [sumRe, sumIm] = [0, 0];
+          for (let j = 0, w = 0; j < radix; j++, w = (w + k * turn) % length) {
+            const at = q + stride * (p + groups * j);
+            sumRe += fromRe[at]! * cos[w]! - fromIm[at]! * sin[w]!;
+            sumIm += fromRe[at]! * sin[w]! + fromIm[at]! * cos[w]!;
+          }
+          const to = q + stride * (radix * p + k);
+          toRe[to] = sumRe * twiddleCos - sumIm * twiddleSin;
+          toIm[to] = sumRe * twiddleSin + sumIm * twiddleCos;
+        }
+      }
+    }
+  }
+}
+
+/**
+ * Power spectra of two real frames by one complex transform: one frame is the real part, the other the imaginary one.
+ * Writes `length / 2 + 1` values per frame.
+ */
+export function powerSpectra(
+  fft: Fft,
+  re: Float64Array,
+  im: Float64Array,
+  first: Float64Array,
+  second: Float64Array,
+): void {
+  const { length } = fft;
+  fft.transform(re, im);
+  for (let k = 0; k <= length / 2; k++) {
+    const mirror = (length - k) % length;
+    const [sumRe, differenceRe] = [(re[k]! + re[mirror]!) / 2, (re[k]! - re[mirror]!) / 2];
+    const [sumIm, differenceIm] = [(im[k]! + im[mirror]!) / 2, (im[k]! - im[mirror]!) / 2];
+    first[k] = sumRe * sumRe + differenceIm * differenceIm;
+    second[k] = sumIm * sumIm + differenceRe * differenceRe;
+  }
+}
+
+/** One triangular filter: weights of consecutive bins from `first`. */
+interface MelFilter {
+  readonly first: number;
+  readonly weights: Float64Array;
+}
+
+const LINEAR_HZ_PER_MEL = 200 / 3;
+const LOG_FROM_HZ = 1000;
+const LOG_FROM_MEL = LOG_FROM_HZ / LINEAR_HZ_PER_MEL;
+const LOG_STEP = Math.log(6.4) / 27;
+
+/** Slaney's scale: linear up to 1 kHz, logarithmic above. */
+const hzOf = (mel: number): number =>
+  mel < LOG_FROM_MEL ? mel * LINEAR_HZ_PER_MEL : LOG_FROM_HZ * Math.exp(LOG_STEP * (mel - LOG_FROM_MEL));
+
+const melOf = (hz: number): number =>
+  hz < LOG_FROM_HZ ? hz / LINEAR_HZ_PER_MEL : LOG_FROM_MEL + Math.log(hz / LOG_FROM_HZ) / LOG_STEP;
+
+/** Whisper's filterbank: `count` triangles from 0 Hz to half the rate, Slaney scale and area normalisation. */
+function melFilterbank(count: number, fftLength: number, sampleRate: number): MelFilter[] {
+  const topMel = melOf(sampleRate / 2);
+  const edges = Array.from({ length: count + 2 }, (_, i) => hzOf((topMel * i) / (count + 1)));
+  return Array.from({ length: count }, (_, i) => {
+    const [low, centre, high] = [edges[i]!, edges[i + 1]!, edges[i + 2]!];
+    const first = Math.ceil((low * fftLength) / sampleRate);
+    const last = Math.min(fftLength / 2, Math.floor((high * fftLength) / sampleRate));
+    const weights = Float64Array.from({ length: Math.max(0, last - first + 1) }, (_unused, k) => {
+      const hz = ((first + k) * sampleRate) / fftLength;
+      const slope = Math.min((hz - low) / (centre - low), (high - hz) / (high - centre));
+      return (Math.max(0, slope) * 2) / (high - low);
+    });
+    return { first, weights };
+  });
+}
 
 const SAMPLE_RATE = 16_000;
 const FFT_LENGTH = 400;

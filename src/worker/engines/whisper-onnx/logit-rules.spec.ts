@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { applyRules } from './logit-rules.js';
+import { applyRules } from './token-sampling.js';
 
 /** 0-3 text, 4 end, 5 a special, 6 no times, 7.. times 0.00, 0.02, ... */
 const TOKENS = {

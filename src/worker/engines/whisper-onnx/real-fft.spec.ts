@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Fft, powerSpectra } from './real-fft.js';
+import { Fft, powerSpectra } from './log-mel.js';
 
 const signal = (length: number, seed: number) =>
   Float64Array.from({ length }, (_, i) => Math.sin(i * seed) + ((i * 7919 * seed) % 13) / 13);

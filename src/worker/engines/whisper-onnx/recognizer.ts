@@ -8,11 +8,10 @@ import {
   type TranscribeItem,
   type Transcript,
 } from '../engine.js';
-import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { cancelledError, failed, succeeded, pcmOf } from '../item-outcome.js';
 import { EngineThread } from '../threads/engine-thread.js';
 import { threadEntry } from '../threads/thread-entry.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
-import { languageOf, requireSupported, samplesOf } from './item-checks.js';
 import { type LogMel } from './log-mel.js';
 import { MelStage } from './mel-stage.js';
 import { type WhisperOnnxOptions } from './whisper-onnx-options.js';
@@ -24,6 +23,39 @@ import {
   type WhisperProtocol,
   type WhisperThreadData,
 } from './whisper-protocol.js';
+
+/** Refuses what this model could only ignore: every accepted field acts. */
+function requireSupported(item: TranscribeItem, model: WhisperInfo): void {
+  languageOf(item, model);
+  if (item.task === 'translate' && !model.multilingual && item.language !== '' && !/^en\b/i.test(item.language)) {
+    throw new DomainError('unsupported_task', 'This Whisper model knows English only and cannot translate.');
+  }
+  if (item.wordTimestamps && !model.wordTimestamps) {
+    const why = 'This Whisper model was exported without cross attentions and has no times of words';
+    throw new DomainError('unsupported_parameter', `${why}; leave \`word\` out of \`timestamp_granularities\`.`, {
+      param: 'timestamp_granularities',
+    });
+  }
+  if (item.diarize) {
+    throw new DomainError('unsupported_parameter', 'Whisper does not tell speakers apart.', {
+      param: 'response_format',
+    });
+  }
+}
+
+/** The model's code of the language asked for: `en-US` → `en`; empty: to be detected. */
+function languageOf({ language }: TranscribeItem, model: WhisperInfo): string {
+  const code = language.toLowerCase().split(/[-_]/, 1)[0] ?? '';
+  if (code === '' || model.languages.includes(code)) return code;
+  const allowed = model.languages.join(', ');
+  throw new DomainError(
+    'invalid_value',
+    `This Whisper model does not know the language '${language}'; allowed: ${allowed}`,
+    {
+      param: 'language',
+    },
+  );
+}
 
 /** What `load()` brings: the model's thread, the feature threads, and what the model is. */
 interface Loaded {
@@ -119,7 +151,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
     try {
       const { mel, info } = await this.#use();
       requireSupported(item, info);
-      const features = this.#prepared.get(item.audio) ?? (await mel.extract(samplesOf(item), item.signal));
+      const features = this.#prepared.get(item.audio) ?? (await mel.extract(pcmOf(item, 'Whisper'), item.signal));
       // Moved to the model's thread below, and gone from here.
       this.#prepared.delete(item.audio);
       if (features === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));

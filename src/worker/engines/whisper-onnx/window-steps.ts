@@ -1,8 +1,7 @@
 import { type DecodeGroup, type StepResult } from '../../../core/iteration/step-plan.js';
 import { KvBatches } from './kv-batches.js';
-import { logSumExp } from './logit-rules.js';
 import { writeWindow } from './log-mel.js';
-import { likeliest } from './token-sampling.js';
+import { likeliest, logSumExp } from './token-sampling.js';
 import { type WhisperConfig } from './whisper-folder.js';
 import { type PromptRow, type WhisperModel } from './whisper-model.js';
 import { type WhisperCounters } from './whisper-protocol.js';

@@ -1,11 +1,9 @@
 import { type Arrival } from '../../../core/iteration/aging-key.js';
-import { type AlignedWord } from './word-alignment.js';
-import { applyRules } from './logit-rules.js';
+import { type JobRun, needsAnotherTry, temperatureLadder, type WindowResult } from './job-run.js';
 import { type RowOf } from './row-tensor.js';
-import { drawOf, sampleToken } from './token-sampling.js';
-import { type JobRun } from './job-run.js';
-import { needsAnotherTry, temperatureLadder, type WindowResult } from './window-result.js';
+import { applyRules, drawOf, sampleToken } from './token-sampling.js';
 import { type WhisperVocabulary } from './whisper-vocabulary.js';
+import { type AlignedWord } from './word-alignment.js';
 
 /** One window of one job, from its encoder run to its accepted text: a sequence of the iteration scheduler. */
 export class WindowTask implements Arrival {

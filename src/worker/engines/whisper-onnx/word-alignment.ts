@@ -1,9 +1,111 @@
-import { firstColumns, medianFilter } from './dynamic-time-warping.js';
-import { logSumExp } from './logit-rules.js';
 import { type RowTensor } from './row-tensor.js';
+import { logSumExp } from './token-sampling.js';
 import { type DecoderAnswer } from './whisper-model.js';
 import { type WhisperVocabulary } from './whisper-vocabulary.js';
-import { splitWords } from './word-split.js';
+
+/** A word and the tokens it is made of; indexes into the tokens it was split from. */
+interface SplitWord {
+  readonly text: string;
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Languages written without spaces: every whole character is a word (whisper/tokenizer.py). */
+const UNSPACED = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue']);
+const OPENING = '"\'“¿([{-';
+const CLOSING = '"\'.。,，!！?？:：”)]}、';
+
+/** Words of text tokens, punctuation joined to the word it belongs to. */
+function splitWords(tokens: readonly number[], language: string, vocabulary: WhisperVocabulary): SplitWord[] {
+  const characters = wholeCharacters(tokens, vocabulary);
+  const words = UNSPACED.has(language) ? characters : joinAtSpaces(characters);
+  return joinPunctuation(words).map(word => ({ ...word, text: word.text.trim() }));
+}
+
+/** A token may be part of a character only; pieces end where the text is valid. */
+function wholeCharacters(tokens: readonly number[], vocabulary: WhisperVocabulary): SplitWord[] {
+  const words: SplitWord[] = [];
+  let first = 0;
+  for (let end = 1; end <= tokens.length; end++) {
+    const text = vocabulary.decode(tokens.slice(first, end));
+    if (text.includes('\uFFFD') && end < tokens.length) continue;
+    words.push({ text, first, end });
+    first = end;
+  }
+  return words;
+}
+
+function joinAtSpaces(pieces: readonly SplitWord[]): SplitWord[] {
+  const words: SplitWord[] = [];
+  for (const piece of pieces) {
+    const last = words.at(-1);
+    const punctuation = /^[\p{P}\p{S}]$/u.test(piece.text.trim());
+    if (last === undefined || piece.text.startsWith(' ') || punctuation) words.push(piece);
+    else words[words.length - 1] = joined(last, piece);
+  }
+  return words;
+}
+
+function joinPunctuation(words: readonly SplitWord[]): SplitWord[] {
+  const kept: SplitWord[] = [];
+  for (const word of words) {
+    const last = kept.at(-1);
+    const opens = last !== undefined && OPENING.includes(last.text.trim()) && last.text.startsWith(' ');
+    const closes = last !== undefined && !word.text.startsWith(' ') && CLOSING.includes(word.text);
+    if (last !== undefined && (opens || closes)) kept[kept.length - 1] = joined(last, word);
+    else kept.push(word);
+  }
+  return kept;
+}
+
+const joined = (a: SplitWord, b: SplitWord): SplitWord => ({ text: a.text + b.text, first: a.first, end: b.end });
+
+/**
+ * For each row the first column of the cheapest monotonic path through `cost` [rows × columns], as in OpenAI's reference
+ * (whisper/timing.py): from corner to corner by steps right, down or both.
+ */
+export function firstColumns(cost: Float64Array, rows: number, columns: number): number[] {
+  const width = columns + 1;
+  const total = new Float64Array((rows + 1) * width).fill(Infinity);
+  const from = new Uint8Array((rows + 1) * width);
+  total[0] = 0;
+  for (let column = 1; column <= columns; column++) {
+    for (let row = 1; row <= rows; row++) {
+      const at = row * width + column;
+      const [both, down, right] = [total[at - width - 1]!, total[at - width]!, total[at - 1]!];
+      const step = both < down && both < right ? 0 : down < both && down < right ? 1 : 2;
+      from[at] = step;
+      total[at] = cost[(row - 1) * columns + column - 1]! + Math.min(both, down, right);
+    }
+  }
+  return backtrace(from, rows, columns);
+}
+
+function backtrace(from: Uint8Array, rows: number, columns: number): number[] {
+  const first = Array<number>(rows).fill(0);
+  let [row, column] = [rows, columns];
+  while (row > 0 && column > 0) {
+    first[row - 1] = column - 1;
+    const step = from[row * (columns + 1) + column];
+    if (step !== 2) row -= 1;
+    if (step !== 1) column -= 1;
+  }
+  return first;
+}
+
+/** Median of `width` neighbours (odd) along a row, reflected at both ends. */
+export function medianFilter(row: Float64Array, width: number): Float64Array {
+  const half = (width - 1) / 2;
+  if (row.length <= half) return row;
+  const last = row.length - 1;
+  return Float64Array.from(row, (_, i) => {
+    const near = Array.from({ length: width }, (_unused, k) => {
+      const at = Math.abs(i + k - half);
+      return row[at > last ? 2 * last - at : at]!;
+    });
+    return near.sort((a, b) => a - b)[half]!;
+  });
+}
 
 export interface AlignedWord {
   readonly text: string;
@@ -17,7 +119,7 @@ export interface AlignedWord {
 }
 
 /** What is aligned: the text tokens of a finished window, each with its index in the window's tokens. */
-export interface AlignmentText {
+interface AlignmentText {
   readonly tokens: readonly number[];
   readonly indexes: readonly number[];
   readonly language: string;

@@ -1,8 +1,7 @@
-import { type SchemaWriter } from './schema-writer.js';
-import { literal } from './json-rules.js';
+import { literal, repeated } from './grammar-rules.js';
 import { COMMA } from './object-rules.js';
-import { repeated } from './repetition.js';
 import { type Bounds, boundsOf, listOf, refused, type Schema } from './schema-fields.js';
+import { type SchemaWriter } from './schema-writer.js';
 
 /** Values of a list whose items must differ: each may come once, in this order. */
 const MOST_UNIQUE = 30;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { demandBounded } from './gbnf-limits.js';
-import { anyObjectGrammar } from './json-rules.js';
+import { anyObjectGrammar } from './grammar-rules.js';
 
 const check = (text: string) => (): void => demandBounded(text, 'grammar');
 const lines = (count: number, line: (at: number) => string): string =>

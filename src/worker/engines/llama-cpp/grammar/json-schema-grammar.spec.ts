@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { demandBounded } from './gbnf-limits.js';
-import { anyObjectGrammar } from './json-rules.js';
+import { anyObjectGrammar } from './grammar-rules.js';
 import { schemaGrammar } from './json-schema-grammar.js';
 
 const root = (schema: object): string => /^root ::= (.*)$/m.exec(schemaGrammar(schema, 'schema'))![1]!;

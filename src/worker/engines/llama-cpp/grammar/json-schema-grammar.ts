@@ -1,14 +1,12 @@
 import { arrayExpression } from './array-rules.js';
-import { GrammarRules } from './grammar-rules.js';
-import { either, literal } from './json-rules.js';
+import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
 import { objectExpression } from './object-rules.js';
 import { isObject, listOf, refused, type Schema, schemaOf, shown } from './schema-fields.js';
 import { concerns, isAnnotation, type JsonType, keywordOf } from './schema-keywords.js';
 import { allMerged, mergedSchemas } from './schema-merge.js';
 import { type SchemaWriter } from './schema-writer.js';
-import { stringDemands } from './string-demands.js';
-import { StringRules } from './string-rules.js';
+import { stringDemands, StringRules } from './string-rules.js';
 
 const DEEPEST_REFERENCE = 100;
 

@@ -1,6 +1,5 @@
-import { type Decimal, decimalOf, isMultiple, unitsAt } from './decimal.js';
-import { fractionBetween, wholeBetween } from './digit-range.js';
-import { either } from './json-rules.js';
+import { type Decimal, decimalOf, fractionBetween, isMultiple, unitsAt, wholeBetween } from './digit-range.js';
+import { either } from './grammar-rules.js';
 import { refused, type Schema, shown } from './schema-fields.js';
 
 /** In units of the last digit, both included. */

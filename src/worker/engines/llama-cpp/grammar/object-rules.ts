@@ -1,8 +1,7 @@
-import { type SchemaWriter } from './schema-writer.js';
-import { literal } from './json-rules.js';
-import { repeated } from './repetition.js';
+import { literal, repeated } from './grammar-rules.js';
 import { boundsOf, namesAt, objectAt, refused, type Schema, shown } from './schema-fields.js';
-import { stringDemands } from './string-demands.js';
+import { type SchemaWriter } from './schema-writer.js';
+import { stringDemands } from './string-rules.js';
 
 export const COMMA = 'space "," space';
 

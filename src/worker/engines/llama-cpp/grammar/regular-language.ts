@@ -190,7 +190,7 @@ export function unionOf(ranges: readonly CodeRange[]): CodeSet {
   return joined;
 }
 
-export function intersectionOf(one: CodeSet, other: CodeSet): CodeSet {
+function intersectionOf(one: CodeSet, other: CodeSet): CodeSet {
   return unionOf(
     one.flatMap(([first, last]) =>
       other.map(([from, to]): CodeRange => [Math.max(first, from), Math.min(last, to)]).filter(([a, b]) => a <= b),

@@ -1,7 +1,7 @@
 /** Types of JSON values as a schema names them. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
-export interface Keyword {
+interface Keyword {
   /** enforced: no answer breaks it. annotation: changes nothing. refused: 400 `invalid_value` with its path. */
   readonly treatment: 'enforced' | 'annotation' | 'refused';
   /** Types that it restricts; for others it says nothing. Absent: all. */

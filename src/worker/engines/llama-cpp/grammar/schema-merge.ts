@@ -4,7 +4,7 @@ import { isAnnotation } from './schema-keywords.js';
 type Join = (one: unknown, other: unknown, path: string) => unknown;
 
 /** Patterns that hold together, which no caller can write: made of several schemas. */
-export class PatternList {
+class PatternList {
   constructor(readonly patterns: readonly unknown[]) {}
 }
 

@@ -1,5 +1,5 @@
 /** Half-open range of samples. */
-export interface SampleRange {
+interface SampleRange {
   readonly from: number;
   readonly to: number;
 }
