@@ -46,6 +46,21 @@ describe('errors of a worker', () => {
   });
 });
 
+describe('the code of an upstream', () => {
+  const over = (foreignCode: string) =>
+    decodeFailure(received(new DomainError('invalid_value', 'No.', { foreignCode })));
+
+  it('goes with the refusal, which stays one of ours', () => {
+    expect(over('string_above_max_length')).toMatchObject({
+      ...{ code: 'invalid_value', foreignCode: 'string_above_max_length' },
+    });
+  });
+
+  it.each(['', 'a b', 'x'.repeat(65), 'größe', 'a\r\nb', '<b>'])('is not repeated when it is no word: %j', text => {
+    expect(over(text)).toMatchObject({ code: 'invalid_value', foreignCode: undefined });
+  });
+});
+
 describe('errors of the transport', () => {
   it.each<[string, status, string, ErrorCode]>([
     ['a lost connection', status.UNAVAILABLE, 'read ECONNRESET', 'worker_lost'],

@@ -5,6 +5,7 @@ import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/doma
 /** Trailer keys under which a worker's `DomainError` travels. */
 const CODE_KEY = 'switchyard-code';
 const PARAM_KEY = 'switchyard-param';
+const FOREIGN_KEY = 'switchyard-upstream-code';
 
 /** What a gRPC handler answers with instead of a reply. */
 export interface CallFailure {
@@ -39,6 +40,7 @@ export function encodeFailure(error: unknown): CallFailure {
       : new DomainError('engine_failed', error instanceof Error ? error.message : String(error));
   const metadata = new Metadata();
   metadata.set(CODE_KEY, failure.code);
+  if (failure.foreignCode !== undefined) metadata.set(FOREIGN_KEY, failure.foreignCode);
   if (failure.param !== undefined) metadata.set(PARAM_KEY, encodeURIComponent(failure.param));
   return {
     name: 'CallFailure',
@@ -60,9 +62,11 @@ export function decodeFailure(error: unknown): DomainError {
   if (loss) return new WorkerLostError(loss, error.details, error);
   const code = trailer(error, CODE_KEY);
   const param = trailer(error, PARAM_KEY);
+  const foreignCode = trailer(error, FOREIGN_KEY);
   return new DomainError(isErrorCode(code) ? code : codeOfStatus(error.code), error.details, {
     cause: error,
     ...(param !== undefined && { param: decoded(param) }),
+    foreignCode,
   });
 }
 

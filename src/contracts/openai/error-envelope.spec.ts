@@ -9,6 +9,14 @@ describe('errorEnvelope', () => {
     });
     expect(errorEnvelope(new DomainError('invalid_value', 'No.', { param: 'speed' })).error.param).toBe('speed');
   });
+
+  it('has the code of the server that refused, where another one did', () => {
+    const error = new DomainError('invalid_value', 'No.', { foreignCode: 'content_policy_violation' });
+    expect(errorEnvelope(error).error).toMatchObject({
+      code: 'content_policy_violation',
+      type: 'invalid_request_error',
+    });
+  });
 });
 
 describe('retryHeaders', () => {

@@ -22,9 +22,8 @@ export class ErrorEnvelope {
 }
 
 export function errorEnvelope(error: DomainError): ErrorEnvelope {
-  return {
-    error: { message: error.message, type: error.definition.type, param: error.param ?? null, code: error.code },
-  };
+  const code = error.foreignCode ?? error.code;
+  return { error: { message: error.message, type: error.definition.type, param: error.param ?? null, code } };
 }
 
 /**

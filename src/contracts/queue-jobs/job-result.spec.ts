@@ -23,10 +23,11 @@ describe('PlaneResult', () => {
   });
 
   it('carries an error with its field and its time to come back', () => {
-    const error = new DomainError('queue_timeout', 'too late', { param: 'file', retryAfterMs: 7 });
+    const details = { param: 'file', foreignCode: 'too_loud', retryAfterMs: 7 };
+    const error = new DomainError('queue_timeout', 'too late', details);
     const wire = JSON.parse(JSON.stringify(encodeJobError(error))) as ReturnType<typeof encodeJobError>;
     expect(decodeJobError(wire)).toMatchObject({
-      ...{ code: 'queue_timeout', message: 'too late', param: 'file', retryAfterMs: 7 },
+      ...{ code: 'queue_timeout', message: 'too late', ...details },
     });
   });
 

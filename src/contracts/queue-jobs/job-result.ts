@@ -51,6 +51,7 @@ export interface JobError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param?: string;
+  readonly foreignCode?: string;
   readonly retryAfterMs?: number;
 }
 
@@ -107,12 +108,18 @@ export function decodeJobTranscript({ logprobs, ...transcript }: JobTranscript):
 /** Only a `DomainError` has words for callers; anything else is a defect of the worker, told as `engine_failed`. */
 export function encodeJobError(error: unknown): JobError {
   if (!(error instanceof DomainError)) return { code: 'engine_failed', message: 'The engine failed on this input.' };
-  const { code, message, param, retryAfterMs } = error;
-  return { code, message, ...(param !== undefined && { param }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const { code, message, param, foreignCode, retryAfterMs } = error;
+  return {
+    code,
+    message,
+    ...(param !== undefined && { param }),
+    ...(foreignCode !== undefined && { foreignCode }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }
 
-export const decodeJobError = ({ code, message, param, retryAfterMs }: JobError): DomainError =>
-  new DomainError(isErrorCode(code) ? code : 'engine_failed', message, { param, retryAfterMs });
+export const decodeJobError = ({ code, message, param, foreignCode, retryAfterMs }: JobError): DomainError =>
+  new DomainError(isErrorCode(code) ? code : 'engine_failed', message, { param, foreignCode, retryAfterMs });
 
 const OUTCOMES = ['completed', 'failed', 'cancelled'];
 

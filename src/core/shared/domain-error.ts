@@ -195,6 +195,8 @@ export type ErrorCode = keyof typeof ERROR_REGISTRY;
 export interface DomainErrorDetails {
   /** The field at fault, as the caller spelled it. */
   readonly param?: string;
+  /** The code that another server gave for its refusal; its caller is told that one. Nothing of ours decides by it. */
+  readonly foreignCode?: string | undefined;
   /** When to try again, for `retry: 'later'` codes. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
@@ -203,6 +205,8 @@ export interface DomainErrorDetails {
 /** Messages quote what the caller sent; an answer must not grow with it. In characters. */
 const LONGEST_MESSAGE = 2000;
 const LONGEST_PARAM = 200;
+/** A word such as `content_policy_violation`; what else another server says there is not repeated. */
+const FOREIGN_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const shortened = (text: string, limit: number): string =>
   text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
@@ -210,6 +214,7 @@ const shortened = (text: string, limit: number): string =>
 /** The only error type that crosses module borders. */
 export class DomainError extends Error {
   readonly param: string | undefined;
+  readonly foreignCode: string | undefined;
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -220,6 +225,7 @@ export class DomainError extends Error {
     super(shortened(message, LONGEST_MESSAGE), { cause: details.cause });
     this.name = 'DomainError';
     this.param = details.param === undefined ? undefined : shortened(details.param, LONGEST_PARAM);
+    this.foreignCode = FOREIGN_CODE.test(details.foreignCode ?? '') ? details.foreignCode : undefined;
     this.retryAfterMs = details.retryAfterMs;
   }
 

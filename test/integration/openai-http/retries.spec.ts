@@ -110,6 +110,16 @@ describe('openai-http does not try again', () => {
     expect(rig.upstream.posts).toHaveLength(1);
   });
 
+  it.each([
+    ['content_policy_violation', 'invalid_value', 'content_policy_violation'],
+    ['context_length_exceeded', 'context_length_exceeded', undefined],
+    ['queue_full', 'invalid_value', undefined],
+  ])('with the code of the upstream: %s', async (told, code, foreignCode) => {
+    rig.upstream.script(refused(400, {}, message('No.', { code: told })));
+    const engine = await rig.recognizer();
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code, foreignCode });
+  });
+
   it('when the upstream says x-should-retry: false', async () => {
     rig.upstream.script(refused(500, { 'x-should-retry': 'false' }));
     const engine = await rig.recognizer();

@@ -125,6 +125,8 @@ const isSameJudgement = (code: ErrorCode, status: number): boolean =>
 const refusal = (code: ErrorCode, { status, problem }: AnswerStatus): DomainError =>
   new DomainError(code, `The upstream refuses the request: ${problem.message || `status ${status}`}`, {
     ...(problem.param !== undefined && { param: problem.param }),
+    // One of ours was judged already: it is `code`, or means something else here.
+    ...(!isErrorCode(problem.code) && { foreignCode: problem.code }),
   });
 
 function mayRetry({ status, headers, problem }: AnswerStatus): boolean {

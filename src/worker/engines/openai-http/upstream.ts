@@ -56,10 +56,11 @@ function waitMs(
 
 function afterTries(error: DomainError, tries: number): DomainError {
   if (tries === 1) return error;
-  const { code, message, param, retryAfterMs, cause } = error;
+  const { code, message, param, foreignCode, retryAfterMs, cause } = error;
   return new DomainError(code, `${message} (${tries} attempts)`, {
     ...(param !== undefined && { param }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    foreignCode,
     cause,
   });
 }
