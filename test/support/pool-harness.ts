@@ -1,3 +1,4 @@
+import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
 import { fileURLToPath } from 'node:url';
 import { PassThrough, type Writable } from 'node:stream';
 import { Logger } from '@nestjs/common';
@@ -119,14 +120,12 @@ export const transcribe = (
   );
 
 export const transcribeTask = (prompt: string, bytes: () => Promise<Buffer>): TranscribeTask => ({
+  ...PLAIN_TRANSCRIPTION,
   kind: 'transcribe',
-  task: 'transcribe',
   audio: audioSource(bytes),
   filename: 'a.wav',
   language: 'en',
   prompt,
-  temperature: 0,
-  wordTimestamps: false,
 });
 
 /** An upload of these bytes, in pieces of 64 KiB where it is streamed. */

@@ -1,3 +1,4 @@
+import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
@@ -159,8 +160,9 @@ export const request = (id: string): RequestSpec => ({
 });
 
 export const transcribe = (): WorkerTask => ({
-  ...{ kind: 'transcribe', task: 'transcribe', filename: 'a.wav', language: '', prompt: '', temperature: 0 },
-  wordTimestamps: false,
+  ...PLAIN_TRANSCRIPTION,
+  kind: 'transcribe',
+  filename: 'a.wav',
   audio: audioSource(() => Promise.resolve(Buffer.alloc(100)), 100),
 });
 

@@ -1,3 +1,6 @@
+import { type TokenUsage } from './usage.js';
+
+/** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
 export type GenerationForm = 'chat' | 'completion';
 
 /** What all chunks of one answer share. */
@@ -8,14 +11,6 @@ export interface GenerationHead {
   /** Unix seconds. */
   readonly created: number;
   readonly model: string;
-}
-
-/** OpenAI's `usage` of text. */
-export interface TextUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** Part of `promptTokens`. */
-  readonly cachedTokens: number;
 }
 
 /** A call of a tool that the model wants. */
@@ -65,14 +60,14 @@ function chatDelta({ text, first, toolCalls }: ChoiceDelta): object {
 }
 
 /** The last chunk of a stream with `include_usage`. */
-export const usageChunk = (head: GenerationHead, usage: TextUsage): object => ({
+export const usageChunk = (head: GenerationHead, usage: TokenUsage): object => ({
   ...headFields(head, true),
   choices: [],
   usage: usageFields(usage),
 });
 
 /** The answer to a request without `stream`. */
-export function generationBody(head: GenerationHead, choices: readonly WholeChoice[], usage: TextUsage): object {
+export function generationBody(head: GenerationHead, choices: readonly WholeChoice[], usage: TokenUsage): object {
   return {
     ...headFields(head, false),
     choices: choices.map((choice, index) => {
@@ -100,7 +95,7 @@ const toolCallFields = ({ id, name, arguments: given }: ToolCallBody): object =>
   function: { name, arguments: given },
 });
 
-export function usageFields({ promptTokens, completionTokens, cachedTokens }: TextUsage): object {
+export function usageFields({ promptTokens, completionTokens, cachedTokens }: TokenUsage): object {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

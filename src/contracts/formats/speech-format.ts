@@ -8,6 +8,16 @@ export const SPEECH_CONTENT_TYPES = {
   pcm: 'audio/pcm',
 } as const;
 
-export type SpeechFormatName = keyof typeof SPEECH_CONTENT_TYPES;
+export type SpeechFormat = keyof typeof SPEECH_CONTENT_TYPES;
 
-export const SPEECH_FORMATS = Object.keys(SPEECH_CONTENT_TYPES) as readonly SpeechFormatName[];
+export const SPEECH_FORMATS = Object.keys(SPEECH_CONTENT_TYPES) as readonly SpeechFormat[];
+
+/** What a synthesis asks for, from the HTTP body to the engine. */
+export interface SpeechParams {
+  readonly text: string;
+  /** Engine voice id, resolved from the client's name. */
+  readonly voice: string;
+  /** 0.25..4 */
+  readonly speed: number;
+  readonly format: SpeechFormat;
+}

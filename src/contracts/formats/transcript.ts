@@ -1,4 +1,55 @@
-/** What a worker answers and every format is written from: one shape from the wire to the response. */
+export type TranscriptTask = 'transcribe' | 'translate';
+
+/**
+ * What a transcription asks for, from the HTTP form to the engine. A new field is added here, to the DTO, to the proto and
+ * its codec, and to the engines that can honour it.
+ */
+export interface TranscriptionParams {
+  readonly task: TranscriptTask;
+  /** BCP-47; empty: detect. */
+  readonly language: string;
+  readonly prompt: string;
+  /** 0..1 */
+  readonly temperature: number;
+  readonly wordTimestamps: boolean;
+  /** This and the next three are asked only of models with that capability. */
+  readonly logprobs: boolean;
+  /** A speaker on each segment. */
+  readonly diarize: boolean;
+  readonly knownSpeakers: readonly KnownSpeaker[];
+  /** Words and phrases to expect. */
+  readonly hotWords: readonly string[];
+  /** How long audio is cut; absent: the worker decides. */
+  readonly chunking?: Chunking;
+}
+
+/** A transcription without any wish. */
+export const PLAIN_TRANSCRIPTION: TranscriptionParams = {
+  task: 'transcribe',
+  language: '',
+  prompt: '',
+  temperature: 0,
+  wordTimestamps: false,
+  logprobs: false,
+  diarize: false,
+  knownSpeakers: [],
+  hotWords: [],
+};
+
+/** A voice the caller can name; `reference` is an audio file of that voice alone. */
+export interface KnownSpeaker {
+  readonly name: string;
+  readonly reference: Buffer;
+}
+
+export interface Chunking {
+  /** What counts as speech, 0..1. */
+  readonly threshold: number;
+  readonly prefixPaddingMs: number;
+  readonly silenceDurationMs: number;
+}
+
+/** The answer of a worker, from which every response format is written. */
 export interface Transcript {
   readonly text: string;
   /** BCP-47, as the engine recognised it; empty when it cannot tell. */
@@ -40,5 +91,3 @@ export interface TranscriptWord {
   /** 0..1; 0 when the engine has none. */
   readonly confidence: number;
 }
-
-export type TranscriptTask = 'transcribe' | 'translate';

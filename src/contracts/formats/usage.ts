@@ -35,3 +35,11 @@ export function transcriptTokenUsage({ durationS, text }: { durationS: number; t
     input_token_details: { audio_tokens: audio, text_tokens: 0 },
   };
 }
+
+/** Tokens of a text request, as its engine counted them. */
+export interface TokenUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Part of `promptTokens` that was not computed anew. */
+  readonly cachedTokens: number;
+}

@@ -1,3 +1,5 @@
+import { type GenerationForm } from '../formats/generation-body.js';
+import { type TokenUsage } from '../formats/usage.js';
 import {
   type CallEnvelope,
   type CallExecution,
@@ -13,7 +15,7 @@ import {
   type GenerateRequest,
   type GenerateResponse,
   TextGenerationClient,
-  type TokenUsage,
+  type TokenUsage as TokenUsageMessage,
 } from './generated/switchyard/v1/generation.js';
 
 export {
@@ -27,16 +29,6 @@ export {
 } from './generated/switchyard/v1/generation.js';
 
 export const TextGenerationStub = TextGenerationClient;
-
-/** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
-export type GenerationForm = 'chat' | 'completion';
-
-export interface CallTokenUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** Part of `promptTokens` that was not computed anew. */
-  readonly cachedTokens: number;
-}
 
 /** One `Generate` call as both sides see it. */
 export interface GenerateCallFields extends CallEnvelope {
@@ -58,7 +50,7 @@ export type GenerationMessage =
   | { readonly kind: 'chunk'; readonly json: Buffer }
   | {
       readonly kind: 'done';
-      readonly usage?: CallTokenUsage;
+      readonly usage?: TokenUsage;
       /** In order of the choices' index. */
       readonly finishReasons: readonly string[];
       readonly execution: CallExecution;
@@ -78,7 +70,7 @@ export interface Embedded {
   readonly vectors: Buffer;
   /** Length of one vector. */
   readonly dimensions: number;
-  readonly usage?: CallTokenUsage;
+  readonly usage?: TokenUsage;
   readonly execution: CallExecution;
 }
 
@@ -153,7 +145,7 @@ export const decodeEmbedded = ({ vectors, dimensions, usage, execution }: EmbedR
   ...(usage && { usage: usageOf(usage) }),
 });
 
-const usageOf = ({ promptTokens, completionTokens, cachedTokens }: TokenUsage): CallTokenUsage => ({
+const usageOf = ({ promptTokens, completionTokens, cachedTokens }: TokenUsageMessage): TokenUsage => ({
   promptTokens,
   completionTokens,
   cachedTokens,

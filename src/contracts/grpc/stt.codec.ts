@@ -3,6 +3,7 @@ import { appendBulk, splitBulk } from './bulk-field.js';
 import {
   type TokenLogprob,
   type Transcript,
+  type TranscriptionParams,
   type TranscriptSegment,
   type TranscriptWord,
 } from '../formats/transcript.js';
@@ -23,7 +24,6 @@ import {
   type TranscribeFileResponse,
   TranscribeUploadRequest,
   type TranscribeUploadResponse,
-  type VoiceActivity,
 } from './generated/switchyard/v1/stt.js';
 
 export {
@@ -35,34 +35,16 @@ export {
   type TranscribeStreamResponse,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-  type VoiceActivity,
 } from './generated/switchyard/v1/stt.js';
 
 /** The file itself, or where the worker finds it. */
 export type CallAudio = Buffer | { readonly url: string };
 
 /** One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of the gRPC message. */
-export interface TranscribeCall extends CallEnvelope {
-  readonly task: 'transcribe' | 'translate';
+export interface TranscribeCall extends CallEnvelope, TranscriptionParams {
   readonly audio: CallAudio;
+  /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
-  readonly language: string;
-  readonly prompt: string;
-  readonly temperature: number;
-  readonly wordTimestamps: boolean;
-  /** How long audio is to be cut; absent: as the worker thinks best. */
-  readonly chunking?: VoiceActivity;
-  /** This and the next three: absent means not wanted. */
-  readonly logprobs?: boolean;
-  readonly diarize?: boolean;
-  readonly knownSpeakers?: readonly KnownSpeaker[];
-  readonly hotWords?: readonly string[];
-}
-
-/** A voice the caller can name; `reference` is an audio file of that voice alone. */
-export interface KnownSpeaker {
-  readonly name: string;
-  readonly reference: Buffer;
 }
 
 export interface TranscribeAnswer {
@@ -121,10 +103,10 @@ export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileReques
   prompt: call.prompt,
   temperature: call.temperature,
   wordTimestamps: call.wordTimestamps,
-  logprobs: call.logprobs ?? false,
-  diarize: call.diarize ?? false,
-  knownSpeakers: [...(call.knownSpeakers ?? [])],
-  hotWords: [...(call.hotWords ?? [])],
+  logprobs: call.logprobs,
+  diarize: call.diarize,
+  knownSpeakers: [...call.knownSpeakers],
+  hotWords: [...call.hotWords],
   chunking: call.chunking,
 });
 

@@ -1,3 +1,4 @@
+import { SPEECH_FORMATS } from '../formats/speech-format.js';
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import {
@@ -5,7 +6,6 @@ import {
   decodeSynthesizeCall,
   encodeSpeechChunk,
   encodeSynthesizeCall,
-  SPEECH_FORMATS,
   type SpeechChunk,
   textToSpeechDefinition,
 } from './tts.codec.js';

@@ -1,3 +1,4 @@
+import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech-format.js';
 import {
   type CallEnvelope,
   type CallExecution,
@@ -21,18 +22,8 @@ export {
 
 export const TextToSpeechStub = TextToSpeechClient;
 
-export const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
-export type CallSpeechFormat = (typeof SPEECH_FORMATS)[number];
-
 /** One `Synthesize` call as both sides see it. */
-export interface SynthesizeCall extends CallEnvelope {
-  readonly text: string;
-  /** Engine voice id. */
-  readonly voice: string;
-  /** 0.25..4 */
-  readonly speed: number;
-  readonly format: CallSpeechFormat;
-}
+export type SynthesizeCall = CallEnvelope & SpeechParams;
 
 /** The stream in order: one header, audio, one done. */
 export type SpeechChunk =

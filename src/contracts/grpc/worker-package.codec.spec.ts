@@ -1,3 +1,4 @@
+import { PLAIN_TRANSCRIPTION } from '../formats/transcript.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,13 +77,9 @@ describe('the package definition in a Nest gRPC server', () => {
     const client = new SpeechToTextStub(url, credentials.createInsecure());
     const request = encodeTranscribeCall({
       ...ENVELOPE,
-      task: 'transcribe',
+      ...PLAIN_TRANSCRIPTION,
       audio: Buffer.alloc(1000),
       filename: 'a.wav',
-      language: '',
-      prompt: '',
-      temperature: 0,
-      wordTimestamps: false,
     });
     const response = await new Promise<TranscribeFileResponse>((resolve, reject) => {
       client.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(reply)));

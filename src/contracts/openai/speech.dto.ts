@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
-import { SPEECH_FORMATS, type SpeechFormatName } from '../formats/speech-format.js';
+import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech-format.js';
 import { Shaped } from './field-shapes.js';
 import { InRange, LengthUpTo, OneOf } from './field.decorators.js';
 import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
@@ -48,7 +48,7 @@ export class SpeechDto {
 
   @ApiPropertyOptional({ enum: SPEECH_FORMATS, default: 'mp3', description: 'pcm is 24 kHz mono s16le.' })
   @OneOf(SPEECH_FORMATS)
-  response_format: SpeechFormatName = 'mp3';
+  response_format: SpeechFormat = 'mp3';
 
   @ApiPropertyOptional({ type: Number, minimum: 0.25, maximum: 4, default: 1 })
   @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0.25 to 4' })

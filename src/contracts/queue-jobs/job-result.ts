@@ -1,7 +1,7 @@
 import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
 import { type Transcript } from '../formats/transcript.js';
 import { type CallExecution } from '../grpc/call.codec.js';
-import { type CallTokenUsage } from '../grpc/generation.codec.js';
+import { type TokenUsage } from '../formats/usage.js';
 
 /**
  * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token fences a zombie's late answer off). Failures
@@ -63,7 +63,7 @@ export type JobValue =
       /** 32-bit floats, little endian, one vector after another; base64. */
       readonly vectors: string;
       readonly dimensions: number;
-      readonly usage?: CallTokenUsage;
+      readonly usage?: TokenUsage;
     };
 
 /** A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed once its caller has the answer. */

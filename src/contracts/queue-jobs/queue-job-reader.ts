@@ -1,5 +1,5 @@
-import { SPEECH_FORMATS } from '../grpc/tts.codec.js';
-import { type VoiceActivity } from '../grpc/stt.codec.js';
+import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech-format.js';
+import { type Chunking } from '../formats/transcript.js';
 import { FieldReader } from '../realtime/field-reader.js';
 import {
   type EmbeddingOptions,
@@ -9,7 +9,6 @@ import {
   type QueueJob,
   type QueueJobFields,
   type QueueJobKind,
-  type SpeechOptions,
   type TranscriptionOptions,
 } from './queue-job.js';
 
@@ -111,7 +110,7 @@ function readTranscription(options: FieldReader): TranscriptionOptions {
   };
 }
 
-function readChunking(chunking: FieldReader): VoiceActivity {
+function readChunking(chunking: FieldReader): Chunking {
   const read = {
     threshold: demanded(chunking, 'threshold', chunking.number('threshold', 0, 1)),
     prefixPaddingMs: demanded(chunking, 'prefixPaddingMs', chunking.number('prefixPaddingMs', 0, FUTURE)),
@@ -128,7 +127,7 @@ function readSpeaker(speaker: FieldReader) {
   return { name, blob };
 }
 
-function readSpeech(options: FieldReader): SpeechOptions {
+function readSpeech(options: FieldReader): SpeechParams {
   return {
     text: demanded(options, 'text', options.string('text', LONG)),
     voice: demanded(options, 'voice', options.string('voice', 1024)),

@@ -1,6 +1,6 @@
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type CallSpeechFormat } from '../grpc/tts.codec.js';
-import { type VoiceActivity } from '../grpc/stt.codec.js';
+import { type SpeechParams } from '../formats/speech-format.js';
+import { type TranscriptionParams } from '../formats/transcript.js';
 
 /** What a job asks for. Text generation and live streams need a connection and never come this way (D-20, D-21). */
 export const PLANE_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
@@ -43,7 +43,7 @@ export interface TranscriptionJob extends QueueJobFields {
 
 export interface SpeechJob extends QueueJobFields {
   readonly kind: 'speech';
-  readonly options: SpeechOptions;
+  readonly options: SpeechParams;
 }
 
 export interface EmbeddingJob extends QueueJobFields {
@@ -66,33 +66,13 @@ export interface JobCallback {
   readonly secretName?: string;
 }
 
-export interface TranscriptionOptions {
+export interface TranscriptionOptions extends Omit<TranscriptionParams, 'task' | 'knownSpeakers'> {
   /** As the client named it: a container hint for the decoder, never a path. Default: audio. */
   readonly filename: string;
   /** Seconds, by headers or guessed; absent: unknown. */
   readonly durationS?: number;
-  /** BCP-47; default empty: detect. */
-  readonly language: string;
-  readonly prompt: string;
-  /** 0..1, default 0. */
-  readonly temperature: number;
-  readonly wordTimestamps: boolean;
-  readonly chunking?: VoiceActivity;
-  readonly logprobs: boolean;
-  readonly diarize: boolean;
   /** `blob`: an audio file of that voice alone. */
   readonly knownSpeakers: readonly { readonly name: string; readonly blob: string }[];
-  readonly hotWords: readonly string[];
-}
-
-export interface SpeechOptions {
-  readonly text: string;
-  /** Engine voice id. */
-  readonly voice: string;
-  /** 0.25..4, default 1. */
-  readonly speed: number;
-  /** Default: mp3. */
-  readonly format: CallSpeechFormat;
 }
 
 export interface EmbeddingOptions {

@@ -1,4 +1,4 @@
-import { type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
+import { type Chunking } from '../../contracts/formats/transcript.js';
 import { ServerVadDto } from '../../contracts/openai/server-vad.dto.js';
 import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -12,7 +12,7 @@ const SHOWN_CHARACTERS = 80;
  * @returns undefined for `auto` and absent: the worker cuts as it thinks best.
  * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field within the object.
  */
-export function chunkingStrategy(value: unknown): VoiceActivity | undefined {
+export function chunkingStrategy(value: unknown): Chunking | undefined {
   const given = typeof value === 'string' ? parsed(value) : value;
   if (given === undefined || given === null || given === 'auto') return undefined;
   if (typeof given !== 'object' || Array.isArray(given)) throw neither(value);

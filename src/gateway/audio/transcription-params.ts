@@ -1,5 +1,5 @@
 import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
-import { type TranscriptTask } from '../../contracts/formats/transcript.js';
+import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '../../contracts/formats/transcript.js';
 import { FIELD_RULES, type FieldNature } from '../../contracts/openai/field-rules.js';
 import { type ServiceTier } from '../../contracts/openai/service-tier.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
@@ -7,7 +7,6 @@ import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type WrittenFormParams } from '../written-form/written-form.js';
-import { type TranscribeTask } from '../worker-pool/worker-task.js';
 import { chunkingStrategy } from './chunking-strategy.js';
 import { knownSpeakers } from '../http/known-speakers.js';
 import {
@@ -22,14 +21,14 @@ import {
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { RepeatedForms } from './repeated-forms.js';
 
-/** What a validated form asks for: the model, the worker's options, and the shape of the answer. */
-export interface TranscriptionParams {
+/** What a valid form asks for. */
+export interface ParsedTranscription {
   readonly model: ModelSpec;
   readonly tier: ServiceTier;
-  readonly options: Omit<TranscribeTask, 'kind' | 'audio' | 'filename'>;
+  readonly params: TranscriptionParams;
   readonly answer: TranscriptBodyOptions;
   readonly itn: WrittenFormParams;
-  /** Fields that only advise and that this model, or this format, cannot use. */
+  /** Advisory fields that this model, or this format, cannot use. */
   readonly ignored: readonly string[];
 }
 
@@ -39,7 +38,7 @@ const transcriptions = new RepeatedForms(TranscriptionDto);
 const translations = new RepeatedForms(TranslationDto);
 
 /** @throws DomainError for the first thing wrong with the form. */
-export function toTranscriptionParams(fields: Fields, catalog: ModelCatalog, compat?: Strictness): TranscriptionParams {
+export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
   const sent = transcriptions.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const unusable = [
@@ -50,11 +49,11 @@ export function toTranscriptionParams(fields: Fields, catalog: ModelCatalog, com
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
   const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };
-  const order = orderOf(dto, model, 'transcribe');
   return {
-    ...order,
+    model,
+    tier: dto.service_tier,
     ignored,
-    options: { ...order.options, ...spokenOptions(dto) },
+    params: transcriptionParams(dto),
     answer: {
       task: 'transcribe',
       format: dto.response_format,
@@ -66,47 +65,41 @@ export function toTranscriptionParams(fields: Fields, catalog: ModelCatalog, com
 }
 
 /**
- * A model that cannot translate is used all the same when it knows English only: what it hears is English already.
+ * A model that cannot translate is accepted when it recognises English only: its transcript is English already.
  * @throws DomainError `unsupported_task` for any other model that cannot; names the models that can.
  */
-export function toTranslationParams(fields: Fields, catalog: ModelCatalog, compat?: Strictness): TranscriptionParams {
+export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
   const sent = translations.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(model, demandsOf(FIELD_RULES.translations, textWishes(sent)), catalog, compat);
+  const ignored = demandAbilities(model, demandsOf(FIELD_RULES.translations, usedAdvice(sent)), catalog, compat);
   const dto = withDefaults(sent, ignored, TranslationDto);
+  const { prompt, temperature } = dto;
   return {
-    ...orderOf(dto, model, translates ? 'translate' : 'transcribe'),
+    model,
+    tier: dto.service_tier,
     ignored,
+    params: { ...PLAIN_TRANSCRIPTION, task: translates ? 'translate' : 'transcribe', prompt, temperature },
     answer: { task: 'translate', format: dto.response_format, stream: false, granularities: ['segment'] },
     itn: writtenFormOf(dto, model, ['en']),
   };
 }
 
-type Ordered = Omit<TranscriptionParams, 'answer' | 'itn' | 'ignored'>;
-
-/** What cannot be used is as if it had not been sent: nothing behind the gateway has to know. */
+/** Fields that cannot be used get their defaults, so that the worker does not have to know about them. */
 const withDefaults = <T extends object>(dto: Readonly<T>, names: readonly string[], type: new () => T): Readonly<T> => {
   if (names.length === 0) return dto;
   const defaults = new type() as Record<string, unknown>;
   return { ...dto, ...Object.fromEntries(names.map(name => [name, defaults[name]])) };
 };
 
-function orderOf(dto: TranslationDto, model: ModelSpec, task: TranscriptTask): Ordered {
-  const { prompt, temperature } = dto;
-  return {
-    model,
-    tier: dto.service_tier,
-    options: { task, language: '', prompt, temperature, wordTimestamps: false },
-  };
-}
-
-/** What only transcriptions can ask for. */
-function spokenOptions(dto: TranscriptionDto) {
+function transcriptionParams(dto: TranscriptionDto): TranscriptionParams {
   const chunking = chunkingStrategy(dto.chunking_strategy);
   return {
+    task: 'transcribe',
     language: dto.language ?? '',
+    prompt: dto.prompt,
+    temperature: dto.temperature,
     wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
     logprobs: dto.include.includes('logprobs'),
     diarize: dto.response_format === 'diarized_json',
@@ -122,7 +115,7 @@ const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: rea
   languages,
 });
 
-const textWishes = ({ prompt, temperature }: TranslationDto) => ({
+const usedAdvice = ({ prompt, temperature }: TranslationDto) => ({
   prompt: prompt !== '',
   temperature: temperature > 0,
 });
@@ -130,7 +123,7 @@ const textWishes = ({ prompt, temperature }: TranslationDto) => ({
 function spokenDemands(dto: TranscriptionDto): readonly AbilityDemand[] {
   const diarized = dto.response_format === 'diarized_json';
   const demands = demandsOf(FIELD_RULES.transcriptions, {
-    ...textWishes(dto),
+    ...usedAdvice(dto),
     hot_words: dto.hot_words.length > 0,
     keywords: dto.keywords.length > 0,
     include: dto.include.length > 0,

@@ -9,17 +9,17 @@ import { answerHeaders } from '../http/request-timings.js';
 import { httpCaller, type InferenceRequest, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
-import { type TranscriptionParams, toTranscriptionParams, toTranslationParams } from './transcription-params.js';
+import { type ParsedTranscription, parseTranscription, parseTranslation } from './transcription-params.js';
 import { TranscriptStream } from './transcript-stream.js';
 import { type Upload, UploadReader } from './upload-reader.js';
 
-const PARSERS = { transcriptions: toTranscriptionParams, translations: toTranslationParams } as const;
+const PARSERS = { transcriptions: parseTranscription, translations: parseTranslation } as const;
 
 /** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed in the time this allows. */
 const USUAL_BYTES_PER_S = 16_000;
 
 interface TranscriptionCall {
-  readonly params: TranscriptionParams;
+  readonly parsed: ParsedTranscription;
   readonly upload: Upload;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -40,10 +40,10 @@ export class TranscriptionService {
   async serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const upload = await this.uploads.read(request, fields => this.checkEarly(fields));
     try {
-      const params = PARSERS[route](upload.fields, this.catalog, this.settings.compat);
-      this.writtenForm.demand(params.itn);
-      const call = { params, upload, request, reply };
-      const write = params.answer.stream ? this.writtenForm.ahead(params.itn) : undefined;
+      const parsed = PARSERS[route](upload.fields, this.catalog, this.settings.compat);
+      this.writtenForm.demand(parsed.itn);
+      const call = { parsed, upload, request, reply };
+      const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
       await (write ? this.answerInPieces(call, write) : this.answerAsAWhole(call));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
@@ -56,28 +56,28 @@ export class TranscriptionService {
   }
 
   private async answerAsAWhole(call: TranscriptionCall): Promise<void> {
-    const { params, reply } = call;
+    const { parsed, reply } = call;
     const answer = await (await this.start(call)).answer('transcript');
-    const transcript = this.writtenForm.apply(answer.reply.transcript, params.itn);
-    const { contentType, body } = transcriptBody(transcript, params.answer);
+    const transcript = this.writtenForm.apply(answer.reply.transcript, parsed.itn);
+    const { contentType, body } = transcriptBody(transcript, parsed.answer);
     void reply
-      .headers(answerHeaders(params.model.id, answer.timings, params.ignored))
+      .headers(answerHeaders(parsed.model.id, answer.timings, parsed.ignored))
       .type(contentType)
       .send(body);
   }
 
   /** Until the first event a failure is a normal error; then it is the last event. */
   private async answerInPieces(call: TranscriptionCall, write: (spoken: string) => string): Promise<void> {
-    const { params, reply } = call;
-    const output = new TranscriptStream({ diarized: params.answer.format === 'diarized_json', write });
+    const { parsed, reply } = call;
+    const output = new TranscriptStream({ diarized: parsed.answer.format === 'diarized_json', write });
     const transcription = await this.start(call, output);
     const finished = transcription.answer('transcript').then(
-      answer => output.finish(this.writtenForm.apply(answer.reply.transcript, params.itn)),
+      answer => output.finish(this.writtenForm.apply(answer.reply.transcript, parsed.itn)),
       () => undefined,
     );
     const { phases } = await transcription.firstOutput();
     void reply
-      .headers(answerHeaders(params.model.id, { phases }, params.ignored))
+      .headers(answerHeaders(parsed.model.id, { phases }, parsed.ignored))
       .header('cache-control', 'no-cache')
       .type(SSE_CONTENT_TYPE)
       .send(output.body);
@@ -86,19 +86,19 @@ export class TranscriptionService {
   }
 
   private async start(
-    { params, upload, request, reply }: TranscriptionCall,
+    { parsed, upload, request, reply }: TranscriptionCall,
     output?: TranscriptStream,
   ): Promise<InferenceRequest> {
     const { audio, filename } = upload;
     const durationS = await this.seconds(upload);
     const onSegment = output?.segment;
     const work = {
-      model: params.model.id,
+      model: parsed.model.id,
       bytes: 'size' in audio ? audio.size : 0,
       audioDurationS: durationS,
-      payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...params.options },
+      payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...parsed.params },
     } as const;
-    return this.inference.start(httpCaller(request, reply, params.tier), work, output && { output });
+    return this.inference.start(httpCaller(request, reply, parsed.tier), work, output && { output });
   }
 
   /** Of audio by URL only the limits are known: the largest size accepted, and how long its download may last. */

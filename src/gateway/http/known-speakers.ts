@@ -1,4 +1,4 @@
-import { type KnownSpeaker } from '../../contracts/grpc/stt.codec.js';
+import { type KnownSpeaker } from '../../contracts/formats/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /** 10 seconds of 48 kHz stereo PCM with its header, the largest that anybody has a reason to send. */

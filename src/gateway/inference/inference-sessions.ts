@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type CallTokenUsage } from '../../contracts/grpc/generation.codec.js';
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { type SettledRequest, type SubmittedRequest } from '../scheduler/submitted-request.js';
@@ -20,7 +20,7 @@ export type InferenceEvent = EventFields &
         readonly afterMs: number;
         readonly status: 'completed' | 'failed' | 'cancelled';
         /** Of completed text requests whose engine counts tokens. */
-        readonly usage?: CallTokenUsage;
+        readonly usage?: TokenUsage;
       }
   );
 

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provide
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { filter, type Observable, type Subscription } from 'rxjs';
-import { type CallTokenUsage } from '../../contracts/grpc/generation.codec.js';
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelKind, type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
@@ -64,7 +64,7 @@ export class TextMetrics extends InferenceMetrics {
     else if (event.usage) this.countTokens(model, event.usage);
   }
 
-  private countTokens(model: string, { promptTokens, completionTokens, cachedTokens }: CallTokenUsage): void {
+  private countTokens(model: string, { promptTokens, completionTokens, cachedTokens }: TokenUsage): void {
     this.tokens.inc({ model, type: 'prompt' }, promptTokens);
     this.tokens.inc({ model, type: 'completion' }, completionTokens);
     this.tokens.inc({ model, type: 'cached' }, cachedTokens);

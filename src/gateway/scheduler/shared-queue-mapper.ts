@@ -43,20 +43,8 @@ function planeWork(task: PulledTask): PlaneWork {
 
 /** Segments are told once, with the end: a queue has no way back for them. */
 function transcription(task: TranscribeTask): PlaneWork {
-  const { filename, durationS, language, prompt, temperature, wordTimestamps, chunking } = task;
-  return {
-    kind: task.task === 'translate' ? 'translation' : 'transcription',
-    audio: task.audio,
-    options: {
-      ...{ filename, language, prompt, temperature, wordTimestamps },
-      ...(durationS !== undefined && { durationS }),
-      ...(chunking && { chunking }),
-      logprobs: task.logprobs ?? false,
-      diarize: task.diarize ?? false,
-      hotWords: task.hotWords ?? [],
-    },
-    speakers: task.knownSpeakers ?? [],
-  };
+  const { kind: _kind, task: what, audio, knownSpeakers: speakers, onSegment: _onSegment, ...options } = task;
+  return { kind: what === 'translate' ? 'translation' : 'transcription', audio, options, speakers };
 }
 
 /** A result that is whole as it is; speech lies in the blob store and is read first. */

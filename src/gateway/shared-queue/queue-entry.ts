@@ -1,8 +1,5 @@
-import {
-  type EmbeddingOptions,
-  type SpeechOptions,
-  type TranscriptionOptions,
-} from '../../contracts/queue-jobs/queue-job.js';
+import { type SpeechParams } from '../../contracts/formats/speech-format.js';
+import { type EmbeddingOptions, type TranscriptionOptions } from '../../contracts/queue-jobs/queue-job.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /** Bytes that can be read from their beginning. */
@@ -34,5 +31,5 @@ export type PlaneWork =
       readonly options: Omit<TranscriptionOptions, 'knownSpeakers'>;
       readonly speakers: readonly { readonly name: string; readonly reference: Uint8Array }[];
     }
-  | { readonly kind: 'speech'; readonly options: SpeechOptions }
+  | { readonly kind: 'speech'; readonly options: SpeechParams }
   | { readonly kind: 'embedding'; readonly options: Omit<EmbeddingOptions, 'body'>; readonly body: Buffer };

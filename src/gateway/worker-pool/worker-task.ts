@@ -1,8 +1,14 @@
 import { type Writable } from 'node:stream';
-import { type TokenLogprob, type Transcript, type TranscriptSegment } from '../../contracts/formats/transcript.js';
+import { type SpeechParams } from '../../contracts/formats/speech-format.js';
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptionParams,
+  type TranscriptSegment,
+} from '../../contracts/formats/transcript.js';
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type CallTokenUsage, type Embedded, type GenerationForm } from '../../contracts/grpc/generation.codec.js';
-import { type KnownSpeaker, type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
+import { type Embedded, type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -19,32 +25,16 @@ export interface AudioUrl {
   readonly url: string;
 }
 
-export interface TranscribeTask {
+export interface TranscribeTask extends TranscriptionParams {
   readonly kind: 'transcribe';
-  readonly task: 'transcribe' | 'translate';
   readonly audio: AudioSource | AudioUrl;
   /** Seconds of audio, by its headers or guessed; absent: unknown. Long audio goes to the worker in pieces. */
   readonly durationS?: number;
-  /** Told each segment once it is final, in order of time; once only, also when a second worker begins anew. */
+  /** Called once per segment when it is final, in order of time, also when a second worker starts over. */
   readonly onSegment?: (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]) => void;
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
-  /** BCP-47; empty: detect. */
-  readonly language: string;
-  readonly prompt: string;
-  /** 0..1 */
-  readonly temperature: number;
-  readonly wordTimestamps: boolean;
-  /** How long audio is to be cut; absent: as the worker thinks best. */
-  readonly chunking?: VoiceActivity;
-  /** This and the next three are asked of models with that capability only. */
-  readonly logprobs?: boolean;
-  readonly diarize?: boolean;
-  readonly knownSpeakers?: readonly KnownSpeaker[];
-  readonly hotWords?: readonly string[];
 }
-
-export type SpeechFormat = 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm';
 
 /** Where synthesised audio goes while the call runs. `audio` is ended on success and left alone on failure. */
 export interface SpeechSink {
@@ -52,14 +42,8 @@ export interface SpeechSink {
   readonly audio: Writable;
 }
 
-export interface SynthesizeTask {
+export interface SynthesizeTask extends SpeechParams {
   readonly kind: 'synthesize';
-  readonly text: string;
-  /** Engine voice id, already resolved from the client's name. */
-  readonly voice: string;
-  /** 0.25..4 */
-  readonly speed: number;
-  readonly format: SpeechFormat;
   readonly sink: SpeechSink;
 }
 
@@ -71,15 +55,8 @@ export interface GenerationSink {
   readonly chunks: Writable;
 }
 
-export interface GenerateTask {
+export interface GenerateTask extends Pick<GenerateCallFields, 'form' | 'body' | 'maxTokens' | 'n'> {
   readonly kind: 'generate';
-  readonly form: GenerationForm;
-  /** The caller's JSON object, byte by byte. */
-  readonly body: Buffer;
-  /** Tokens per choice; 0: no limit named. */
-  readonly maxTokens: number;
-  /** Choices, 1 or more. */
-  readonly n: number;
   /** A streamed answer goes here; absent: the whole answer is in the reply. */
   readonly sink?: GenerationSink;
 }
@@ -106,7 +83,7 @@ export interface GenerationReply {
   /** The whole answer as JSON; empty when it was streamed. */
   readonly answer: Buffer;
   /** Absent: the engine did not tell. */
-  readonly usage?: CallTokenUsage;
+  readonly usage?: TokenUsage;
   /** Why each choice ended, in order of its index. */
   readonly finishReasons: readonly string[];
   /** From the start of the engine's work to its first token, as the worker tells. */

@@ -1,5 +1,5 @@
 import { type Writable } from 'node:stream';
-import { type CallSpeechFormat } from '../../contracts/grpc/tts.codec.js';
+import { type SpeechFormat } from '../../contracts/formats/speech-format.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { abortError } from '../execution/work-item.js';
 import { boundedText } from './bounded-text.js';
@@ -8,7 +8,7 @@ import { bytesOf, SPEECH_RATE } from './pcm.js';
 import { streamedWavHeader } from './wav.js';
 
 /** MIME types as OpenAI's speech endpoint answers them; `pcm` is s16le mono at 24 kHz. */
-export const CONTENT_TYPES: Readonly<Record<CallSpeechFormat, string>> = {
+export const CONTENT_TYPES: Readonly<Record<SpeechFormat, string>> = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',
   aac: 'audio/aac',
@@ -17,7 +17,7 @@ export const CONTENT_TYPES: Readonly<Record<CallSpeechFormat, string>> = {
   pcm: 'audio/pcm',
 };
 
-type CompressedFormat = Exclude<CallSpeechFormat, 'wav' | 'pcm'>;
+type CompressedFormat = Exclude<SpeechFormat, 'wav' | 'pcm'>;
 
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
 export interface SpeechEncoder {
@@ -28,7 +28,7 @@ export interface SpeechEncoder {
 }
 
 interface EncoderOptions {
-  readonly format: CallSpeechFormat;
+  readonly format: SpeechFormat;
   /** Ends the encoder, whatever it still holds. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: Buffer) => void;

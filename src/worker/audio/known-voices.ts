@@ -1,4 +1,4 @@
-import { type KnownSpeaker } from '../../contracts/grpc/stt.codec.js';
+import { type KnownSpeaker } from '../../contracts/formats/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type KnownVoice } from '../engines/engine.js';
 import { decodeAudio } from './decode.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type TranscribeCall, type VoiceActivity } from '../../contracts/grpc/stt.codec.js';
+import { type Chunking } from '../../contracts/formats/transcript.js';
+import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decoded-stream.js';
 import { type ReceivedFile } from '../audio/received-file.js';
@@ -52,7 +53,7 @@ export class LongTranscriptionService {
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);
   }
 
-  #rules(chunking: VoiceActivity | undefined): CutRules {
+  #rules(chunking: Chunking | undefined): CutRules {
     const maxS = this.engine.longestItemS ?? USUAL_WINDOW_S;
     if (chunking === undefined) return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };
     return {

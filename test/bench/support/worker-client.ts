@@ -1,3 +1,4 @@
+import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
 import { credentials } from '@grpc/grpc-js';
 import {
   decodeTranscript,
@@ -42,13 +43,9 @@ export class WorkerClient implements Disposable {
       requestId: id,
       priority,
       group: group ?? { id, size: 1 },
-      task: 'transcribe',
+      ...PLAIN_TRANSCRIPTION,
       audio,
       filename,
-      language: '',
-      prompt: '',
-      temperature: 0,
-      wordTimestamps: false,
     });
     return new Promise((resolve, reject) => {
       this.#stub.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(decodeTranscript(reply))));

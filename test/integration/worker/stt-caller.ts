@@ -1,3 +1,4 @@
+import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
 import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
 import {
   decodeHealth,
@@ -44,13 +45,9 @@ export class SttCaller {
       requestId,
       priority: RequestPriority.BATCH,
       group: { id: requestId, size: 1 },
-      task: 'transcribe',
+      ...PLAIN_TRANSCRIPTION,
       audio: Buffer.from(requestId),
       filename: 'a.wav',
-      language: '',
-      prompt: '',
-      temperature: 0,
-      wordTimestamps: false,
       ...change,
     });
     let call!: ClientUnaryCall;

@@ -1,8 +1,8 @@
+import { type SpeechFormat } from '../../../src/contracts/formats/speech-format.js';
 import { type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
-  type CallSpeechFormat,
   decodeSpeechChunk,
   encodeSynthesizeCall,
   type ListVoicesResponse,
@@ -90,7 +90,7 @@ describe('synthesis by a real worker', () => {
     ['wav', 'audio/wav', 0],
   ] as const)('makes %s that decodes to the length of the speech', async (format, contentType, slackS) => {
     await start();
-    const { chunks, audio } = await heard(open({ format: format as CallSpeechFormat }));
+    const { chunks, audio } = await heard(open({ format: format as SpeechFormat }));
     expect(chunks[0]).toMatchObject({ kind: 'header', contentType });
     const { durationS } = await decodeAudio(audio, new AbortController().signal);
     expect(Math.abs(durationS - 3)).toBeLessThanOrEqual(slackS);
@@ -108,7 +108,7 @@ describe('synthesis by a real worker', () => {
 
   it.each([
     ['an unknown voice', { voice: 'nobody' }, 'voice_not_found', 'voice'],
-    ['a format of its own', { format: 'midi' as CallSpeechFormat }, 'invalid_value', 'format'],
+    ['a format of its own', { format: 'midi' as SpeechFormat }, 'invalid_value', 'format'],
     ['a speed of 9', { speed: 9 }, 'invalid_value', 'speed'],
     ['no text', { text: ' ' }, 'invalid_value', 'text'],
   ])('refuses %s before any header', async (_what, change, code, param) => {

@@ -1,3 +1,4 @@
+import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
 import { once } from 'node:events';
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -30,8 +31,8 @@ function speechLike(times: number): Buffer {
 
 const start = (requestId: string, prompt = '') =>
   encodeUploadStart({
-    ...{ requestId, priority: RequestPriority.BATCH, group: { id: requestId, size: 1 }, task: 'transcribe' },
-    ...{ filename: 'a.wav', language: '', prompt, temperature: 0, wordTimestamps: false },
+    ...PLAIN_TRANSCRIPTION,
+    ...{ requestId, priority: RequestPriority.BATCH, group: { id: requestId, size: 1 }, filename: 'a.wav', prompt },
   });
 
 /** Everything the worker says, the failure last. */
