@@ -1,11 +1,12 @@
-const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool', 'shared-queue'];
-const schedulerAndBelow = ['scheduler', ...gatewayParts];
+const gatewayParts = ['queue', 'cancellation', 'latency', 'worker-pool'];
+const schedulerAndBelow = ['scheduler', 'shared-queue', ...gatewayParts];
 /** What each folder of the gateway may import, besides itself. */
 const gatewayLayers = [
   ['http', []],
   ['written-form', []],
   ['limits', ['http']],
-  ['scheduler', gatewayParts],
+  ['shared-queue', ['queue', 'worker-pool']],
+  ['scheduler', ['shared-queue', ...gatewayParts]],
   ['models', ['http', ...schedulerAndBelow]],
   ['inference', ['http', 'models', ...schedulerAndBelow]],
   ['audio', ['http', 'models', 'inference', 'written-form', ...schedulerAndBelow]],

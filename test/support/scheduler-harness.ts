@@ -7,7 +7,8 @@ import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/http/openai-exception.filter.js';
-import { SharedQueue } from '../../src/gateway/shared-queue/shared-queue.service.js';
+import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
+import { WorkerDirectory } from '../../src/gateway/shared-queue/worker-directory.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
@@ -98,17 +99,13 @@ export class SchedulerHarness {
   }
 
   /** With `queue.driver: redis`: Redis answers. */
-  get planeUsable(): boolean {
-    return this.#plane.usable;
+  get redisUsable(): boolean {
+    return this.app.get(SharedQueueLink, { strict: false }).usable;
   }
 
   /** With `queue.driver: redis`: a worker that pulls for that model is known. */
-  planeKnows(model: string): boolean {
-    return this.#plane.hasReady(model);
-  }
-
-  get #plane(): SharedQueue {
-    return this.app.get(SharedQueue, { strict: false });
+  knowsPuller(model: string): boolean {
+    return this.app.get(WorkerDirectory, { strict: false }).hasReady(model);
   }
 
   get bus(): DispatchEventBus {

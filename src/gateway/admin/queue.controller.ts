@@ -4,7 +4,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { queueBoundsDto, QueueDto, queueLineDto, queueTotalDto } from './queue.dto.js';
 
-/** How long the lines are. */
+/** Depths of the queues. */
 @ApiTags('admin')
 @Controller('admin/v1/queue')
 export class AdminQueueController {
@@ -17,12 +17,12 @@ export class AdminQueueController {
   @ApiOperation({ summary: 'Depth by model and priority, bounds, oldest wait' })
   @ApiOkResponse({ type: QueueDto })
   async queue(): Promise<QueueDto> {
-    const lines = await this.scheduler.allLines();
+    const depths = await this.scheduler.depths();
     return {
       accepting: this.scheduler.accepting,
-      total: queueTotalDto(lines),
+      total: queueTotalDto(depths),
       bounds: queueBoundsDto(this.settings),
-      models: lines.map(queueLineDto),
+      models: depths.map(queueLineDto),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type Settings } from '../../platform/config/settings.js';
-import { type QueueLine } from '../scheduler/request-views.js';
+import { type ModelQueueDepth } from '../scheduler/request-views.js';
 
 export class QueueLineDto {
   @ApiProperty({ example: 'pocketsphinx-en' }) model!: string;
@@ -33,13 +33,13 @@ export class QueueDto {
   @ApiProperty({ type: [QueueLineDto] }) models!: QueueLineDto[];
 }
 
-export const queueLineDto = ({ oldestWaitMs, ...line }: QueueLine): QueueLineDto => ({
-  ...line,
+export const queueLineDto = ({ oldestWaitMs, ...depth }: ModelQueueDepth): QueueLineDto => ({
+  ...depth,
   oldest_wait_ms: oldestWaitMs,
 });
 
-export function queueTotalDto(lines: readonly QueueLine[]): QueueTotalDto {
-  const sum = (field: keyof QueueTotalDto) => lines.reduce((total, line) => total + line[field], 0);
+export function queueTotalDto(depths: readonly ModelQueueDepth[]): QueueTotalDto {
+  const sum = (field: keyof QueueTotalDto) => depths.reduce((total, depth) => total + depth[field], 0);
   return { realtime: sum('realtime'), batch: sum('batch'), bytes: sum('bytes'), running: sum('running') };
 }
 

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { isLive } from '../scheduler/request-view.js';
+import { isLive } from '../../core/dispatch/request-view.js';
 import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
@@ -30,7 +30,7 @@ export class AdminRequestsController {
   @ApiOperation({ summary: 'List requests', description: 'Waiting ones in dispatch order, then running ones.' })
   @ApiOkResponse({ type: RequestListDto })
   async list(@Query() query: ListRequestsDto): Promise<RequestListDto> {
-    const views = await this.scheduler.listAll(requestFilter(query));
+    const views = await this.scheduler.list(requestFilter(query));
     return { total: views.length, data: views.slice(0, query.limit).map(requestDto) };
   }
 
@@ -42,7 +42,7 @@ export class AdminRequestsController {
     const view = oneNamed(await this.scheduler.named(id), tenant);
     if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
     if (view.state !== 'queued') return requestDto(view);
-    const queued = await this.scheduler.listAll({ model: view.model, state: 'queued' });
+    const queued = await this.scheduler.list({ model: view.model, state: 'queued' });
     return { ...requestDto(view), ahead: requestsAhead(view, queued) };
   }
 

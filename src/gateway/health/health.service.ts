@@ -6,7 +6,7 @@ import {
 } from '../../platform/dependencies/dependency-monitor.js';
 import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { FleetWorkers } from '../scheduler/fleet-workers.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
 import { type ModelState, type ModelView } from '../worker-pool/model-view.js';
 import { type WorkerState } from '../worker-pool/worker-view.js';
 import { IntakeGate } from '../http/intake-gate.js';
@@ -37,7 +37,7 @@ export interface HealthSummary {
 @Injectable()
 export class HealthService {
   constructor(
-    private readonly workers: FleetWorkers,
+    private readonly workers: AllWorkers,
     private readonly scheduler: SchedulerService,
     private readonly gate: IntakeGate,
     private readonly processor: EmbeddedProcessor,

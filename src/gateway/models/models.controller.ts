@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { FleetWorkers } from '../scheduler/fleet-workers.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
 import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
 import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
@@ -13,7 +13,7 @@ export class ModelsController {
 
   constructor(
     private readonly catalog: ModelCatalog,
-    private readonly workers: FleetWorkers,
+    private readonly workers: AllWorkers,
   ) {}
 
   @Get()

@@ -6,7 +6,7 @@ import { principalOf } from '../../platform/auth/access-hooks.js';
 import { permits } from '../../platform/auth/principal.js';
 import { oneNamed } from './one-named.js';
 import { StoredRequestsService } from './stored-requests.service.js';
-import { isLive } from '../scheduler/request-view.js';
+import { isLive } from '../../core/dispatch/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 /**

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type RequestView } from '../scheduler/request-view.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 
 /**
  * The one request an operator means: ids are unique within a tenant only (D-31). Undefined: there is none.

@@ -5,7 +5,7 @@ import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { StoredFieldsDto } from './stored-request.dto.js';
-import { type RequestFilter, type RequestView, type RequestViewState } from '../scheduler/request-view.js';
+import { type RequestFilter, type RequestView, type RequestViewState } from '../../core/dispatch/request-view.js';
 import { explainWait } from '../scheduler/wait-explanation.js';
 
 const PRIORITIES = ['realtime', 'batch'] as const;

@@ -8,7 +8,7 @@ import { permits, type Principal } from '../../platform/auth/principal.js';
 import { oneNamed } from './one-named.js';
 import { RequestDto, requestDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
-import { type RequestView } from '../scheduler/request-view.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DescribesErrors } from '../http/openapi/errors.decorator.js';
 

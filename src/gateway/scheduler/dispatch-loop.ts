@@ -1,12 +1,38 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
+import { filter, map, merge, type Observable, type Subscription } from 'rxjs';
+import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { LoopWakes } from './loop-wakes.js';
-import { RequestRegistry } from './request-registry.js';
+import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import type { WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
+import { RequestRegistry } from './request-registry.js';
 import { WorkerCalls } from './worker-calls.js';
+
+/** Everything that can make a decision possible: more work, more capacity, or an instant that was waited for. */
+@Injectable()
+export class LoopWakes {
+  readonly wakes$: Observable<void>;
+
+  constructor(
+    events: DispatchEventBus,
+    pool: WorkerPoolService,
+    private readonly timers: WindowTimers,
+  ) {
+    const work$ = events.events$.pipe(filter(({ type }) => type === 'accepted' || type === 'requeued'));
+    this.wakes$ = merge(work$, pool.capacity$, timers.wakes$).pipe(map(() => undefined));
+  }
+
+  /** Monotonic instant of the next wake; undefined: none. */
+  at(atMs: number | undefined): void {
+    this.timers.wakeAt(atMs);
+  }
+
+  stop(): void {
+    this.timers.stop();
+  }
+}
 
 /**
  * Asks the dispatcher for plans and runs them, whenever something could have changed, and never otherwise: with nothing to
@@ -23,7 +49,7 @@ export class DispatchLoop {
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly wakes: LoopWakes,
     private readonly calls: WorkerCalls,
-    private readonly book: RequestRegistry,
+    private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
   ) {}
@@ -82,15 +108,15 @@ export class DispatchLoop {
   /** Counted when it happens, whatever becomes of the request (D-03). */
   #promote(): void {
     for (const request of this.dispatcher.aged(this.clock.nowMs())) {
-      const tracked = this.book.get(request.key);
-      if (tracked) this.book.promoted(tracked);
+      const tracked = this.registry.get(request.key);
+      if (tracked) this.registry.promoted(tracked);
     }
   }
 
   #expire(): void {
     for (const request of this.dispatcher.expire(this.clock.nowMs())) {
-      const tracked = this.book.get(request.key);
-      if (tracked) this.book.settle(tracked, this.failures.expired(request));
+      const tracked = this.registry.get(request.key);
+      if (tracked) this.registry.settle(tracked, this.failures.expired(tracked));
     }
   }
 }

@@ -1,27 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { type CancelFilter, CancellationManager } from '../../core/cancellation/cancellation-manager.js';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 
 /**
- * Stops requests, wherever they are: cancels by people, the inference deadline, and shutdown take this one way.
+ * Stops requests wherever they are: the one path of cancels by people, of the inference deadline and of shutdown.
  *
- * The caller is settled before this returns to the event loop; only the signal to the worker takes time. The slot stays
- * taken until the worker lets go of the work, which WorkerCalls watches.
+ * The caller is settled before this returns to the event loop; only the signal to the worker takes time. The slot stays leased
+ * until the worker stops, which WorkerCalls awaits.
  */
 @Injectable()
 export class RequestCanceller {
   constructor(
     private readonly cancellation: CancellationManager,
-    private readonly dispatcher: Dispatcher<WorkerTask>,
-    private readonly pool: WorkerPoolService,
-    private readonly book: RequestRegistry,
+    private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
   ) {}
@@ -30,15 +25,13 @@ export class RequestCanceller {
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const startedAtMs = this.clock.nowMs();
     const target = this.cancellation.cancel(key);
-    const tracked = this.book.get(key);
-    if (!target.found || !tracked) return false;
+    const tracked = this.registry.get(key);
+    if (!target.found || !tracked) return this.#cancelEntering(key, reason);
     const { stage } = target;
-    if (stage === 'queued' && !tracked.line) this.dispatcher.withdraw(key);
-    this.book.emit(tracked, { type: 'cancel_requested', stage, reason });
-    this.book.settle(tracked, this.failures.stopped(tracked.request, reason));
-    if (tracked.line) await tracked.line.stop(reason);
-    else if (stage === 'in_flight') await this.pool.cancel(target.workerId, key, reason);
-    this.book.emit(tracked, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
+    this.registry.emit(tracked, { type: 'cancel_requested', stage, reason });
+    this.registry.settle(tracked, this.failures.stopped(tracked.request, reason));
+    await tracked.queue.cancel(key, reason, stage === 'in_flight' ? target.workerId : undefined);
+    this.registry.emit(tracked, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
     return true;
   }
 
@@ -51,5 +44,12 @@ export class RequestCanceller {
   async cancelAll(keys: readonly RequestKey[], reason: CancelReason): Promise<RequestKey[]> {
     const stopped = await Promise.all(keys.map(key => this.cancel(key, reason)));
     return keys.filter((_, index) => stopped[index]);
+  }
+
+  /** What is on its way into its queue is rejected there. */
+  async #cancelEntering(key: RequestKey, reason: CancelReason): Promise<boolean> {
+    const entering = this.registry.entering(key);
+    await entering?.queue.cancel(key, reason, undefined);
+    return entering !== undefined;
   }
 }

@@ -1,69 +1,56 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { type QueueBacklog } from '../../core/dispatch/request-queue.port.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { Admission } from '../../core/queue/admission.js';
-import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
-/** The line of one model: this gateway's own, unless another is named. */
-export interface LineState {
-  /** Some worker takes work of the model. */
-  readonly hasReady: boolean;
-  /** Requests that go before the one in question. */
-  readonly waiting: number;
-}
-
-/** A request whose worker was lost. */
-type LostRequest = Pick<TrackedRequest, 'request' | 'outputStarted' | 'lifecycle'>;
+type QueuedRequest = Pick<TrackedRequest, 'request' | 'queue'>;
+type LostRequest = QueuedRequest & Pick<TrackedRequest, 'outputStarted' | 'lifecycle'>;
 
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
 
-/** Every way a request can end without an answer, in words for its caller, with an honest Retry-After where one helps. */
+/** Every way a request can end without an answer: its error, with a Retry-After where one helps. */
 @Injectable()
 export class RequestFailures {
   constructor(
-    private readonly queue: PriorityQueue<WorkerTask>,
     private readonly admission: Admission,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Its queue deadline passed (D-07). Which of two things was missing decides the code and when to come back. */
-  expired(request: ScheduledRequest, line = this.#ownLine(request)): Unanswered {
+  /** Its queue deadline passed (D-07). The code and the Retry-After depend on what was missing: a slot, or any worker. */
+  expired({ request, queue }: QueuedRequest): Unanswered {
     const { model } = request;
     const { timeoutMs } = this.settings.queue;
-    if (line.hasReady) {
-      return failed(
-        'queue_timeout',
-        `No slot of ${model} became free within ${timeoutMs} ms.`,
-        this.#backlogMs(model, line),
-      );
+    const backlog = queue.backlog(request);
+    if (backlog.hasReady) {
+      const message = `No slot of ${model} became free within ${timeoutMs} ms.`;
+      return failed('queue_timeout', message, this.#backlogMs(model, backlog));
     }
-    // A crashed worker is started again at least this often, so an earlier try cannot succeed for sure.
+    // A crashed worker is restarted at least this often: an earlier retry could find none.
     const retryAfterMs = this.settings.workers.restartMaxMs;
     return failed('no_worker', `No worker of ${model} is up; waited ${timeoutMs} ms for one.`, retryAfterMs);
   }
 
   /** Its worker gave it back, and it cannot be sent again (D-06). */
-  workerLost(lost: LostRequest, cause: unknown, line = this.#ownLine(lost.request)): Unanswered {
-    const { model } = lost.request;
-    const message = `${lossOf(cause, model)}, and ${whyNotAgain(lost)}.`;
-    return failed('worker_lost', message, this.#backlogMs(model, line), cause);
+  workerLost(lost: LostRequest, cause: unknown): Unanswered {
+    const { request, queue } = lost;
+    const message = `${lossOf(cause, request.model)}, and ${whyNotAgain(lost)}.`;
+    return failed('worker_lost', message, this.#backlogMs(request.model, queue.backlog(request)), cause);
   }
 
-  /** Settlement of a request that is stopped from outside. Only what its own people stopped counts as cancelled (D-09). */
+  /** Settlement of a request that is stopped from outside. Only stops by its caller or an operator count as cancelled (D-09). */
   stopped(request: ScheduledRequest, reason: CancelReason): Unanswered {
     switch (reason) {
       case 'client':
@@ -87,12 +74,6 @@ export class RequestFailures {
     }
   }
 
-  /** As `stopped`, for one that was not accepted yet. */
-  stoppedEarly(reason: CancelReason): DomainError {
-    if (reason === 'shutdown') return shuttingDown();
-    return new DomainError('request_cancelled', 'The request was cancelled before it was queued.');
-  }
-
   /** Undefined: the model is loaded, or a request for it starts it. */
   unloaded(model: string): DomainError | undefined {
     return this.pool.isHeld(model) ? unloaded(model) : undefined;
@@ -103,18 +84,12 @@ export class RequestFailures {
     return failed('internal_error', 'The request could not be run.', undefined, cause);
   }
 
-  #ownLine({ model, priority }: ScheduledRequest): LineState {
-    const { realtime, batch } = this.queue.depthOf(model);
-    const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;
-    return { hasReady: this.pool.hasReady(model), waiting };
-  }
-
-  #backlogMs(model: string, { waiting }: LineState): number {
+  #backlogMs(model: string, { waiting }: QueueBacklog): number {
     return this.admission.retryAfterMs(model, waiting, this.clock.nowMs());
   }
 }
 
-/** What happened to the last worker; its own words and addresses stay in the log. */
+/** What happened to the last worker. Its own messages and addresses stay in the log. */
 function lossOf(cause: unknown, model: string): string {
   switch (cause instanceof WorkerLostError ? cause.kind : 'disconnected') {
     case 'draining':

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type RequestKey, requestKey } from '../../core/request/request-key.js';
+import { requestKey } from '../../core/request/request-key.js';
 import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
-import { type CancelReason } from '../../core/request/settlement.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
@@ -12,19 +11,19 @@ import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
-import { RequestLines } from './request-lines.js';
+import { RequestQueues } from './request-queues.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
 
-/** The way in: checks, stamps, queues. Closed for good when the server drains. */
+/** Checks requests, stamps them and gives them to their queue. Closed for good when the server drains. */
 @Injectable()
 export class RequestIntake {
   #accepting = true;
   readonly #models: ReadonlySet<string>;
 
   constructor(
-    private readonly lines: RequestLines,
-    private readonly book: RequestRegistry,
+    private readonly queues: RequestQueues,
+    private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -43,35 +42,33 @@ export class RequestIntake {
 
   /**
    * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `queue_full`, or `model_not_found` for an id that is not
-   * configured. A shared queue refuses later: then `settled` has failed.
+   * configured. A shared queue rejects later: then `settled` resolves with a failure.
    */
   submit(spec: RequestSpec): SubmittedRequest {
-    // Lanes and metric labels are made from model ids: only those of the configuration may get this far (D-10).
+    // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
     if (!this.#models.has(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
-    const tracked = new TrackedRequest(this.#schedule(spec));
-    const refusal = this.#refusal(tracked);
-    if (refusal) {
-      this.book.emit(tracked, { type: 'rejected', code: refusal.code });
-      throw refusal;
+    const request = this.#schedule(spec);
+    const tracked = new TrackedRequest(request, this.queues.for(request));
+    const rejection = this.#check(tracked) ?? this.#enqueue(tracked);
+    if (rejection) {
+      this.registry.reject(tracked, rejection);
+      throw rejection;
     }
-    const { id, tenant, key } = tracked.request;
+    const { id, tenant, key } = request;
     return { id, tenant, key, settled: tracked.settled };
   }
 
-  /** Stops what is on its way into the shared queue. False: there is no such request. */
-  stop(key: RequestKey, reason: CancelReason): boolean {
-    return this.lines.stopEntering(key, this.failures.stoppedEarly(reason));
+  #check({ id, key, request }: TrackedRequest): DomainError | undefined {
+    if (!this.#accepting) return shuttingDown();
+    if (this.registry.has(key) || this.queues.isLeased(key)) {
+      return new DomainError('duplicate_request_id', `A request with the id ${id} is still running.`);
+    }
+    return this.failures.unloaded(request.model);
   }
 
-  /** Undefined: the request is queued now, or on its way into the shared queue. */
-  #refusal(tracked: TrackedRequest): DomainError | undefined {
-    if (!this.#accepting) return shuttingDown();
-    if (this.lines.isTaken(tracked.key)) {
-      return new DomainError('duplicate_request_id', `A request with the id ${tracked.id} is still running.`);
-    }
-    const unloaded = this.failures.unloaded(tracked.request.model);
-    if (unloaded) return unloaded;
-    return this.lines.enter(tracked);
+  #enqueue(tracked: TrackedRequest): DomainError | undefined {
+    this.registry.enter(tracked);
+    return this.queues.enqueue(tracked);
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
@@ -80,8 +77,14 @@ export class RequestIntake {
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
-      ...{ id, key: requestKey({ tenant, id }), model, priority, tenant, bytes, payload },
-      ...(affinity !== undefined && { affinity }),
+      id,
+      key: requestKey({ tenant, id }),
+      model,
+      priority,
+      tenant,
+      affinity,
+      bytes,
+      payload,
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
       inferenceTimeoutMs: spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),

@@ -1,40 +1,85 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
-import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
-import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
+import { type DispatchEvent, type LatencyPhases, type WorkUsage } from '../../core/dispatch/dispatch-event.js';
+import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
+import { type QueueComputation } from '../../core/dispatch/request-queue.port.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
+import { LatencyTracker } from '../../core/latency/latency-tracker.js';
+import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { SlotMap } from '../../core/shared/churn-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
-import { LatencyTracker } from '../../core/latency/latency-tracker.js';
-import { isAged } from '../../core/request/aging-policy.js';
+import { RecentMap } from '../../core/shared/recent-map.js';
 import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
-import { type RequestView } from './request-view.js';
-import { SettledHistory } from './settled-history.js';
-import { TrackedRequest } from './tracked-request.js';
-import { usageOf } from './work-usage.js';
+import { type WorkerReply } from '../worker-pool/worker-task.js';
+import { type TrackedRequest } from './tracked-request.js';
 
-/** `shutting_down`: its worker never began it. */
+/** Requests that ended recently, to explain a wait after the answer has gone out. Bounded by count. */
+export class SettledHistory {
+  readonly #views: RecentMap<RequestView, RequestKey>;
+
+  constructor(limit = 1000) {
+    this.#views = new RecentMap(limit);
+  }
+
+  add(key: RequestKey, view: RequestView): void {
+    this.#views.add(key, view);
+  }
+
+  find(key: RequestKey): RequestView | undefined {
+    return this.#views.get(key);
+  }
+
+  /** Latest first. */
+  list(): RequestView[] {
+    return [...this.#views.values()].reverse();
+  }
+}
+
+/** Seconds of audio as the worker measured them, or tokens as the engine counted them. */
+export function usageOf(reply: WorkerReply): WorkUsage | undefined {
+  switch (reply.kind) {
+    case 'transcript':
+      return { audioSeconds: reply.transcript.durationS };
+    case 'speech':
+      return { audioSeconds: reply.durationS };
+    default:
+      return reply.usage && { tokens: reply.usage.promptTokens + reply.usage.completionTokens };
+  }
+}
+
+/** `shutting_down`: its worker never started it. */
 export type RequeueCode = 'worker_lost' | 'shutting_down';
 
 type OwnFields<E> = E extends DispatchEvent
   ? Omit<E, 'key' | 'requestId' | 'tenant' | 'model' | 'priority' | 'atMs'>
   : never;
 
+/** A request was given to a worker: which one, and why now. */
+export interface RequestLease {
+  readonly workerId: string;
+  readonly groupId: string;
+  readonly groupSize: number;
+  readonly reason: WindowReason;
+  readonly batchWaitMs: number;
+  readonly aged: boolean;
+}
+
 /**
- * The one owner of "what is running": every accepted request from `open` to `settle`. State first, event second, caller last,
- * so whoever hears of a change finds it already true.
+ * The one owner of "what is running": every request from its submission to `settle`. State first, event second, caller last:
+ * whoever receives an event finds the state already changed.
  */
 @Injectable()
 export class RequestRegistry {
   readonly history = new SettledHistory();
+  /** On their way into their queue: not accepted yet. */
+  readonly #entering = new Map<RequestKey, TrackedRequest>();
   readonly #live = new SlotMap<RequestKey, TrackedRequest>();
-  /** Calls that a worker has not let go of, by key: longer than the request lives when it was cancelled. */
-  readonly #held = new Map<RequestKey, number>();
+  /** Number of calls that workers have not ended, by key: a call may outlive its request when that was cancelled. */
+  readonly #calls = new Map<RequestKey, number>();
   readonly #idleWaiters: (() => void)[] = [];
 
   constructor(
@@ -58,80 +103,101 @@ export class RequestRegistry {
     return this.#live.get(key);
   }
 
-  /** True while the id cannot be used again: it runs, or a worker still computes it for nobody. */
-  isTaken(key: RequestKey): boolean {
-    return this.#live.has(key) || this.#held.has(key);
+  /** A request that is on its way into its queue. */
+  entering(key: RequestKey): TrackedRequest | undefined {
+    return this.#entering.get(key);
   }
 
-  open(tracked: TrackedRequest): void {
+  /** True while the id cannot be used again. */
+  has(key: RequestKey): boolean {
+    return this.#live.has(key) || this.#entering.has(key);
+  }
+
+  /** Before its queue is asked. `open` or `reject` follows. */
+  enter(tracked: TrackedRequest): void {
+    this.#entering.set(tracked.key, tracked);
+  }
+
+  /** Its queue has accepted it. */
+  open(key: RequestKey): void {
+    const tracked = this.#entering.get(key);
+    if (!tracked) throw new Error(`request ${key} is accepted without having been submitted`);
     const { request } = tracked;
-    this.cancellation.register(request.key, { model: request.model, priority: request.priority });
-    this.latency.start(request.key, request.enqueuedAtMs);
-    this.#live.set(request.key, tracked);
+    this.#entering.delete(key);
+    this.cancellation.register(key, { model: request.model, priority: request.priority });
+    this.latency.start(key, request.enqueuedAtMs);
+    this.#live.set(key, tracked);
     this.emit(tracked, { type: 'accepted', bytes: request.bytes });
   }
 
-  /** Refused after `RequestIntake.submit` returned: it was never accepted, and its caller hears why. */
-  refuse(tracked: TrackedRequest, error: DomainError): void {
+  /** It was never accepted. */
+  reject(tracked: TrackedRequest, error: DomainError): void {
+    this.#entering.delete(tracked.key);
     this.emit(tracked, { type: 'rejected', code: error.code });
     tracked.answer({ settlement: { status: 'failed', error }, phases: {}, attempts: 0 });
   }
 
-  leased(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
+  leased(tracked: TrackedRequest, { aged, ...lease }: RequestLease): void {
     const nowMs = this.clock.nowMs();
     const { lifecycle, request } = tracked;
-    const { workerId, groupId, reason } = plan;
-    const { batchWaitMs } = member;
+    lifecycle.leased(lease.workerId);
+    this.cancellation.inFlight(request.key, lease.workerId);
+    this.latency.dequeued(request.key, nowMs, lease.batchWaitMs);
+    if (aged) this.promoted(tracked);
     const queueWaitMs = nowMs - request.enqueuedAtMs;
-    lifecycle.leased(workerId);
-    this.cancellation.inFlight(request.key, workerId);
-    this.latency.dequeued(request.key, nowMs, batchWaitMs);
-    if (member.aged) this.promoted(tracked);
-    const group = { groupId, groupSize: plan.members.length, reason, attempt: lifecycle.attempts };
-    this.emit(tracked, { type: 'leased', workerId, ...group, queueWaitMs, batchWaitMs });
+    this.emit(tracked, { type: 'leased', ...lease, attempt: lifecycle.attempts, queueWaitMs });
   }
 
-  /** It is aged (D-03). Counted and told once, also across re-queues. */
+  /** It is aged (D-03). Counted and emitted once, also across re-queues. */
   promoted(tracked: TrackedRequest): void {
     if (!tracked.lifecycle.promote()) return;
     this.emit(tracked, { type: 'promoted', waitedMs: this.clock.nowMs() - tracked.request.enqueuedAtMs });
   }
 
-  sent(tracked: TrackedRequest): void {
-    this.latency.grpcStarted(tracked.key, this.clock.nowMs());
-    this.#held.set(tracked.key, (this.#held.get(tracked.key) ?? 0) + 1);
+  sent({ key }: TrackedRequest): void {
+    this.latency.grpcStarted(key, this.clock.nowMs());
   }
 
-  /** A worker that pulls told how long the request waited there for its group, counted from when it was taken. */
-  grouped({ key }: TrackedRequest, takenAtMs: number, batchWaitMs: number): void {
-    this.latency.dequeued(key, takenAtMs + batchWaitMs, batchWaitMs);
-    this.latency.grpcStarted(key, takenAtMs + batchWaitMs);
+  /** A pulling worker reported how long the request waited there for its group, counted from when it was taken. */
+  computed({ key }: TrackedRequest, { leasedAtMs, batchWaitMs }: QueueComputation): void {
+    this.latency.dequeued(key, leasedAtMs + batchWaitMs, batchWaitMs);
+    this.latency.grpcStarted(key, leasedAtMs + batchWaitMs);
   }
 
-  /** The worker let go of one call. */
-  released(key: RequestKey): void {
-    const calls = (this.#held.get(key) ?? 0) - 1;
-    if (calls > 0) this.#held.set(key, calls);
-    else this.#held.delete(key);
+  callStarted(key: RequestKey): void {
+    this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1);
   }
 
-  /** `requeue` puts it back into the queue; it runs between the change of state and its event. */
-  requeued(tracked: TrackedRequest, code: RequeueCode, requeue: (request: ScheduledRequest<WorkerTask>) => void): void {
+  callEnded(key: RequestKey): void {
+    const calls = (this.#calls.get(key) ?? 0) - 1;
+    if (calls > 0) this.#calls.set(key, calls);
+    else this.#calls.delete(key);
+  }
+
+  /** True while a worker has not ended a call for the request. */
+  hasCall(key: RequestKey): boolean {
+    return this.#calls.has(key);
+  }
+
+  /** @param requeue puts it back into its queue: runs between the change of state and its event */
+  requeued(tracked: TrackedRequest, code: RequeueCode, requeue?: () => void): void {
     const workerId = tracked.lifecycle.workerId ?? '';
+    tracked.stopDeadline();
     tracked.lifecycle.requeued(code === 'worker_lost');
     this.cancellation.requeued(tracked.key);
     this.latency.requeued(tracked.key);
-    requeue(tracked.request);
+    requeue?.();
     this.emit(tracked, { type: 'requeued', workerId, code });
   }
 
-  /** True exactly once per request (D-04), whoever of answer, deadline, cancel and shutdown comes first. */
+  /** True exactly once per request (D-04), whichever of answer, deadline, cancel and shutdown comes first. */
   settle(tracked: TrackedRequest, settlement: Settlement<WorkerReply>): boolean {
     const { lifecycle, request } = tracked;
     const nowMs = this.clock.nowMs();
-    // One that ends in the queue between its promotion and the loop's next turn was promoted all the same.
+    // A request that ends in the queue between its promotion and the loop's next turn counts as promoted.
     if (lifecycle.state === 'queued' && isAged(request, nowMs, this.settings.queue.agingMs)) this.promoted(tracked);
     if (!lifecycle.settle(settlement)) return false;
+    tracked.stopDeadline();
     if (settlement.status === 'completed') this.latency.ready(request.key, settlement.reply.execution.readyWaitMs);
     this.#live.delete(request.key);
     this.cancellation.unregister(request.key);
@@ -142,13 +208,32 @@ export class RequestRegistry {
     return true;
   }
 
+  /** A live request, without its place in the queue. */
+  view({ request, lifecycle, priority, id, key }: TrackedRequest): RequestView {
+    const nowMs = this.clock.nowMs();
+    const phases = this.latency.get(key, nowMs) ?? {};
+    const isQueued = lifecycle.state === 'queued';
+    return {
+      id,
+      model: request.model,
+      tenant: request.tenant,
+      priority,
+      state: isQueued ? 'queued' : 'running',
+      aged: lifecycle.promoted,
+      waitedMs: isQueued ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? 0),
+      workerId: lifecycle.workerId,
+      attempts: lifecycle.attempts,
+      phases,
+    };
+  }
+
   /** Resolves when nothing runs. */
   idle(): Promise<void> {
     if (this.#live.size === 0) return Promise.resolve();
     return new Promise(resolve => this.#idleWaiters.push(resolve));
   }
 
-  emit(tracked: Pick<TrackedRequest, 'request' | 'priority'>, fields: OwnFields<DispatchEvent>): void {
+  emit(tracked: TrackedRequest, fields: OwnFields<DispatchEvent>): void {
     const { key, id: requestId, tenant, model } = tracked.request;
     const base = { key, requestId, tenant, model, priority: tracked.priority, atMs: this.clock.nowMs() };
     this.events.emit({ ...fields, ...base });
@@ -171,13 +256,17 @@ const codeOf = (settlement: Settlement): ErrorCode | undefined =>
 
 function endedView(tracked: TrackedRequest, settlement: Settlement, phases: LatencyPhases): RequestView {
   const { id, request, priority, lifecycle } = tracked;
-  const { attempts, workerId, promoted: aged } = lifecycle;
-  // One that never left the queue waited all its life.
-  const waitedMs = phases.queueWaitMs ?? phases.totalMs ?? 0;
-  const { status: state } = settlement;
   return {
-    ...{ id, model: request.model, tenant: request.tenant, priority, state, aged, waitedMs, workerId },
-    attempts,
+    id,
+    model: request.model,
+    tenant: request.tenant,
+    priority,
+    state: settlement.status,
+    aged: lifecycle.promoted,
+    // A request that never left the queue waited all its life.
+    waitedMs: phases.queueWaitMs ?? phases.totalMs ?? 0,
+    workerId: lifecycle.workerId,
+    attempts: lifecycle.attempts,
     phases,
     code: codeOf(settlement),
   };

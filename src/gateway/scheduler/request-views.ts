@@ -1,124 +1,103 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LatencyTracker } from '../../core/latency/latency-tracker.js';
-import { slotCredit } from '../../core/dispatch/slot-credit.js';
-import { PriorityQueue } from '../../core/queue/priority-queue.js';
-import { type RequestKey } from '../../core/request/request-key.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
+import {
+  isLive,
+  keyOf,
+  matchesFilter,
+  type RequestFilter,
+  type RequestView,
+} from '../../core/dispatch/request-view.js';
+import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
-import { keyOf, matchesFilter, type RequestFilter, type RequestView, type WaitsFor } from './request-view.js';
-import { type TrackedRequest } from './tracked-request.js';
 
-interface Place {
-  readonly position: number;
-  readonly aged: boolean;
-}
-
-/** One model's waiting line. */
-export interface QueueLine {
-  readonly model: string;
-  readonly realtime: number;
-  readonly batch: number;
+/** Depth of all queues for one model. */
+export interface ModelQueueDepth extends QueueDepth {
+  /** Held by waiting requests of this gateway. */
   readonly bytes: number;
-  readonly running: number;
-  /** Milliseconds; absent when nobody waits. */
-  readonly oldestWaitMs?: number;
 }
 
-/** What operators see: read from the owners at the moment of asking, never kept. */
+/** What operators see: read from the owners when asked, never kept. A shared queue shows the requests of all its gateways. */
 @Injectable()
 export class RequestViews {
   constructor(
-    private readonly book: RequestRegistry,
-    private readonly queue: PriorityQueue<WorkerTask>,
-    private readonly pool: WorkerPoolService,
-    private readonly latency: LatencyTracker,
-    private readonly clock: ProcessClock,
+    private readonly registry: RequestRegistry,
+    private readonly queues: RequestQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
-  /** Waiting ones in dispatch order, then running ones. An ended `state` lists those that ended lately instead. */
-  list(filter: RequestFilter = {}): RequestView[] {
-    const isEnded = filter.state !== undefined && filter.state !== 'queued' && filter.state !== 'running';
-    const views = isEnded ? this.book.history.list() : this.#live();
+  /** Waiting requests in dispatch order, then running ones. An ended `state` lists those that ended recently in this gateway. */
+  async list(filter: RequestFilter = {}): Promise<RequestView[]> {
+    const { state } = filter;
+    const isEnded = state !== undefined && !isLive({ state });
+    const views = isEnded ? this.registry.history.list() : await this.#live();
     return views.filter(view => matchesFilter(view, filter));
   }
 
+  /** A request of this gateway, live or ended recently; without its place in the queue. */
   find(key: RequestKey): RequestView | undefined {
-    const tracked = this.book.get(key);
-    if (!tracked) return this.book.history.find(key);
-    return this.#view(tracked, tracked.lifecycle.state === 'queued' ? this.#places().get(key) : undefined);
+    const tracked = this.registry.get(key);
+    return tracked ? this.registry.view(tracked) : this.registry.history.find(key);
   }
 
-  /** Every tenant's request of that id, running or lately ended: for operators. */
-  named(id: string): RequestView[] {
-    const live = this.book.live().filter(tracked => tracked.id === id);
-    const keys = new Set(live.map(({ key }) => key));
-    const ended = this.book.history.list().filter(view => view.id === id && !keys.has(keyOf(view)));
-    return [...live.flatMap(({ key }) => this.find(key) ?? []), ...ended];
-  }
-
-  lines(): QueueLine[] {
-    const nowMs = this.clock.nowMs();
-    const oldest = new Map<string, number>();
-    const running = new Map<string, number>();
-    const sharedBytes = new Map<string, number>();
-    for (const { request, lifecycle, line } of this.book.live()) {
-      const { model, enqueuedAtMs, bytes } = request;
-      if (line && lifecycle.state === 'queued') sharedBytes.set(model, (sharedBytes.get(model) ?? 0) + bytes);
-      if (lifecycle.state === 'leased') running.set(model, (running.get(model) ?? 0) + 1);
-      else oldest.set(model, Math.max(oldest.get(model) ?? 0, nowMs - enqueuedAtMs));
+  /** A request of any gateway, with its place in the queue. */
+  async findAnywhere(ref: RequestRef): Promise<RequestView | undefined> {
+    const key = requestKey(ref);
+    const own = this.find(key);
+    if (own && own.state !== 'queued') return own;
+    const tracked = this.registry.get(key);
+    for (const queue of tracked ? [tracked.queue] : this.queues.all) {
+      const found = await queue.find(ref);
+      if (found) return found;
     }
-    return this.models.map(({ id: model }) => ({
-      ...{ model, ...this.queue.depthOf(model) },
-      bytes: this.queue.depthOf(model).bytes + (sharedBytes.get(model) ?? 0),
-      running: running.get(model) ?? 0,
-      oldestWaitMs: oldest.get(model),
-    }));
+    return own;
   }
 
-  #live(): RequestView[] {
-    const places = this.#places();
-    const waiting = [...places].flatMap(([key, place]) => {
-      const tracked = this.book.get(key);
-      return tracked ? [this.#view(tracked, place)] : [];
+  /** Every tenant's request of that id, live or ended recently in this gateway: for operators. */
+  async named(id: string): Promise<RequestView[]> {
+    const ended = this.registry.history.list().filter(view => view.id === id && !this.registry.get(keyOf(view)));
+    const known = new Set(ended.map(keyOf));
+    const live = (await this.list()).filter(view => view.id === id && !known.has(keyOf(view)));
+    return [...live, ...ended];
+  }
+
+  /** One entry per configured model. */
+  async depths(): Promise<ModelQueueDepth[]> {
+    const all = (await Promise.all(this.queues.all.map(queue => queue.depths()))).flat();
+    const bytes = this.waitingBytes();
+    return this.models.map(({ id: model }) => {
+      const depths = all.filter(depth => depth.model === model);
+      const sum = (count: (depth: QueueDepth) => number) => depths.reduce((total, depth) => total + count(depth), 0);
+      const waits = depths.flatMap(({ oldestWaitMs }) => oldestWaitMs ?? []);
+      return {
+        model,
+        realtime: sum(({ realtime }) => realtime),
+        batch: sum(({ batch }) => batch),
+        bytes: bytes.get(model) ?? 0,
+        running: sum(({ running }) => running),
+        oldestWaitMs: waits.length === 0 ? undefined : Math.max(...waits),
+      };
     });
-    const running = this.book.live().filter(({ key }) => !places.has(key));
-    return [...waiting, ...running.map(tracked => this.#view(tracked, undefined))];
   }
 
-  #places(): Map<RequestKey, Place> {
-    const places = new Map<RequestKey, Place>();
-    for (const { request, position, aged } of this.queue.snapshot(this.clock.nowMs())) {
-      places.set(request.key, { position, aged });
+  /** Bytes held by waiting requests of this gateway, by configured model. */
+  waitingBytes(): ReadonlyMap<string, number> {
+    const bytes = new Map(this.models.map(({ id }) => [id, 0]));
+    for (const { request, lifecycle } of this.registry.live()) {
+      if (lifecycle.state === 'queued') bytes.set(request.model, (bytes.get(request.model) ?? 0) + request.bytes);
     }
-    return places;
+    return bytes;
   }
 
-  #view({ request, lifecycle, priority, id, key }: TrackedRequest, place: Place | undefined): RequestView {
-    const nowMs = this.clock.nowMs();
-    const phases = this.latency.get(key, nowMs) ?? {};
-    return {
-      ...{ id, model: request.model, tenant: request.tenant, priority, phases },
-      state: lifecycle.state === 'queued' ? 'queued' : 'running',
-      position: place?.position,
-      aged: place?.aged ?? lifecycle.promoted,
-      waitsFor: place && this.#waitsFor(request, priority === 'batch' && !place.aged),
-      waitedMs: lifecycle.state === 'queued' ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? 0),
-      workerId: lifecycle.workerId,
-      attempts: lifecycle.attempts,
-    };
-  }
-
-  #waitsFor(request: ScheduledRequest<WorkerTask>, windowApplies: boolean): WaitsFor {
-    const { model } = request;
-    if (!this.pool.hasReady(model)) return 'worker';
-    const credit = slotCredit(request, this.queue, this.clock.nowMs());
-    if (!this.pool.offer(model)?.[credit]) return 'slot';
-    return windowApplies ? 'window' : 'turn';
+  /** What a queue lists comes first; requests that no queue lists are known from the registry. */
+  async #live(): Promise<RequestView[]> {
+    const views: RequestView[] = [];
+    // One after the other: the embedded queue comes last and is read without a wait, so its part is not out of date.
+    for (const queue of this.queues.all) views.push(...(await queue.list()));
+    const listed = new Set(views.map(keyOf));
+    const others = this.registry.live().filter(({ key }) => !listed.has(key));
+    return [...views, ...others.map(tracked => this.registry.view(tracked))];
   }
 }

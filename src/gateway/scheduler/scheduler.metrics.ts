@@ -7,29 +7,28 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import { FleetRequests } from './fleet-requests.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestViews } from './request-views.js';
 
-function readRunning(gauge: Gauge, book: RequestRegistry, models: readonly ModelSpec[]): void {
+function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly ModelSpec[]): void {
   for (const { id: model } of models) {
     gauge.set({ priority: 'realtime', model }, 0);
     gauge.set({ priority: 'batch', model }, 0);
   }
-  for (const { lifecycle, request, priority } of book.live()) {
+  for (const { lifecycle, request, priority } of registry.live()) {
     if (lifecycle.state === 'leased') gauge.inc({ priority, model: request.model });
   }
 }
 
-async function readDepth(gauge: Gauge, fleet: FleetRequests): Promise<void> {
-  for (const { model, realtime, batch } of await fleet.lines()) {
+async function readDepth(gauge: Gauge, views: RequestViews): Promise<void> {
+  for (const { model, realtime, batch } of await views.depths()) {
     gauge.set({ priority: 'realtime', model }, realtime);
     gauge.set({ priority: 'batch', model }, batch);
   }
 }
 
 function readBytes(gauge: Gauge, views: RequestViews): void {
-  for (const { model, bytes } of views.lines()) gauge.set({ model }, bytes);
+  for (const [model, bytes] of views.waitingBytes()) gauge.set({ model }, bytes);
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -59,7 +58,7 @@ class ScrapedTotal {
 }
 
 export const schedulerMetricProviders: Provider[] = [
-  metricProvider('scheduler_queue_depth', { inject: [FleetRequests], collect: readDepth }),
+  metricProvider('scheduler_queue_depth', { inject: [RequestViews], collect: readDepth }),
   metricProvider('switchyard_queue_bytes', { inject: [RequestViews], collect: readBytes }),
   metricProvider('scheduler_requests_total'),
   metricProvider('switchyard_requests_accepted_total'),

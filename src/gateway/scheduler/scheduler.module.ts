@@ -13,26 +13,22 @@ import { QueueModule } from '../queue/queue.module.js';
 import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { DispatchLoop } from './dispatch-loop.js';
-import { FleetRequests } from './fleet-requests.js';
-import { FleetWorkers } from './fleet-workers.js';
-import { IdleUnload } from './idle-unload.js';
-import { LoopWakes } from './loop-wakes.js';
+import type { WorkerTask } from '../worker-pool/worker-task.js';
+import { EmbeddedQueue } from './embedded-queue.js';
+import { RequestReports } from './request-reports.js';
+import { DispatchLoop, LoopWakes } from './dispatch-loop.js';
 import { IdleMoments } from './idle-moments.js';
-import { RequestRegistry } from './request-registry.js';
+import { IdleUnload } from './idle-unload.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestIntake } from './request-intake.js';
-import { RequestLines } from './request-lines.js';
 import { RequestLog } from './request-log.js';
+import { RequestQueues } from './request-queues.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestViews } from './request-views.js';
 import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
 import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
-import { SharedDeadlines } from './shared-deadlines.js';
-import { SharedIntake } from './shared-intake.js';
-import { SharedRequests } from './shared-requests.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 import { WorkerCalls } from './worker-calls.js';
@@ -62,8 +58,7 @@ const timersProvider = {
     timersProvider,
     pauseCollectorProvider,
     DispatchLoop,
-    FleetRequests,
-    FleetWorkers,
+    EmbeddedQueue,
     IdleUnload,
     LoopWakes,
     IdleMoments,
@@ -71,14 +66,12 @@ const timersProvider = {
     RequestCanceller,
     RequestFailures,
     RequestIntake,
-    RequestLines,
+    RequestQueues,
+    RequestReports,
     RequestLog,
     RequestViews,
     SchedulerMetrics,
     SchedulerService,
-    SharedDeadlines,
-    SharedIntake,
-    SharedRequests,
     ShutdownDrain,
     ShutdownGrace,
     TenantMetrics,
@@ -86,7 +79,7 @@ const timersProvider = {
     ...schedulerMetricProviders,
     ...tenantMetricProviders,
   ],
-  exports: [FleetWorkers, SchedulerService, ShutdownGrace],
+  exports: [SharedQueueModule, SchedulerService, ShutdownGrace],
 })
 export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

@@ -4,15 +4,15 @@ import { callersId, requestKey, type RequestRef } from '../../core/request/reque
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DispatchLoop } from './dispatch-loop.js';
-import { FleetRequests } from './fleet-requests.js';
+import { RequestQueues } from './request-queues.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
-import { type RequestFilter, type RequestView } from './request-view.js';
-import { type QueueLine, RequestViews } from './request-views.js';
+import { isLive, matchesFilter, type RequestFilter, type RequestView } from '../../core/dispatch/request-view.js';
+import { type ModelQueueDepth, RequestViews } from './request-views.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
 
-/** The only door of the scheduler: work in, cancels in, views out, and the end. */
+/** The API of the scheduler: submit, cancel, list, drain. */
 @Injectable()
 export class SchedulerService {
   #drained: Promise<void> | undefined;
@@ -23,7 +23,7 @@ export class SchedulerService {
     private readonly views: RequestViews,
     private readonly loop: DispatchLoop,
     private readonly shutdown: ShutdownDrain,
-    private readonly fleet: FleetRequests,
+    private readonly queues: RequestQueues,
   ) {}
 
   /** False once the drain began: readiness follows it. */
@@ -42,74 +42,69 @@ export class SchedulerService {
   }
 
   /**
-   * True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms). People may
-   * stop what another gateway accepted.
+   * True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms). Its caller and
+   * operators can also stop a request that another gateway accepted.
    */
   async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
-    const key = requestKey(ref);
-    if ((await this.canceller.cancel(key, reason)) || this.intake.stop(key, reason)) return true;
-    const byPeople = reason === 'client' || reason === 'operator';
-    return byPeople && this.fleet.stop(ref, reason);
+    if (await this.canceller.cancel(requestKey(ref), reason)) return true;
+    if (reason !== 'client' && reason !== 'operator') return false;
+    for (const queue of this.queues.all) if (await queue.cancelElsewhere(ref, reason)) return true;
+    return false;
   }
 
   /** Ids of those that this call stopped, oldest first; with a shared queue those of all gateways. An empty filter means all. */
   async cancelMany(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
-    const tracked = trackedBy(filter);
-    if (!tracked) return [];
-    const own = await this.canceller.cancelMatching(tracked, reason);
-    const keys = new Set([...own, ...(await this.fleet.stopMatching(filter, reason))]);
+    const { state } = filter;
+    if (state !== undefined && !isLive({ state })) return [];
+    const keys = new Set(await this.canceller.cancelMatching(ownFilter(filter), reason));
+    for (const queue of this.queues.all) {
+      const stopped = await queue.cancelMatching(view => matchesFilter(view, filter), reason);
+      for (const key of stopped) keys.add(key);
+    }
     return [...keys].map(callersId);
   }
 
-  /** Waiting requests in dispatch order, then running ones; with an ended `state`, those that ended lately. */
-  list(filter: RequestFilter = {}): RequestView[] {
+  /**
+   * Waiting requests in dispatch order, then running ones, of all gateways that share a queue; with an ended `state`, those that
+   * ended recently in this gateway.
+   */
+  list(filter: RequestFilter = {}): Promise<RequestView[]> {
     return this.views.list(filter);
   }
 
-  /** A live request, or one of the last thousand that ended. */
+  /** A live request of this gateway, or one of the last thousand that ended; without its place in the queue. */
   find(ref: RequestRef): RequestView | undefined {
     return this.views.find(requestKey(ref));
   }
 
-  /** As `list`, of all gateways that share a queue. */
-  listAll(filter: RequestFilter = {}): Promise<RequestView[]> {
-    return this.fleet.list(filter);
-  }
-
-  /** As `find`, also when another gateway accepted it. */
+  /** As `find`, with its place in the queue, also when another gateway accepted it. */
   findAnywhere(ref: RequestRef): Promise<RequestView | undefined> {
-    return this.fleet.find(ref);
+    return this.views.findAnywhere(ref);
   }
 
   /** The requests of that id, of every tenant and gateway: for operators only. Ended ones of this gateway only. */
   named(id: string): Promise<RequestView[]> {
-    return this.fleet.named(id);
+    return this.views.named(id);
   }
 
-  /** As `lines`, of all gateways that share a queue. */
-  allLines(): Promise<QueueLine[]> {
-    return this.fleet.lines();
+  /** Of every configured model, over all gateways that share a queue. */
+  depths(): Promise<ModelQueueDepth[]> {
+    return this.views.depths();
   }
 
-  /** The waiting line of every configured model. */
-  lines(): QueueLine[] {
-    return this.views.lines();
-  }
-
-  /** Refuses new work, lets what is here finish, stops the rest, closes the pool. Idempotent: the same promise. */
+  /** Rejects new work, lets live requests finish, stops the rest, closes the pool. Idempotent: the same promise. */
   drain(): Promise<void> {
     this.intake.close();
     return (this.#drained ??= this.shutdown.run());
   }
 }
 
-/** Undefined when the filter asks for a state in which nothing can be cancelled. */
-function trackedBy({ model, tenant, priority, state }: RequestFilter): CancelFilter | undefined {
-  if (state !== undefined && state !== 'queued' && state !== 'running') return undefined;
+function ownFilter({ model, tenant, priority, state }: RequestFilter): CancelFilter {
+  const level = priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH;
   return {
-    ...(model !== undefined && { model }),
-    ...(tenant !== undefined && { tenant }),
-    ...(priority && { priority: priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH }),
-    ...(state && { stage: state === 'queued' ? 'queued' : 'in_flight' }),
+    model,
+    tenant,
+    priority: priority && level,
+    stage: state && (state === 'queued' ? 'queued' : 'in_flight'),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type RequestView } from './request-view.js';
-import { SettledHistory } from './settled-history.js';
 import { aKey } from '../../../test/support/requests.js';
+import type { RequestView } from '../../core/dispatch/request-view.js';
+import { SettledHistory } from './request-registry.js';
 
 const view = (id: string, attempts = 1): RequestView => ({
   ...{ id, model: 'm', priority: 'batch', state: 'completed', aged: false, waitedMs: 1, attempts, phases: {} },

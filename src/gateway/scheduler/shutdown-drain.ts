@@ -18,7 +18,7 @@ export class ShutdownDrain {
   constructor(
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly loop: DispatchLoop,
-    private readonly book: RequestRegistry,
+    private readonly registry: RequestRegistry,
     private readonly canceller: RequestCanceller,
     private readonly pool: WorkerPoolService,
     private readonly grace: ShutdownGrace,
@@ -28,8 +28,8 @@ export class ShutdownDrain {
   async run(): Promise<void> {
     this.dispatcher.draining();
     this.loop.wake();
-    await this.grace.wait(this.book.idle());
-    const left = this.book.live().map(({ key }) => key);
+    await this.grace.wait(this.registry.idle());
+    const left = this.registry.live().map(({ key }) => key);
     if (left.length > 0) this.#logger.warn({ requests: left.length }, 'grace is over: stopping what still runs');
     await this.canceller.cancelAll(left, 'shutdown');
     this.loop.stop();

@@ -1,31 +1,30 @@
+import { type RequestQueuePort } from '../../core/dispatch/request-queue.port.js';
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
-import { type CancelReason } from '../../core/request/settlement.js';
 import { type LossKind, RetryBudget } from '../../core/request/worker-lost.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type GenerationSink, type SpeechSink, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
-/** Where a request waits that is not in the queue of this gateway. */
-export interface RemoteLine {
-  /** Takes it out, or tells the worker that has it. Never rejects. */
-  stop(reason: CancelReason): Promise<unknown>;
-}
+/** Node fires a longer timer at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One accepted request while it runs: its state, its caller, and whether it can still be sent again. */
+/** One request from submission to settlement: its state, its queue, its caller, and whether it can still be sent again. */
 export class TrackedRequest {
   readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
   readonly settled: Promise<SettledRequest>;
   readonly priority: PriorityLabel;
-  /** Absent: this gateway's own queue has it, or a worker that was sent it. */
-  line?: RemoteLine;
   #resolve!: (settled: SettledRequest) => void;
   #outputStarted = false;
   readonly #retries = new RetryBudget();
   #lostMs = 0;
+  #deadline: NodeJS.Timeout | undefined;
 
-  constructor(request: ScheduledRequest<WorkerTask>) {
+  constructor(
+    request: ScheduledRequest<WorkerTask>,
+    readonly queue: RequestQueuePort<WorkerTask, WorkerReply>,
+  ) {
     const payload = this.#watchOutput(request.payload);
     this.lifecycle = new RequestLifecycle<WorkerTask, WorkerReply>({ ...request, payload });
     this.priority = priorityLabel(request.priority);
@@ -45,13 +44,13 @@ export class TrackedRequest {
     return this.request.key;
   }
 
-  /** True once speech or text has reached the caller: sending the request again would say everything twice. */
+  /** True once speech or text has reached the caller: a second attempt would repeat it. */
   get outputStarted(): boolean {
     return this.#outputStarted;
   }
 
   /**
-   * Its worker gave it back. Returns the request to queue again, with its old place, or undefined when it cannot be sent again.
+   * Its worker gave it back. Returns the request to queue again in its old place, or undefined when it cannot be sent again.
    * @param lostMs how long that worker had it
    */
   retry(kind: LossKind, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
@@ -61,6 +60,15 @@ export class TrackedRequest {
     const { request } = this;
     const queueDeadlineMs = request.queueDeadlineMs + this.#lostMs;
     return { ...request, queueDeadlineMs, avoid: this.#retries.failedBy };
+  }
+
+  /** The inference deadline (D-07). Runs only while a worker has the request: time in the queue does not count. */
+  startDeadline(onExpired: () => void): void {
+    this.#deadline = setTimeout(onExpired, Math.min(this.request.inferenceTimeoutMs, MAX_TIMER_MS));
+  }
+
+  stopDeadline(): void {
+    clearTimeout(this.#deadline);
   }
 
   /** Hands the answer to the caller. */

@@ -1,4 +1,4 @@
-import { type RequestView, type WaitsFor } from './request-view.js';
+import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
 
 const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
   worker: ({ model }) => `no worker of ${model} is up`,

@@ -5,14 +5,14 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues, type JobRef } from './model-queues.js';
 
 /**
- * Stops requests wherever they are. The note is published, so that whoever has the work or its caller hears of it within
- * milliseconds, and kept for whoever was not listening; then the job is removed, unless a worker has it.
+ * Stops jobs wherever they are. A note is published, so that gateways and workers receive it within milliseconds, and kept for
+ * those that were not connected. The job is removed unless a worker has it.
  */
 @Injectable()
 export class JobCancels implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #notes = new Subject<StopNote>();
 
-  /** What any gateway stopped, this one included. */
+  /** Stops by any gateway, this one included. */
   readonly notes$: Observable<StopNote> = this.#notes.asObservable();
 
   constructor(
@@ -28,7 +28,7 @@ export class JobCancels implements OnApplicationBootstrap, OnApplicationShutdown
       const note = channel === stops ? readStopNote(json) : undefined;
       if (note) this.#notes.next(note);
     });
-    // Queued until Redis is there, and repeated by the client after each break.
+    // The client sends it once Redis answers, and again after each break.
     listener.subscribe(stops).catch(() => undefined);
   }
 
@@ -36,18 +36,18 @@ export class JobCancels implements OnApplicationBootstrap, OnApplicationShutdown
     this.#notes.complete();
   }
 
-  /** True: it was still waiting, and is gone. False: a worker has it and was told. @throws when Redis does not answer. */
+  /** True: it waited and is removed. False: a worker has it and is told to stop. @throws when Redis does not answer. */
   async stop(ref: JobRef, reason: StopReason): Promise<boolean> {
     const { queue, jobId } = ref;
     const { redis, keys, access } = this.link;
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access?.resultTtlMs ?? 1);
-    const told = redis.publish(keys.stops, note);
-    const [removed] = await Promise.all([this.queues.remove(ref), kept, told]);
+    const published = redis.publish(keys.stops, note);
+    const [removed] = await Promise.all([this.queues.remove(ref), kept, published]);
     return removed;
   }
 
-  /** Why a job that is gone ended; undefined: nobody said. */
+  /** Why a job that is gone was stopped; undefined: it was not. */
   async reasonOf({ queue, jobId }: JobRef): Promise<StopReason | undefined> {
     const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
     return json === null ? undefined : readStopNote(json)?.reason;

@@ -11,15 +11,15 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { type JobFacts, ModelQueues, type JobRef } from './model-queues.js';
 import { JobCancels } from './job-cancels.js';
 
-/** What became of a request that somebody here waits for. After all but the first two nothing follows. */
+/** What happened to a job that this gateway waits for. Only the first two may be followed by another event. */
 export type JobEvent = { readonly ref: JobRef } & (
   | { readonly type: 'taken'; readonly workerId: string; readonly promoted: boolean }
-  /** Its worker died, or gave it back: it waits again. */
+  /** Its worker died or gave it back: it waits again. */
   | { readonly type: 'returned' }
   | { readonly type: 'finished'; readonly result: LoadedResult; readonly blob?: string | undefined }
   /** More workers died with it than `redis.max_stalled` allows, or it could not be kept in the queue. */
   | { readonly type: 'lost' }
-  /** What came back is nothing that can be read here. */
+  /** The result is not one that this version can read. */
   | { readonly type: 'unreadable' }
   | { readonly type: 'stopped'; readonly reason: StopReason }
 );
@@ -28,43 +28,43 @@ interface Watched {
   readonly ref: JobRef;
   readonly placed: PlacedJob;
   taken: boolean;
-  /** Times it was queued anew because it was gone. */
-  again: number;
-  /** Its result is on its way from the blob store. */
+  /** How often it was queued again because its job was gone. */
+  requeues: number;
+  /** Its result is being read from the blob store. */
   loading: boolean;
 }
 
-/** Missed events are found this soon. */
+/** Missed events are found within this time. */
 const RECONCILE_MS = 5000;
-const MOST_AGAIN = 10;
+const MAX_REQUEUES = 10;
 
 /**
- * Follows the requests that callers of this gateway wait for: by the queue's events as they come, and by asking when some may
- * have been missed. One that is gone without anybody having wanted that (a Redis that lost its memory, another gateway whose
- * caller of the same id left) is queued again: nothing accepted is lost as long as its gateway lives.
+ * Follows the jobs that callers of this gateway wait for: by the events of the queues, and by reading the jobs when events may
+ * have been missed. A job that is gone although no one cancelled it for all (Redis lost its memory, or another gateway's caller
+ * of the same id left) is queued again: no accepted request is lost while its gateway lives.
  */
 @Injectable()
 export class JobWatch implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(JobWatch.name);
   readonly #watched = new Map<string, Watched>();
-  readonly #news = new Subject<JobEvent>();
+  readonly #jobEvents = new Subject<JobEvent>();
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  readonly news$: Observable<JobEvent> = this.#news.asObservable();
+  readonly events$: Observable<JobEvent> = this.#jobEvents.asObservable();
 
   constructor(
     private readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
-    private readonly events: JobEvents,
-    private readonly stops: JobCancels,
+    private readonly queueEvents: JobEvents,
+    private readonly cancels: JobCancels,
     private readonly blobs: PayloadBlobs,
   ) {}
 
   onModuleInit(): void {
     if (!this.link.enabled) return;
-    const heard$ = merge(this.events.events$, this.stops.notes$);
-    this.#subscription = heard$.subscribe(heard => this.#hear(heard));
+    const received$ = merge(this.queueEvents.events$, this.cancels.notes$);
+    this.#subscription = received$.subscribe(received => this.#receive(received));
     this.#subscription.add(this.link.back$.subscribe(() => void this.reconcile()));
     this.#timer = setInterval(() => void this.reconcile(), RECONCILE_MS).unref();
   }
@@ -72,20 +72,20 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
   onApplicationShutdown(): void {
     clearInterval(this.#timer);
     this.#subscription?.unsubscribe();
-    this.#news.complete();
+    this.#jobEvents.complete();
   }
 
-  /** Before it is queued: its first event may come before the answer to that. */
+  /** To be called before the job is queued: its first event may come before Redis confirms. */
   watch(ref: JobRef, placed: PlacedJob): void {
-    this.#watched.set(nameOf(ref), { ref, placed, taken: false, again: 0, loading: false });
+    this.#watched.set(nameOf(ref), { ref, placed, taken: false, requeues: 0, loading: false });
   }
 
-  /** Its caller has an answer. */
+  /** No further events of it. */
   unwatch(ref: JobRef): void {
     this.#watched.delete(nameOf(ref));
   }
 
-  /** Asks what became of the watched, or of one of them. Never rejects: the next time will tell. */
+  /** Reads the state of all watched jobs, or of one. Never rejects: what fails is read again later. */
   async reconcile(only?: JobRef): Promise<void> {
     const known = only && this.#watched.get(nameOf(only));
     const watched = only ? (known ? [known] : []) : [...this.#watched.values()];
@@ -94,23 +94,23 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
       const facts = await this.queues.facts(watched.map(({ ref }) => ref));
       await Promise.all(watched.map((one, at) => this.#compare(one, facts[at])));
     } catch (error) {
-      this.#logger.debug({ err: error }, 'asking for own requests failed; asked again');
+      this.#logger.debug({ err: error }, 'reading the jobs of own requests failed; read again later');
     }
   }
 
-  #hear(heard: QueueEvent | StopNote): void {
-    const watched = this.#watched.get(nameOf(heard));
+  #receive(received: QueueEvent | StopNote): void {
+    const watched = this.#watched.get(nameOf(received));
     if (!watched) return;
-    if ('reason' in heard) {
-      if (isMeantForAll(heard.reason)) this.#end(watched, { type: 'stopped', reason: heard.reason });
-    } else this.#happened(watched, heard);
+    if ('reason' in received) {
+      if (isMeantForAll(received.reason)) this.#end(watched, { type: 'stopped', reason: received.reason });
+    } else this.#happened(watched, received);
   }
 
   #happened(watched: Watched, { event, prev, returnvalue, failedReason }: QueueEvent): void {
     if (event === 'completed') return this.#finished(watched, returnvalue);
     if (event === 'failed') return this.#failed(watched, failedReason);
     if (event === 'stalled' || (event === 'waiting' && prev === 'active')) return this.#returned(watched);
-    // Only a hint: an earlier job of that id may be meant, and `active` does not say which worker it is.
+    // Only a hint: it may belong to an earlier job of that id, and `active` does not name the worker.
     if (event === 'active' || event === 'removed') void this.reconcile(watched.ref);
   }
 
@@ -127,13 +127,13 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     if (watched.taken) return;
     watched.taken = true;
     const promoted = isPromoted(priority, watched.placed.job.priority);
-    this.#news.next({ ref: watched.ref, type: 'taken', workerId, promoted });
+    this.#jobEvents.next({ ref: watched.ref, type: 'taken', workerId, promoted });
   }
 
   #returned(watched: Watched): void {
     if (!watched.taken) return;
     watched.taken = false;
-    this.#news.next({ ref: watched.ref, type: 'returned' });
+    this.#jobEvents.next({ ref: watched.ref, type: 'returned' });
   }
 
   #finished(watched: Watched, json = 'null'): void {
@@ -143,7 +143,7 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     this.#end(watched, result ? { type: 'finished', result } : { type: 'unreadable' });
   }
 
-  /** Both an event and a look may tell of it. What cannot be read now is tried again by the next look. */
+  /** Both an event and `reconcile` may report it. What cannot be read now is read again by the next `reconcile`. */
   async #complete(watched: Watched, result: JobCompleted): Promise<void> {
     if (watched.loading) return;
     watched.loading = true;
@@ -154,22 +154,22 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     } catch (error) {
       watched.loading = false;
       if (error instanceof BlobMissing) return void (await this.#gone(watched).catch(() => undefined));
-      this.#logger.warn({ jobId: watched.ref.jobId, err: error }, 'a result could not be read; it is read again');
+      this.#logger.warn({ jobId: watched.ref.jobId, err: error }, 'a result could not be read; it is read again later');
     }
   }
 
   #failed(watched: Watched, reason = ''): void {
-    this.#logger.warn({ jobId: watched.ref.jobId, reason }, 'a request was given up by the queue');
+    this.#logger.warn({ jobId: watched.ref.jobId, reason }, 'BullMQ gave a job up');
     this.#end(watched, { type: 'lost' });
   }
 
-  /** The job is gone, or was stopped while a worker had it. Either somebody wanted that for all, or it is queued again. */
+  /** The job is gone, or was stopped at its worker. Either it was cancelled for all, or it is queued again. */
   async #gone(watched: Watched): Promise<void> {
-    const reason = await this.stops.reasonOf(watched.ref);
+    const reason = await this.cancels.reasonOf(watched.ref);
     if (!this.#isWatched(watched)) return;
     if (reason !== undefined && isMeantForAll(reason)) return this.#end(watched, { type: 'stopped', reason });
-    watched.again += 1;
-    if (watched.again > MOST_AGAIN) return this.#end(watched, { type: 'lost' });
+    watched.requeues += 1;
+    if (watched.requeues > MAX_REQUEUES) return this.#end(watched, { type: 'lost' });
     await this.queues.remove(watched.ref);
     await this.queues.add(watched.placed.job, watched.ref);
     this.#returned(watched);
@@ -179,17 +179,17 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     return this.#watched.get(nameOf(watched.ref)) === watched;
   }
 
-  #end({ ref }: Watched, news: Unaddressed): void {
+  #end({ ref }: Watched, event: EventFields): void {
     this.unwatch(ref);
-    this.#news.next({ ref, ...news });
+    this.#jobEvents.next({ ref, ...event });
   }
 }
 
-type Unaddressed = JobEvent extends infer N ? (N extends JobEvent ? Omit<N, 'ref'> : never) : never;
+type EventFields = JobEvent extends infer N ? (N extends JobEvent ? Omit<N, 'ref'> : never) : never;
 
 const nameOf = ({ queue, jobId }: Pick<JobRef, 'queue' | 'jobId'>): string => `${queue} ${jobId}`;
 
-/** A caller that left, or a gateway that shuts down, speaks for itself only: another one may wait for the same id. */
+/** False for a caller that left and a gateway that shuts down: another gateway may wait for the same id. */
 const isMeantForAll = (reason: StopReason): boolean => reason !== 'disconnect' && reason !== 'shutdown';
 
 function parsed(json: string): unknown {

@@ -1,63 +1,99 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
+import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
+import { type LatencyPhases } from '../../core/latency/latency-summary.js';
+import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { isPromoted } from '../../platform/redis/plane-ager.js';
+import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { type JobFacts, ModelQueues, type JobRef } from './model-queues.js';
-import { JobCancels } from './job-cancels.js';
+import { WorkerDirectory } from './worker-directory.js';
 
-/** One request in the shared queue, whichever gateway accepted it. */
-export interface WorkerSighting {
+/** A request in the shared queue, whichever gateway accepted it. */
+export interface ListedJob {
   readonly ref: JobRef;
-  readonly id: string;
-  readonly tenant?: string;
-  readonly priority: PriorityLabel;
-  readonly aged: boolean;
-  /** Epoch milliseconds. */
-  readonly acceptedMs: number;
-  readonly facts: JobFacts;
-  /** 1-based place in its line; absent when it does not wait, or nobody counted. */
-  readonly position?: number;
-  /** How it ended. */
-  readonly result?: QueueJobResult;
-  /** Who stopped it. */
-  readonly stopped?: StopReason;
+  readonly view: RequestView;
 }
 
-/** Of one line; who waits behind them is counted, not shown. */
-const MOST = 1000;
+/** Of one model and state; further ones are counted, not listed. */
+const MAX_LISTED = 1000;
 
-/** The requests of all gateways, read from Redis at the moment of asking. */
+/**
+ * Counts by priority at one instant. Jobs that were promoted, or came back from a dead worker, have left their class: the
+ * priority of those few is read from the options they were queued with. The oldest is the head of a class, or one of those few.
+ */
+const COUNT = `
+local from = function(class) return class * 0x100000000 end
+local realtime = redis.call('ZCOUNT', KEYS[2], from(2), from(3) - 1)
+local batch = redis.call('ZCOUNT', KEYS[2], from(3), '+inf')
+local oldest = -1
+local look = function(id)
+  local at = tonumber(redis.call('HGET', ARGV[1] .. id, 'timestamp') or -1)
+  if at >= 0 and (oldest < 0 or at < oldest) then oldest = at end
+end
+local moved = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', from(2) - 1)
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do moved[#moved + 1] = id end
+for _, id in ipairs(moved) do
+  local opts = redis.call('HGET', ARGV[1] .. id, 'opts') or '{}'
+  if string.find(opts, '"priority":2', 1, true) then realtime = realtime + 1 else batch = batch + 1 end
+  look(id)
+end
+for class = 2, 3 do
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], from(class), from(class + 1) - 1, 'LIMIT', 0, 1)) do look(id) end
+end
+return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
+
+/** What all gateways have in the queue: read from Redis when asked, never kept (D-10). Every method throws while Redis is away. */
 @Injectable()
 export class QueueListing {
   constructor(
     private readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
-    private readonly stops: JobCancels,
+    private readonly workers: WorkerDirectory,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
-  /** Waiting ones in order of dispatch, then running ones, by model. @throws when Redis does not answer. */
-  async live(): Promise<WorkerSighting[]> {
-    const lines = await Promise.all(this.models.map(({ id }) => this.#line(id)));
-    return lines.flat();
+  /** By model: waiting requests in order of dispatch, then running ones. */
+  async live(): Promise<ListedJob[]> {
+    return (await Promise.all(this.models.map(({ id }) => this.#listed(id)))).flat();
   }
 
-  /** The request of that id, running or lately ended. Without a tenant only requests that belong to nobody are found. */
-  async find(requestId: string, tenant: string | undefined): Promise<WorkerSighting | undefined> {
+  /** The request of that id, running or ended lately. Without a tenant only requests without one are found. */
+  async find(requestId: string, tenant: string | undefined): Promise<ListedJob | undefined> {
     const refs = this.queues.refs(requestId, tenant);
     const facts = await this.queues.facts(refs);
     const at = facts.findIndex(found => found !== undefined);
     const ref = refs[at];
-    return ref && (await this.#sighting(ref, facts[at], await this.#position(ref)));
+    return ref && (await this.#job(ref, facts[at], await this.#position(ref)));
   }
 
-  /** In order of dispatch: those that came back from dead workers, then the classes. */
+  /** Jobs that other BullMQ clients wrote under names of their own. Without a tenant they belong to the default one. */
+  async writtenByOthers(ref: RequestRef): Promise<ListedJob[]> {
+    if (ref.tenant !== undefined && ref.tenant !== DEFAULT_TENANT) return [];
+    const key = requestKey(ref);
+    return (await this.live()).filter(({ view }) => keyOf(view) === key);
+  }
+
+  depths(): Promise<QueueDepth[]> {
+    return Promise.all(this.models.map(({ id }) => this.#depth(id)));
+  }
+
+  async #depth(model: string): Promise<QueueDepth> {
+    const { redis, keys } = this.link;
+    const base = this.queues.base(keys.queue(model));
+    const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
+    const counts = (await redis.eval(COUNT, places.length, ...places, base)) as [number, number, number, number];
+    const [realtime, batch, running, oldestMs] = counts;
+    const oldestWaitMs = oldestMs < 0 ? undefined : Date.now() - oldestMs;
+    return { model, realtime, batch, running, oldestWaitMs };
+  }
+
+  /** In order of dispatch: jobs that came back from dead workers, then the classes. */
   async #position({ queue, jobId }: JobRef): Promise<number | undefined> {
     const base = this.queues.base(queue);
     const { redis } = this.link;
@@ -65,46 +101,58 @@ export class QueueListing {
     return typeof rank === 'number' ? returned + rank + 1 : undefined;
   }
 
-  async #line(model: string): Promise<WorkerSighting[]> {
+  async #listed(model: string): Promise<ListedJob[]> {
     const queue = this.link.keys.queue(model);
     const base = this.queues.base(queue);
     const { redis } = this.link;
-    const [returned, waiting, active] = await Promise.all([
-      redis.lrange(`${base}wait`, -MOST, -1),
-      redis.zrange(`${base}prioritized`, 0, String(MOST - 1)),
-      redis.lrange(`${base}active`, 0, MOST - 1),
+    const [returned, prioritized, active] = await Promise.all([
+      redis.lrange(`${base}wait`, -MAX_LISTED, -1),
+      redis.zrange(`${base}prioritized`, 0, String(MAX_LISTED - 1)),
+      redis.lrange(`${base}active`, 0, MAX_LISTED - 1),
     ]);
     // BullMQ takes from the right of its list, before it looks at the classes.
-    const line = [...returned.reverse(), ...waiting];
-    const refs = [...line, ...active.reverse()].map(jobId => ({ model, queue, jobId }));
+    const waiting = [...returned.reverse(), ...prioritized];
+    const refs = [...waiting, ...active.reverse()].map(jobId => ({ model, queue, jobId }));
     const facts = await this.queues.facts(refs);
-    const seen = await Promise.all(
-      refs.map((ref, at) => this.#sighting(ref, facts[at], at < line.length ? at + 1 : undefined)),
+    const jobs = await Promise.all(
+      refs.map((ref, at) => this.#job(ref, facts[at], at < waiting.length ? at + 1 : undefined)),
     );
-    return seen.filter(sighting => sighting !== undefined);
+    return jobs.filter(job => job !== undefined);
   }
 
-  async #sighting(ref: JobRef, facts?: JobFacts, position?: number): Promise<WorkerSighting | undefined> {
-    if (!facts) return undefined;
-    const data = await this.queues.data(ref);
-    // Removed since: without its data nobody can tell whose it was.
-    if (data === undefined) return undefined;
-    const job = (data ?? {}) as Partial<QueueJob>;
-    const priority = laneOf(job, facts);
+  /** Undefined: the job was removed meanwhile. */
+  async #job(ref: JobRef, facts?: JobFacts, position?: number): Promise<ListedJob | undefined> {
+    const data = facts && (await this.queues.data(ref));
+    if (!facts || data === undefined) return undefined;
+    return { ref, view: this.#view(ref, facts, data ?? {}, position) };
+  }
+
+  #view(ref: JobRef, facts: JobFacts, job: Partial<QueueJob>, position: number | undefined): RequestView {
     const result = facts.finished ? resultOf(facts) : undefined;
-    const stopped = result?.outcome === 'cancelled' ? await this.stops.reasonOf(ref) : undefined;
+    const priority = priorityOf(job, facts);
+    const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
+    const waitedMs = Math.max(0, (facts.takenMs ?? Date.now()) - (job.acceptedMs ?? facts.timestamp));
+    const isQueued = state === 'queued';
+    const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     return {
-      ...{ ref, facts, priority, id: job.id ?? ref.jobId, acceptedMs: job.acceptedMs ?? facts.timestamp },
+      id: job.id ?? ref.jobId,
+      model: ref.model,
+      tenant: job.tenant,
+      priority,
+      state,
+      position: isQueued ? position : undefined,
       aged: isPromoted(facts.priority, priority),
-      ...(job.tenant !== undefined && { tenant: job.tenant }),
-      ...(position !== undefined && { position }),
-      ...(result && { result }),
-      ...(stopped && { stopped }),
+      waitsFor: isQueued ? waitsFor : undefined,
+      waitedMs,
+      workerId: facts.workerId,
+      attempts: facts.attempts,
+      phases: result ? phasesOf(result, waitedMs) : {},
+      code: codeOf(result),
     };
   }
 }
 
-const laneOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
+const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
 
 function resultOf({ returnValue = 'null' }: JobFacts): QueueJobResult | undefined {
@@ -113,4 +161,14 @@ function resultOf({ returnValue = 'null' }: JobFacts): QueueJobResult | undefine
   } catch {
     return undefined;
   }
+}
+
+function phasesOf(result: QueueJobResult, queueWaitMs: number): LatencyPhases {
+  const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
+  return { queueWaitMs, grpcMs: result.phases.totalMs, readyMs };
+}
+
+function codeOf(result: QueueJobResult | undefined): RequestView['code'] {
+  if (result?.outcome === 'failed') return result.error.code;
+  return result?.outcome === 'cancelled' ? 'request_cancelled' : undefined;
 }

@@ -1,37 +1,45 @@
 import { Module } from '@nestjs/common';
-import { BlobModule } from '../../platform/storage/blob.module.js';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
-import { PayloadBlobs } from './payload-blobs.js';
-import { WorkerDirectory } from './worker-directory.js';
-import { QueueDepths } from './queue-depth.js';
-import { JobEvents } from './job-events.js';
-import { SharedQueueLink } from './shared-queue-link.js';
-import { QueueListing } from './queue-listing.js';
-import { ModelQueues } from './model-queues.js';
-import { SpeechFeed } from './speech-feed.js';
+import { BlobModule } from '../../platform/storage/blob.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { AllWorkers } from './all-workers.js';
 import { JobCancels } from './job-cancels.js';
-import { SharedQueueMaintenance } from './maintenance.js';
+import { JobEvents } from './job-events.js';
 import { JobWatch } from './job-watch.js';
-import { SharedQueue } from './shared-queue.service.js';
+import { SharedQueueMaintenance } from './maintenance.js';
+import { ModelQueues } from './model-queues.js';
+import { PayloadBlobs } from './payload-blobs.js';
+import { QueueListing } from './queue-listing.js';
+import { RequestJobs } from './request-jobs.js';
+import { SharedIntake } from './shared-intake.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { SharedRequestQueue } from './shared-request-queue.js';
+import { SharedRequests } from './shared-requests.js';
+import { SpeechFeed } from './speech-relay.js';
+import { WorkerDirectory } from './worker-directory.js';
 
 /** The queue that several gateways share. With `queue.driver: embedded` it opens no connection and does nothing. */
 @Module({
-  imports: [DependenciesModule, RedisModule, BlobModule],
+  imports: [DependenciesModule, RedisModule, BlobModule, QueueModule, WorkerPoolModule],
   providers: [
-    PayloadBlobs,
-    WorkerDirectory,
-    QueueDepths,
-    JobEvents,
-    SharedQueueLink,
-    QueueListing,
-    ModelQueues,
-    SpeechFeed,
+    AllWorkers,
     JobCancels,
-    SharedQueueMaintenance,
+    JobEvents,
     JobWatch,
-    SharedQueue,
+    ModelQueues,
+    PayloadBlobs,
+    QueueListing,
+    RequestJobs,
+    SharedIntake,
+    SharedQueueLink,
+    SharedQueueMaintenance,
+    SharedRequestQueue,
+    SharedRequests,
+    SpeechFeed,
+    WorkerDirectory,
   ],
-  exports: [QueueDepths, QueueListing, SpeechFeed, SharedQueue],
+  exports: [AllWorkers, SharedRequestQueue],
 })
 export class SharedQueueModule {}

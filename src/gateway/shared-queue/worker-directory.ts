@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
 import {
   ANNOUNCEMENT_TTL_MS,
   HEARTBEAT_MS,
@@ -8,37 +7,32 @@ import {
 } from '../../contracts/queue-jobs/queue-messages.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
-/** Whose last heartbeat is this old is not asked for any more, and forgotten; clocks may differ by as much. */
+/** A worker whose last heartbeat is this old is removed; the clocks of two machines may differ by as much. */
 const FORGOTTEN_MS = 100 * ANNOUNCEMENT_TTL_MS;
 
-/** Which workers pull, by what they say of themselves. Read every heartbeat, and at once when one changed. */
+/** The workers that pull, by their announcements. Read every heartbeat, and at once when one changed. */
 @Injectable()
 export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(WorkerDirectory.name);
-  readonly #changes = new Subject<void>();
   #workers: readonly WorkerAnnouncement[] = [];
   #timer: NodeJS.Timeout | undefined;
-
-  /** A worker came, went, or says something else of itself than before. */
-  readonly changes$: Observable<void> = this.#changes.asObservable();
 
   constructor(private readonly link: SharedQueueLink) {}
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
-    this.#timer = setInterval(() => void this.look(), HEARTBEAT_MS).unref();
+    this.#timer = setInterval(() => void this.refresh(), HEARTBEAT_MS).unref();
     const listener = this.link.listener();
-    listener.on('message', () => void this.look());
+    listener.on('message', () => void this.refresh());
     listener.subscribe(this.link.keys.announced).catch(() => undefined);
-    this.link.back$.subscribe(() => void this.look());
+    this.link.back$.subscribe(() => void this.refresh());
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.#timer);
-    this.#changes.complete();
   }
 
-  /** Of one model, or all. Nobody is known while Redis is away: nobody could take anything. */
+  /** Of one model, or all. None while Redis is away: no worker could take anything. */
   workers(model?: string): readonly WorkerAnnouncement[] {
     if (!this.link.enabled || !this.link.usable) return [];
     return model === undefined ? this.#workers : this.#workers.filter(worker => worker.model === model);
@@ -49,13 +43,11 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
     return this.workers(model).some(({ health }) => health.state === 'ready');
   }
 
-  /** Never rejects: what was known stays until Redis answers. */
-  async look(): Promise<void> {
+  /** Never rejects: the last announcements stay until Redis answers. */
+  async refresh(): Promise<void> {
     if (!this.link.usable) return;
     try {
-      const before = told(this.#workers);
       this.#workers = await this.#read();
-      if (told(this.#workers) !== before) this.#changes.next();
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
     }
@@ -70,7 +62,3 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
     return found.filter(worker => worker !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 }
-
-/** What makes a difference to somebody who looks. */
-const told = (workers: readonly WorkerAnnouncement[]): string =>
-  workers.map(({ id, model, health }) => `${id} ${model} ${health.state}`).join('\n');

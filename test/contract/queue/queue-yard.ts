@@ -163,7 +163,7 @@ class RedisYard extends QueueYard {
   }
 
   get usable(): boolean {
-    return this.harness.planeUsable;
+    return this.harness.redisUsable;
   }
 
   /** Accepted here comes before queued there. */
@@ -179,7 +179,7 @@ class RedisYard extends QueueYard {
   async open(model = 'alpha'): Promise<void> {
     if (this.#pullers.has(model)) return;
     this.#pullers.set(model, await ScriptedPuller.start({ url: this.server.url, model }));
-    await this.until('the worker is known', () => this.harness.planeKnows(model));
+    await this.until('the worker is known', () => this.harness.knowsPuller(model));
   }
 
   async take(model = 'alpha'): Promise<Taken> {

@@ -16,7 +16,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   afterEach(() => yard.stop());
 
   const depth = async (model = 'alpha') => {
-    const line = (await yard.scheduler.allLines()).find(found => found.model === model);
+    const line = (await yard.scheduler.depths()).find(found => found.model === model);
     return [line?.realtime, line?.batch];
   };
 
@@ -191,7 +191,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await occupied();
     await yard.submitInLine(['b1']);
     await yard.submitInLine(['r1'], REALTIME);
-    const listed = await yard.scheduler.listAll();
+    const listed = await yard.scheduler.list();
     expect(listed.map(({ id, state, position }) => [id, state, position])).toEqual([
       ['r1', 'queued', 1],
       ['b1', 'queued', 2],
@@ -212,7 +212,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const cancels = all.filter((_, n) => n % 3 === 0);
     const racing = cancels.map(id => yard.scheduler.cancel(aRef(id), 'client'));
     await Promise.all(racing);
-    while ((await yard.scheduler.listAll()).length > 0) {
+    while ((await yard.scheduler.list()).length > 0) {
       const taken = await yard.take();
       await Promise.all([taken.answer(), yard.scheduler.cancel(aRef(taken.id), 'client')]);
     }

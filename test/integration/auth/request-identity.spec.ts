@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
-import { SharedQueue } from '../../../src/gateway/shared-queue/shared-queue.service.js';
+import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { hasRedis, RedisServer } from '../../support/redis-server.js';
@@ -242,8 +242,8 @@ describe.each(['embedded', ...(hasRedis ? ['redis'] : [])])(
         settings: { 'auth.keys_file': folder.file, ...shared },
       });
       try {
-        const plane = rig.app.get(SharedQueue, { strict: false });
-        await until(() => plane.usable === plane.enabled);
+        const link = rig.app.get(SharedQueueLink, { strict: false });
+        await until(() => link.usable === link.enabled);
         const callers = { acme: new Caller(rig, 'acme'), other: new Caller(rig, 'other') };
         await fc.assert(
           fc.asyncProperty(steps, async taken => {

@@ -38,7 +38,7 @@ const wait = async (what: string, holds: () => boolean): Promise<void> => {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-answers-'));
     const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': folder } as const;
     yard = await SchedulerHarness.start({ settings });
-    await wait('Redis', () => yard.planeUsable);
+    await wait('Redis', () => yard.redisUsable);
     puller = await pull('p1');
   }, LIMIT_MS);
 

@@ -136,7 +136,7 @@ describe('cancel of a request that a worker has', () => {
     await running();
     void yard.submitAll(['q1', 'q2']);
     expect(await yard.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(['r1']);
-    expect(yard.scheduler.list({ state: 'queued' }).map(({ id }) => id)).toEqual(['q1', 'q2']);
+    expect((await yard.scheduler.list({ state: 'queued' })).map(({ id }) => id)).toEqual(['q1', 'q2']);
   });
 
   it('in bulk settles every caller before the first worker answers', async () => {

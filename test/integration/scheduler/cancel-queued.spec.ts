@@ -10,7 +10,7 @@ describe('cancel of a queued request', () => {
   });
   afterEach(() => yard.stop());
 
-  const waiting = () => yard.scheduler.list({ state: 'queued' }).map(({ id }) => id);
+  const waiting = async () => (await yard.scheduler.list({ state: 'queued' })).map(({ id }) => id);
 
   it('answers its caller with request_cancelled (499)', async () => {
     const settled = yard.submit('r1');
@@ -77,7 +77,7 @@ describe('cancel of a queued request', () => {
     void yard.submitAll(ids(5));
     await yard.scheduler.cancel(aRef('r1'), 'client');
     await yard.scheduler.cancel(aRef('r3'), 'client');
-    expect(waiting()).toEqual(['r2', 'r4', 'r5']);
+    expect(await waiting()).toEqual(['r2', 'r4', 'r5']);
   });
 
   it('works for a request that waits again because its worker died', async () => {
@@ -117,7 +117,7 @@ describe('cancel of a queued request', () => {
     expect(await yard.scheduler.cancelMany({ model: 'alpha', priority: 'batch' }, 'operator')).toEqual(['a1', 'a2']);
     expect(await yard.scheduler.cancelMany({ priority: 'realtime', state: 'queued' }, 'operator')).toEqual(['live']);
     expect(await yard.scheduler.cancelMany({ state: 'completed' }, 'operator')).toEqual([]);
-    expect(waiting()).toEqual(['b1']);
+    expect(await waiting()).toEqual(['b1']);
   });
 
   it('in bulk with an empty filter: all of them, each settled once', async () => {

@@ -49,7 +49,7 @@ describe('queue deadline', () => {
     yard.clock.advance(20_001);
     yard.pool.poke('alpha');
     expect((await errorOf(first)).code).toBe('no_worker');
-    expect(yard.scheduler.list().map(({ id }) => id)).toEqual(['r2']);
+    expect((await yard.scheduler.list()).map(({ id }) => id)).toEqual(['r2']);
   });
 
   it('all workers down for 2 minutes, then back: who waited 120 s has had its 503, all others are served in order', async () => {

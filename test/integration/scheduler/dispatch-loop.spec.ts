@@ -101,7 +101,8 @@ describe('dispatch loop', () => {
     await yard.settle();
     expect(sent()).toEqual([...ids(4), 'live1', 'live2']);
     expect(yard.pool.workers().map(({ slots }) => slots)).toEqual([{ total: 4, free: 0, inUse: 6 }]);
-    expect(['live3', 'r5'].map(id => yard.scheduler.find(aRef(id))?.waitsFor)).toEqual(['slot', 'slot']);
+    const waiting = await Promise.all(['live3', 'r5'].map(id => yard.scheduler.findAnywhere(aRef(id))));
+    expect(waiting.map(view => view?.waitsFor)).toEqual(['slot', 'slot']);
   });
 
   it('keeps BATCH within the slots also when all of it has aged, and overdraws them for REALTIME', async () => {
@@ -112,7 +113,7 @@ describe('dispatch loop', () => {
     void yard.submit('live', REALTIME);
     await yard.settle();
     expect(sent()).toEqual([...ids(2), 'live']);
-    expect(yard.scheduler.find(aRef('r3'))?.waitsFor).toBe('slot');
+    expect((await yard.scheduler.findAnywhere(aRef('r3')))?.waitsFor).toBe('slot');
     const before = yard.loop.turns;
     for (let i = 0; i < 100; i++) await yard.settle();
     expect(yard.loop.turns).toBe(before);
@@ -177,7 +178,11 @@ describe('dispatch loop', () => {
     void yard.submitAll(ids(3));
     await yard.settle();
     expect(yard.pool.calls).toHaveLength(0);
-    expect(yard.scheduler.find(aRef('r1'))).toMatchObject({ state: 'queued', position: 1, waitsFor: 'worker' });
+    expect(await yard.scheduler.findAnywhere(aRef('r1'))).toMatchObject({
+      state: 'queued',
+      position: 1,
+      waitsFor: 'worker',
+    });
     yard.clock.advance(60_000);
     yard.pool.addWorker('a1', 'alpha');
     await yard.pool.received(3);

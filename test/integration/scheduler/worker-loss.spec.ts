@@ -32,7 +32,7 @@ describe('worker loss', () => {
     yard.pool.kill('a1');
     void yard.submitAll(['second', 'third']);
     await yard.settle();
-    expect(yard.scheduler.list().map(({ id, attempts }) => [id, attempts])).toEqual([
+    expect((await yard.scheduler.list()).map(({ id, attempts }) => [id, attempts])).toEqual([
       ['first', 1],
       ['second', 0],
       ['third', 0],

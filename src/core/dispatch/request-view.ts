@@ -1,8 +1,8 @@
-import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
-import { DEFAULT_TENANT, type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type SettlementStatus } from '../../core/request/settlement.js';
-import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { type LatencyPhases } from '../latency/latency-summary.js';
+import { DEFAULT_TENANT, type RequestKey, requestKey } from '../request/request-key.js';
+import { type PriorityLabel } from '../request/request-priority.js';
+import { type SettlementStatus } from '../request/settlement.js';
+import { type ErrorCode } from '../shared/domain-error.js';
 
 export type RequestViewState = 'queued' | 'running' | SettlementStatus;
 
@@ -37,7 +37,7 @@ export interface RequestView {
 
 export const keyOf = ({ tenant, id }: Pick<RequestView, 'tenant' | 'id'>): RequestKey => requestKey({ tenant, id });
 
-export const isLive = ({ state }: RequestView): boolean => state === 'queued' || state === 'running';
+export const isLive = ({ state }: Pick<RequestView, 'state'>): boolean => state === 'queued' || state === 'running';
 
 /** An absent field means any. */
 export interface RequestFilter {

@@ -1,0 +1,106 @@
+import { type RequestKey, type RequestRef } from '../request/request-key.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type CancelReason } from '../request/settlement.js';
+import { type DomainError } from '../shared/domain-error.js';
+import { type RequestView } from './request-view.js';
+
+/**
+ * Where requests wait until a worker has them: in this process, or in a store that gateways share (D-19). One contract suite
+ * holds for every queue: `test/contract/queue`.
+ */
+export interface RequestQueuePort<Payload, Reply> {
+  /** True when requests like this one go through this queue now. */
+  accepts(request: ScheduledRequest<Payload>): boolean;
+
+  /**
+   * Queues the request, and reports what happens to it until it has ended.
+   * @returns why the request is rejected. Undefined: it is accepted, or a later report says whether it is.
+   */
+  enqueue(request: ScheduledRequest<Payload>, reports: QueueReports<Reply>): DomainError | undefined;
+
+  /**
+   * Removes the request, or tells the worker that has it to stop. Its caller is settled already; nothing is reported any more.
+   * Never rejects.
+   * @param workerId of the worker that has it; undefined while it waits or is being queued
+   */
+  cancel(key: RequestKey, reason: CancelReason, workerId: string | undefined): Promise<void>;
+
+  /** True while a worker has the request, also when its caller has been answered. */
+  isLeased(key: RequestKey): boolean;
+
+  /** What stands before a request that waits: decides its error code and its Retry-After. */
+  backlog(request: ScheduledRequest<Payload>): QueueBacklog;
+
+  /** Waiting requests in dispatch order, then running ones where the queue knows more of them than their gateway. */
+  list(): Promise<readonly RequestView[]>;
+
+  /** Undefined: not in this queue. */
+  find(ref: RequestRef): Promise<RequestView | undefined>;
+
+  /** One entry per configured model. */
+  depths(): Promise<readonly QueueDepth[]>;
+
+  /** Stops a request that another gateway put into this queue. False: there is none. */
+  cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean>;
+
+  /** Stops what other gateways put into this queue and `matches`. */
+  cancelMatching(matches: (view: RequestView) => boolean, reason: CancelReason): Promise<readonly RequestKey[]>;
+}
+
+/** What a queue reports about one gateway's requests. A report about a request that has settled changes nothing. */
+export interface QueueReports<Reply> {
+  /** It waits, and can be cancelled. */
+  accepted(key: RequestKey): void;
+  /** It never waited. */
+  rejected(key: RequestKey, error: DomainError): void;
+  /** A worker has it: its inference deadline runs. */
+  leased(key: RequestKey, lease: QueueLease): void;
+  /** Its worker died, or gave it back: it waits again. */
+  requeued(key: RequestKey): void;
+  /** The worker is done, so its inference deadline stops; the answer may still be fetched. */
+  computed(key: RequestKey, computation: QueueComputation): void;
+  ended(key: RequestKey, end: QueueEnd<Reply>): void;
+}
+
+export interface QueueLease {
+  readonly workerId: string;
+  /** Requests that were sent together share it. */
+  readonly groupId: string;
+  /** It is BATCH and was taken because of its age (D-03). */
+  readonly aged: boolean;
+}
+
+export interface QueueComputation {
+  /** Monotonic milliseconds at which its worker took it. */
+  readonly leasedAtMs: number;
+  /** The worker's wait for the rest of the group. */
+  readonly batchWaitMs: number;
+}
+
+export type QueueEnd<Reply> =
+  | { readonly type: 'completed'; readonly reply: Reply }
+  | { readonly type: 'failed'; readonly error: unknown }
+  /** Its queue deadline passed (D-07). */
+  | { readonly type: 'expired' }
+  /** Its worker died, and it cannot be sent again (D-06). */
+  | { readonly type: 'lost' }
+  /** Another gateway or an operator there stopped it. */
+  | { readonly type: 'stopped'; readonly reason: CancelReason };
+
+export interface QueueBacklog {
+  /** Some worker takes work of the model. */
+  readonly hasReady: boolean;
+  /** Requests that go before the one in question. */
+  readonly waiting: number;
+}
+
+/** What waits and runs for one model. */
+export interface QueueDepth {
+  readonly model: string;
+  readonly realtime: number;
+  readonly batch: number;
+  /** Requests that workers have. */
+  readonly running: number;
+  /** Milliseconds; absent when nothing waits. */
+  readonly oldestWaitMs?: number;
+}

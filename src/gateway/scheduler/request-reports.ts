@@ -1,0 +1,82 @@
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  type QueueComputation,
+  type QueueEnd,
+  type QueueLease,
+  type QueueReports,
+} from '../../core/dispatch/request-queue.port.js';
+import { Admission } from '../../core/queue/admission.js';
+import { type RequestKey } from '../../core/request/request-key.js';
+import { type Settlement } from '../../core/request/settlement.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { type WorkerReply } from '../worker-pool/worker-task.js';
+import { RequestCanceller } from './request-canceller.js';
+import { RequestFailures } from './request-failures.js';
+import { RequestRegistry } from './request-registry.js';
+import { type TrackedRequest } from './tracked-request.js';
+
+/** Brings the reports of a queue to the registry, and by it to callers, metrics and feeds. */
+@Injectable()
+export class RequestReports implements QueueReports<WorkerReply> {
+  readonly #logger = new Logger(RequestReports.name);
+
+  constructor(
+    private readonly registry: RequestRegistry,
+    private readonly canceller: RequestCanceller,
+    private readonly failures: RequestFailures,
+    private readonly admission: Admission,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  accepted(key: RequestKey): void {
+    this.registry.open(key);
+  }
+
+  rejected(key: RequestKey, error: DomainError): void {
+    const tracked = this.registry.entering(key);
+    if (tracked) this.registry.reject(tracked, error);
+  }
+
+  leased(key: RequestKey, { workerId, groupId, aged }: QueueLease): void {
+    const tracked = this.registry.get(key);
+    if (tracked?.lifecycle.state !== 'queued') return;
+    this.admission.drained(tracked.request.model, this.clock.nowMs());
+    this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0, aged });
+    this.registry.sent(tracked);
+    tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
+  }
+
+  requeued(key: RequestKey): void {
+    const tracked = this.registry.get(key);
+    if (tracked?.lifecycle.state === 'leased') this.registry.requeued(tracked, 'worker_lost');
+  }
+
+  computed(key: RequestKey, computation: QueueComputation): void {
+    const tracked = this.registry.get(key);
+    tracked?.stopDeadline();
+    if (tracked) this.registry.computed(tracked, computation);
+  }
+
+  ended(key: RequestKey, end: QueueEnd<WorkerReply>): void {
+    const tracked = this.registry.get(key);
+    if (tracked) this.registry.settle(tracked, this.#settlement(tracked, end));
+  }
+
+  #settlement(tracked: TrackedRequest, end: QueueEnd<WorkerReply>): Settlement<WorkerReply> {
+    switch (end.type) {
+      case 'completed':
+        return { status: 'completed', reply: end.reply };
+      case 'expired':
+        return this.failures.expired(tracked);
+      case 'lost':
+        return this.failures.workerLost(tracked, undefined);
+      case 'stopped':
+        return this.failures.stopped(tracked.request, end.reason);
+      case 'failed':
+        if (end.error instanceof DomainError) return { status: 'failed', error: end.error };
+        this.#logger.error({ err: end.error, requestId: tracked.id }, 'a queued request failed without an error code');
+        return this.failures.unexpected(end.error);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ModelView } from '../worker-pool/model-view.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type WorkerView } from '../worker-pool/worker-view.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { WorkerDirectory } from './worker-directory.js';
+
+/** All workers: those of the pool, and those that pull from the shared queue. */
+@Injectable()
+export class AllWorkers {
+  readonly #pulled: ReadonlySet<string>;
+
+  constructor(
+    private readonly pool: WorkerPoolService,
+    private readonly link: SharedQueueLink,
+    private readonly directory: WorkerDirectory,
+    @Inject(MODELS) models: readonly ModelSpec[],
+  ) {
+    this.#pulled = new Set(models.filter(({ kind }) => kind !== 'llm').map(({ id }) => id));
+  }
+
+  /** Some worker of the model that requests can be sent to takes work now. */
+  hasPushed(model: string): boolean {
+    return this.pool.hasReady(model);
+  }
+
+  /** Some worker of the model that pulls takes work now. */
+  hasPulling(model: string): boolean {
+    return this.directory.hasReady(model);
+  }
+
+  models(): ModelView[] {
+    return this.pool.models().map(view => this.#withPulling(view));
+  }
+
+  model(id: string): ModelView | undefined {
+    const view = this.pool.model(id);
+    return view && this.#withPulling(view);
+  }
+
+  workers(): WorkerView[] {
+    const pooled = this.pool.workers();
+    return [...pooled, ...this.#others(pooled)];
+  }
+
+  /** Where requests are pulled, a worker that only the pool could send them to does not count as ready. */
+  #withPulling(view: ModelView): ModelView {
+    if (!this.link.enabled || !this.#pulled.has(view.id)) return view;
+    if (!this.link.usable) return { ...view, state: 'failed', reason: 'the queue in Redis is unreachable or full' };
+    const workers = [...view.workers, ...this.#others(view.workers, view.id)];
+    const state = this.hasPulling(view.id) ? 'loaded' : view.state === 'loaded' ? 'loading' : view.state;
+    return { ...view, state, workers };
+  }
+
+  /** Pulling workers that are not in the pool. A local one is: it announces its id followed by its host and pid. */
+  #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
+    const isPooled = ({ id, pid }: WorkerAnnouncement) =>
+      pooled.some(own => own.id === id || (own.pid === pid && id.startsWith(`${own.id}.`)));
+    return this.directory
+      .workers(model)
+      .filter(announced => !isPooled(announced))
+      .map(workerView);
+  }
+}
+
+function workerView({ id, model, pid, health, slots: { total, inUse } }: WorkerAnnouncement): WorkerView {
+  return {
+    id,
+    model,
+    pid,
+    state: health.state === 'ready' && inUse > 0 ? 'busy' : health.state,
+    slots: { total, inUse, free: Math.max(0, total - inUse) },
+    streams: 0,
+    streamsInUse: 0,
+    device: health.device === '' ? undefined : health.device,
+    restarts: 0,
+    health,
+  };
+}

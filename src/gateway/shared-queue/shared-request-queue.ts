@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type QueueBacklog,
+  type QueueDepth,
+  type QueueReports,
+  type RequestQueuePort,
+} from '../../core/dispatch/request-queue.port.js';
+import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
+import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type CancelReason } from '../../core/request/settlement.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { AllWorkers } from './all-workers.js';
+import { isPulled } from './queue-entry.js';
+import { QueueListing } from './queue-listing.js';
+import { RequestJobs } from './request-jobs.js';
+import { SharedIntake } from './shared-intake.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+import { SharedRequests } from './shared-requests.js';
+
+/** The queue that gateways share, in Redis (D-19). While Redis is away it shows what this gateway knows of its own requests. */
+@Injectable()
+export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerReply> {
+  constructor(
+    private readonly link: SharedQueueLink,
+    private readonly intake: SharedIntake,
+    private readonly requests: SharedRequests,
+    private readonly listing: QueueListing,
+    private readonly jobs: RequestJobs,
+    private readonly workers: AllWorkers,
+  ) {}
+
+  /** Not text generation, and no transcript that is sent segment by segment while the gateway has a worker to send it to. */
+  accepts({ model, payload }: ScheduledRequest<WorkerTask>): boolean {
+    if (!this.link.enabled || !isPulled(payload)) return false;
+    const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
+    return !isStreamed || !this.workers.hasPushed(model);
+  }
+
+  enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): undefined {
+    this.intake.enter(request, reports);
+  }
+
+  async cancel(key: RequestKey, reason: CancelReason): Promise<void> {
+    const shared = this.requests.get(key);
+    if (shared) await this.requests.cancel(shared, reason);
+    else this.intake.stop(key, reason);
+  }
+
+  isLeased(key: RequestKey): boolean {
+    return this.requests.get(key)?.leasedAtMs !== undefined;
+  }
+
+  backlog({ model }: ScheduledRequest<WorkerTask>): QueueBacklog {
+    const waiting = this.requests.waiting().filter(({ request }) => request.model === model).length;
+    return { hasReady: this.workers.hasPulling(model), waiting };
+  }
+
+  async list(): Promise<readonly RequestView[]> {
+    return (await this.link.look(() => this.listing.live(), [])).map(({ view }) => view);
+  }
+
+  async find(ref: RequestRef): Promise<RequestView | undefined> {
+    const job = await this.link.look(() => this.listing.find(ref.id, ref.tenant), undefined);
+    if (job) return job.view;
+    const [written] = await this.link.look(() => this.listing.writtenByOthers(ref), []);
+    return written?.view;
+  }
+
+  depths(): Promise<readonly QueueDepth[]> {
+    return this.link.look(() => this.listing.depths(), this.requests.depths());
+  }
+
+  async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
+    if (!this.link.usable) return false;
+    if (await this.jobs.stopKnown(ref.id, ref.tenant, reason)) return true;
+    const written = await this.link.look(() => this.listing.writtenByOthers(ref), []);
+    await Promise.all(written.map(job => this.jobs.stop(job.ref, reason)));
+    return written.length > 0;
+  }
+
+  async cancelMatching(matches: (view: RequestView) => boolean, reason: CancelReason): Promise<RequestKey[]> {
+    const found = (await this.link.look(() => this.listing.live(), [])).filter(({ view }) => matches(view));
+    await Promise.all(found.map(({ ref }) => this.jobs.stop(ref, reason)));
+    return found.map(({ view }) => keyOf(view));
+  }
+}

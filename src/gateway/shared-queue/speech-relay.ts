@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { type Redis } from 'ioredis';
+import { type JobSpeech } from '../../contracts/queue-jobs/job-result.js';
+import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SinkWriter } from '../worker-pool/sink-writer.js';
+import { type SpeechSink } from '../worker-pool/worker-task.js';
+import { type JobRef } from './model-queues.js';
+import { SharedQueueLink } from './shared-queue-link.js';
+
+export type SpeechListener = (piece: SpeechPiece) => void;
+
+/** Receives speech while pulling workers make it. Pieces lost in a break of the connection are read from the blob later. */
+@Injectable()
+export class SpeechFeed {
+  readonly #listeners = new Map<string, SpeechListener>();
+  #client: Redis | undefined;
+
+  constructor(private readonly link: SharedQueueLink) {}
+
+  /** Resolves once pieces can arrive, or Redis does not answer: then none do. Never rejects. */
+  async listen({ queue, jobId }: JobRef, listener: SpeechListener): Promise<void> {
+    const channel = this.link.keys.speech(queue, jobId);
+    this.#listeners.set(channel, listener);
+    await this.link.look(() => this.#connection().subscribe(channel), undefined);
+  }
+
+  forget({ queue, jobId }: JobRef): void {
+    const channel = this.link.keys.speech(queue, jobId);
+    if (this.#listeners.delete(channel)) void this.#client?.unsubscribe(channel).catch(() => undefined);
+  }
+
+  #connection(): Redis {
+    if (this.#client) return this.#client;
+    const client = this.link.listener();
+    client.on('messageBuffer', (channel: Buffer, message: Buffer) => {
+      const piece = decodeSpeechPiece(message);
+      if (piece) this.#listeners.get(channel.toString())?.(piece);
+    });
+    return (this.#client = client);
+  }
+}
+
+/** Reads a blob from a position to its end. */
+export type ReadFrom = (blob: string, from: number) => AsyncIterable<Uint8Array>;
+
+/**
+ * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces that were missed, or that the caller
+ * was too slow for, from the blob store.
+ */
+export class SpeechRelay {
+  /** Pieces that arrived before the worker was known to have the request. */
+  #held: SpeechPiece[] | undefined = [];
+  #blob: string | undefined;
+  #sent = 0;
+  /** The rest is read from the blob: a piece is missing, or the caller reads slowly. */
+  #behind = false;
+
+  constructor(private readonly sink: SpeechSink) {}
+
+  /** The caller has received some of it: no other worker may start over. */
+  get begun(): boolean {
+    return this.#sent > 0;
+  }
+
+  /** A worker has the request: from now on pieces go to the caller. */
+  open(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const piece of held) this.#send(piece);
+  }
+
+  /** True: it is kept until `open`. */
+  piece(piece: SpeechPiece): boolean {
+    if (this.#held) this.#held.push(piece);
+    else this.#send(piece);
+    return this.#held !== undefined;
+  }
+
+  /**
+   * All of it is made: the rest is sent at the caller's pace.
+   * @throws DomainError `worker_lost` when the result is of another attempt than the part already sent, `request_cancelled` when the
+   *   caller disconnected; what `read` throws
+   */
+  async complete({ blob, contentType, sampleRate }: JobSpeech, read: ReadFrom): Promise<void> {
+    this.open();
+    this.#behind = true;
+    if (this.begun && blob !== this.#blob) throw lostMidway();
+    const writer = new SinkWriter(this.sink.audio);
+    let succeeded = false;
+    try {
+      if (!this.begun) this.sink.header({ contentType, sampleRate });
+      for await (const chunk of read(blob, this.#sent)) {
+        await writer.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if (writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
+      }
+      succeeded = true;
+    } finally {
+      writer.finish(succeeded);
+    }
+  }
+
+  #send({ blob, offset, bytes, ...head }: SpeechPiece): void {
+    if (this.#behind || this.sink.audio.destroyed) return;
+    if (!this.begun) this.#blob = blob;
+    if (blob !== this.#blob || offset !== this.#sent) {
+      this.#behind = true;
+      return;
+    }
+    if (!this.begun) this.sink.header(head);
+    this.#sent += bytes.length;
+    this.#behind = !this.sink.audio.write(bytes);
+  }
+}
+
+/** The caller would hear the sentence start over. */
+export const lostMidway = (): DomainError =>
+  new DomainError('worker_lost', 'The worker died in the middle of the speech.');
