@@ -27,4 +27,6 @@ export default {
   setupFiles: ['<rootDir>/test/support/jest-setup.ts'],
   // Real processes on a loaded machine take their time; specs wait for states, so a longer limit costs nothing.
   testTimeout: 60_000,
+  // ESM modules of a finished file are never collected: a worker that grew is replaced.
+  workerIdleMemoryLimit: '1GB',
 };

@@ -4,29 +4,40 @@ import { nodeBinary } from './setup/packages.mjs';
 import { SetupError } from './setup/report.mjs';
 import { runSuite } from './test-suite.mjs';
 
-/** The checks of `npm test`, cheapest first. `run` answers {passed, failed, skipped?, secondTry?, output?}. */
+const LINT = ['-c', 'config/eslint.config.js', 'src', 'test', 'scripts'];
+/** Type-aware rules may miss what another file changed, so the whole run lints without a cache. */
+const LINT_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/eslint/'];
+
+/**
+ * The checks of `npm test`, cheapest first. `run` returns {passed, failed, skipped?, output?} and what `runSuite` adds.
+ * `isLight`: one process, nothing on the terminal.
+ */
 export const STEPS = [
-  tool('lint', 'type-aware rules', 'eslint', ['-c', 'config/eslint.config.js', 'src', 'test', 'scripts']),
-  tool('format', 'prettier', 'prettier', ['--check', '--log-level=warn', '.']),
-  tool('types', 'strict TypeScript', 'tsc', ['--noEmit', '-p', 'tsconfig.json']),
-  tool('arch', 'layers and cycles', 'depcruise', ['-c', 'config/dependency-cruiser.cjs', 'src']),
+  tool('lint', 'type-aware rules', 'eslint', ({ quick }) => (quick ? [...LINT, ...LINT_CACHE] : LINT)),
+  tool('format', 'prettier', 'prettier', () => ['--check', '--log-level=warn', '.']),
+  tool('types', 'strict TypeScript', 'tsc', () => ['--noEmit', '-p', 'tsconfig.json']),
+  tool('arch', 'layers and cycles', 'depcruise', () => ['-c', 'config/dependency-cruiser.cjs', 'src']),
   {
     name: 'proto',
     proves: 'contracts lint, generated code is current',
+    isLight: true,
     run: () => check(nodeBinary(), ['scripts/proto-check.mjs']),
   },
   { name: 'build', proves: 'dist/', run: build },
   suite('unit', 'specs beside their files', 'src'),
   suite('registry', 'README, tables and code agree', 'test/architecture'),
   suite('property', 'invariants under random histories', 'test/property'),
-  suite('contract', 'one suite for every engine', 'test/contract', ['--runInBand']),
-  suite('integration', 'real gRPC, HTTP and processes', 'test/integration', ['--runInBand']),
+  suite('contract', 'one suite for every engine', 'test/contract'),
+  suite('integration', 'real gRPC, HTTP and processes', 'test/integration'),
   suite('e2e', 'the built product', 'test/e2e', ['--runInBand']),
   suite('chaos', 'kills and overload', 'test/chaos', ['--runInBand']),
 ];
 
+/** The steps of `npm test -- --quick`. */
+export const QUICK = ['lint', 'types', 'arch', 'unit', 'registry', 'property', 'contract'];
+
 function tool(name, proves, file, args) {
-  return { name, proves, run: () => check(inRoot('node_modules/.bin', file), args) };
+  return { name, proves, isLight: true, run: options => check(inRoot('node_modules/.bin', file), args(options)) };
 }
 
 async function check(file, args) {

@@ -4,21 +4,27 @@ import { join, relative } from 'node:path';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 
+/** A jest process that does not exit this long after its last test has left a handle open. */
+const EXIT_MS = 15_000;
+
 /**
- * Runs the specs below `path`. A spec file that failed gets one more try, alone: real processes on a shared machine can be
- * starved for seconds. Whoever needed it is named in the summary, so it does not stay unseen.
- * @returns {Promise<{passed: number, failed: number, skipped: number, secondTry?: string[]}>}
+ * Runs the specs below `path`. A spec file that failed is run once more, alone: real processes on a shared machine can lack
+ * CPU for seconds. The summary names these files.
+ * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name: string, durationMs: number}[],
+ *   needs: string[], secondTry: string[], open: string[]}>}
  */
 export async function runSuite(path, flags) {
-  if (!hasSpecs(inRoot(path))) return { passed: 0, failed: 0, skipped: 0 };
-  const first = await jest([...flags, inRoot(path, '/')]);
+  if (!hasSpecs(inRoot(path))) return NOTHING;
+  const first = await jest(path, [...flags, inRoot(path, '/')]);
   if (!first.failed || first.failedFiles.length === 0) return first;
-  const again = await jest(['--runInBand', '--runTestsByPath', ...first.failedFiles]);
+  const again = await jest(path, ['--runInBand', '--runTestsByPath', ...first.failedFiles]);
   return {
+    ...first,
     passed: first.passed - first.passedInFailedFiles + again.passed,
     failed: again.failed,
     skipped: first.skipped - first.skippedInFailedFiles + again.skipped,
     secondTry: first.failedFiles.map(file => relative(inRoot(), file)),
+    open: [...first.open, ...again.open],
   };
 }
 
@@ -26,41 +32,83 @@ function hasSpecs(folder) {
   return existsSync(folder) && readdirSync(folder, { recursive: true }).some(name => String(name).endsWith('.spec.ts'));
 }
 
-async function jest(args) {
+async function jest(path, args) {
   const folder = mkdtempSync(join(tmpdir(), 'jest-'));
   const report = join(folder, 'report.json');
+  const exit = watchExit(report);
   try {
-    const { code } = await command(nodeBinary(), jestArguments(report, args), { show: true, env: jestEnvironment() });
-    return existsSync(report) ? counts(JSON.parse(readFileSync(report, 'utf8')), code) : NO_REPORT;
+    const started = child => exit.watch(child);
+    const { code } = await command(nodeBinary(), jestArguments(report, args), {
+      show: true,
+      env: jestEnvironment(),
+      started,
+    });
+    if (!existsSync(report)) return NO_REPORT;
+    return { ...counts(JSON.parse(readFileSync(report, 'utf8')), code), open: exit.wasLate ? [path] : [] };
   } finally {
+    exit.stop();
     rmSync(folder, { recursive: true });
   }
 }
 
+/** Ends a jest process that has written its report and does not exit. */
+function watchExit(report) {
+  let timer;
+  let since;
+  return {
+    wasLate: false,
+    watch(child) {
+      timer = setInterval(() => {
+        if (!existsSync(report)) return;
+        since ??= performance.now();
+        if (performance.now() - since < EXIT_MS) return;
+        this.wasLate = true;
+        child.kill('SIGKILL');
+      }, 500);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
 const jestArguments = (report, args) => [
   inRoot('node_modules/jest/bin/jest.js'),
-  // A failed spec may leave a server behind: it must not keep the other steps from being run.
-  ...['-c', 'config/jest.config.js', '--forceExit', '--json', `--outputFile=${report}`, ...args],
+  ...['-c', 'config/jest.config.js', '--json', `--outputFile=${report}`, ...args],
 ];
 
 const jestEnvironment = () =>
   toolEnvironment({ NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' });
 
+const NOTHING = { passed: 0, failed: 0, skipped: 0, files: [], needs: [], secondTry: [], open: [] };
 /** A run that leaves no report counts as one failure. */
-const NO_REPORT = { passed: 0, failed: 1, skipped: 0, failedFiles: [] };
+const NO_REPORT = { ...NOTHING, failed: 1, failedFiles: [] };
 
 /** A file that cannot be loaded counts as one failure. */
 function counts({ numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests, testResults }, code) {
   const failed = numFailedTests + numRuntimeErrorTestSuites;
+  // Of a run that was ended after its report, only the report counts.
+  const ended = code === 0 || code === 1;
   const failedSuites = testResults.filter(({ status }) => status === 'failed');
   const inFailedFiles = status =>
     failedSuites.flatMap(suite => suite.assertionResults).filter(test => test.status === status).length;
   return {
+    ...NOTHING,
     passed: numPassedTests,
-    failed: failed || (code === 0 ? 0 : 1),
+    failed: failed || (ended && code !== 0 ? 1 : 0),
     skipped: numPendingTests,
+    files: testResults.map(file => ({
+      name: relative(inRoot(), file.name),
+      durationMs: file.endTime - file.startTime,
+    })),
+    needs: missingIn(testResults),
     failedFiles: failedSuites.map(({ name }) => name),
     passedInFailedFiles: inFailedFiles('passed'),
     skippedInFailedFiles: inFailedFiles('pending'),
   };
 }
+
+/** Packages that skipped tests name as missing (`test/support/requires.ts`). */
+const missingIn = testResults =>
+  testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'pending')
+    .flatMap(({ fullName }) => /\[needs ([^\]]+)\]/.exec(fullName)?.[1].split(', ') ?? ['an unknown reason']);

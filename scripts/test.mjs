@@ -1,18 +1,22 @@
 import { parseArgs } from 'node:util';
 import { ensureEnginePackages, ensureTestPackages } from './setup/engine-packages.mjs';
 import { ensurePackages } from './setup/packages.mjs';
-import { bold, doing, fail, runMain, say, seconds, SetupError } from './setup/report.mjs';
-import { STEPS } from './test-steps.mjs';
+import { bold, doing, fail, runMain, say, seconds, SetupError, warn } from './setup/report.mjs';
+import { QUICK, STEPS } from './test-steps.mjs';
 
-const HELP = `npm test [-- --only NAME,NAME] [--kills N]
+const HELP = `npm test [-- --quick] [--only NAME,NAME] [--kills N]
 
-Sets up, then runs every check; the last line is "N passed, N failed".
---kills: how often chaos kills batch processors (50), and processes of a cluster (10).
+Sets up, then runs every check. The last line is "N passed, N failed, N skipped".
+--quick: only ${QUICK.join(', ')}; lint checks changed files only
+--kills: how often the chaos step kills batch processors (50) and processes of a cluster (10)
 Steps: ${STEPS.map(({ name }) => name).join(', ')}`;
+
+const SLOWEST = 10;
 
 await runMain(async () => {
   const { values } = parseArgs({
     options: {
+      quick: { type: 'boolean' },
       only: { type: 'string' },
       kills: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -20,16 +24,14 @@ await runMain(async () => {
     },
   });
   if (values.help) return void console.log(HELP);
-  const steps = chosen(values.only);
+  const steps = chosen(values.only ?? (values.quick ? QUICK.join(',') : undefined));
   await ensurePackages({ install: !values['no-install'] });
   await ensureEnginePackages({ install: !values['no-install'] });
   await ensureTestPackages({ install: !values['no-install'] });
   // Settings of the person's shell must not decide whether tests pass.
   for (const name of Object.keys(process.env)) if (name.startsWith('SWITCHYARD_')) delete process.env[name];
   if (values.kills) process.env.CHAOS_KILLS = values.kills;
-  const outcomes = [];
-  for (const step of steps) outcomes.push(await runStep(step));
-  return summarise(outcomes);
+  return summarise(await runSteps(steps, { quick: values.quick ?? false }));
 });
 
 function chosen(only) {
@@ -40,26 +42,47 @@ function chosen(only) {
   return STEPS.filter(({ name }) => names.includes(name));
 }
 
-async function runStep({ name, proves, run }) {
+/** Checks with one process and captured output run beside one another; suites use both cores and run one by one. */
+async function runSteps(steps, options) {
+  const outcomes = await Promise.all(steps.filter(({ isLight }) => isLight).map(step => runStep(step, options)));
+  for (const step of steps.filter(({ isLight }) => !isLight)) outcomes.push(await runStep(step, options));
+  return outcomes;
+}
+
+async function runStep({ name, proves, run }, options) {
   doing(bold(name), proves);
   const startMs = performance.now();
-  const outcome = await run();
+  const outcome = await run(options);
   if (outcome.output) say(outcome.output.trimEnd());
   return { name, durationMs: performance.now() - startMs, ...outcome };
 }
 
-/** The table, and the line that machines read. @returns exit code */
+/** Prints the table, and the line that machines read. @returns exit code */
 function summarise(outcomes) {
   say('');
-  for (const { name, durationMs, passed, failed, skipped } of outcomes) {
-    const counted = `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
-    const counts = skipped === undefined ? (failed > 0 ? 'failed' : 'ok') : counted;
-    (failed > 0 ? fail : say)(
-      `${failed > 0 ? '' : '  '}${name.padEnd(12)} ${seconds(durationMs).padStart(8)}  ${counts}`,
-    );
-  }
-  for (const file of outcomes.flatMap(({ secondTry = [] }) => secondTry)) fail(`needed a second try: ${file}`);
-  const sum = field => outcomes.reduce((total, outcome) => total + outcome[field], 0);
-  console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+  for (const outcome of outcomes) sayStep(outcome);
+  const all = field => outcomes.flatMap(outcome => outcome[field] ?? []);
+  for (const path of all('open')) warn(`left a handle open, so that jest did not exit: ${path}`);
+  for (const file of all('secondTry')) warn(`needed a second try: ${file}`);
+  const needs = [...new Set(all('needs'))];
+  if (needs.length > 0) warn(`tests were skipped, since these are missing: ${needs.join(', ')}`);
+  saySlowest(all('files'));
+  const sum = field => outcomes.reduce((total, outcome) => total + (outcome[field] ?? 0), 0);
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
   return sum('failed') > 0 ? 1 : 0;
+}
+
+function sayStep({ name, durationMs, passed, failed, skipped }) {
+  const counted = `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
+  const counts = skipped === undefined ? (failed > 0 ? 'failed' : 'ok') : counted;
+  (failed > 0 ? fail : say)(
+    `${failed > 0 ? '' : '  '}${name.padEnd(12)} ${seconds(durationMs).padStart(8)}  ${counts}`,
+  );
+}
+
+function saySlowest(files) {
+  if (files.length === 0) return;
+  say('\nSlowest files:');
+  for (const { name, durationMs } of files.sort((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST))
+    say(`  ${seconds(durationMs).padStart(8)}  ${name}`);
 }

@@ -15,12 +15,14 @@ export const toolEnvironment = (extra = {}) => ({
 /**
  * Runs a command in the project root.
  * `show: true` lets it write to this terminal; otherwise its output is kept and returned.
+ * `started` receives the child process.
  * @returns {Promise<{code: number, output: string}>} code 127 when there is no such command
  */
-export function command(file, args, { show = false, env = toolEnvironment() } = {}) {
+export function command(file, args, { show = false, env = toolEnvironment(), started } = {}) {
   return new Promise(resolve => {
     // Both streams of a shown command go to stderr: stdout carries results only.
     const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'] });
+    started?.(child);
     const chunks = [];
     child.stdout?.on('data', chunk => chunks.push(chunk));
     child.stderr?.on('data', chunk => chunks.push(chunk));

@@ -18,6 +18,7 @@ import {
   labelsOf,
   metricsOf,
 } from '../support/packaging.js';
+import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
 const TARGETS = ['gateway', 'worker', 'worker-cuda', 'batch', 'standalone'];
@@ -194,7 +195,7 @@ describe('docker/helm/switchyard', () => {
   });
 
   const helm = helmBinary();
-  (helm === undefined ? it.skip : it)('renders to valid YAML with everything switched on', () => {
+  itWith({ name: 'helm', present: helm !== undefined })('renders to valid YAML with everything switched on', () => {
     const on = ['keda.enabled', 'gateway.autoscaling.enabled', 'gateway.ingress.enabled', 'monitoring.serviceMonitor'];
     const set = [...on, 'monitoring.rules', 'monitoring.dashboard'].map(name => `${name}=true`).join(',');
     const text = execFileSync(helm!, ['template', 'r', CHART, '--kube-version', '1.31.0', '--set', set], {

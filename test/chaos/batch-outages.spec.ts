@@ -7,6 +7,7 @@ import { S3Server } from '../support/s3-server.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
+import { itWith } from '../support/requires.js';
 
 const IDS = Array.from({ length: 600 }, (_, index) => `line-${index}`);
 /** Lines that may be sent again after a hand-over: those in flight, and those of one group commit. */
@@ -76,26 +77,29 @@ describe('a batch survives', () => {
     expect(target.calls).toHaveLength(IDS.length);
   });
 
-  (canMount() ? it : it.skip)('a full disk while lines are sent (ENOSPC): it finishes when there is room', async () => {
-    using disk = SmallDisk.mount();
-    await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({
-      dataDir: disk.path,
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },
-    });
-    const { id } = await yard.submit(LINES);
-    target.answer(async call => {
-      if (call.number === 200) await disk.fill();
-      await pause(5);
-      return echoAnswer(call);
-    });
-    const processor = yard.start();
-    await untilLogged(processor, 'ENOSPC', 'database or disk is full');
-    expect((await yard.job(id)).status).toBe('in_progress');
-    await disk.makeRoom();
-    expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
-    await expectWholeBatch(yard, id, IDS);
-  });
+  itWith({ name: 'permission to mount', present: canMount() })(
+    'a full disk while lines are sent (ENOSPC): it finishes when there is room',
+    async () => {
+      using disk = SmallDisk.mount();
+      await using target = await TargetServer.start();
+      await using yard = await BatchYard.open({
+        dataDir: disk.path,
+        settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },
+      });
+      const { id } = await yard.submit(LINES);
+      target.answer(async call => {
+        if (call.number === 200) await disk.fill();
+        await pause(5);
+        return echoAnswer(call);
+      });
+      const processor = yard.start();
+      await untilLogged(processor, 'ENOSPC', 'database or disk is full');
+      expect((await yard.job(id)).status).toBe('in_progress');
+      await disk.makeRoom();
+      expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
+      await expectWholeBatch(yard, id, IDS);
+    },
+  );
 });
 
 /** Not every user may, and not in every container. */

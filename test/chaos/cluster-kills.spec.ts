@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
 import { seededRandom } from '../bench/support/seeded-random.js';
 import { ClusterLoad } from '../support/cluster-load.js';
 import { type ClusterMember, ClusterProcess } from '../support/cluster-process.js';
-import { hasRedis } from '../support/redis-server.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
+import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 
 /** `CHAOS_KILLS=200`, that is `npm test -- --only chaos --kills 200`, for a long night. */
 const KILLS = Number(process.env.CHAOS_KILLS ?? 10);
@@ -31,9 +30,7 @@ const IMPATIENT = {
 
 const random = seededRandom(SEED);
 const below = (limit: number): number => Math.floor(random() * limit);
-const installed = hasRedis && existsSync('/usr/lib/postgresql');
-
-(installed ? describe : describe.skip)(`a cluster struck at random moments (seed ${SEED})`, () => {
+describeWith(REDIS, POSTGRES)(`a cluster struck at random moments (seed ${SEED})`, () => {
   it(
     `by kill -9 of any process, ${KILLS} times under load: 0 lost, 0 answered wrongly, 0 answered twice, 0 stuck`,
     async () => {

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { freePort } from '../support/free-port.js';
 import { isAlive } from '../support/product.js';
-import { hasRedis } from '../support/redis-server.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { type UpOptions, UpProcess } from '../support/up-process.js';
 import { pause } from '../support/waiting.js';
+import { itWith, POSTGRES, REDIS } from '../support/requires.js';
 
 const LIMIT_MS = 40_000;
 
@@ -84,9 +84,7 @@ describe('kill -9 of npm run up', () => {
   });
 });
 
-const installed = hasRedis && existsSync('/usr/lib/postgresql');
-
-(installed ? it : it.skip)(
+itWith(REDIS, POSTGRES)(
   'kill -9 of a cluster’s command ends its gateways, workers, processors, Redis and PostgreSQL',
   async () => {
     await using cluster = await ClusterProcess.start([syntheticModel({ baseMs: 20, maxBatch: 8 })]);

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Product } from '../support/product.js';
-import { hasRedis, RedisServer } from '../support/redis-server.js';
+import { RedisServer } from '../support/redis-server.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
+import { describeWith, REDIS } from '../support/requires.js';
 
 /** A machine that goes down takes Redis and the gateway with it, in any order. */
-(hasRedis ? describe : describe.skip)('SIGTERM to a gateway whose queue is in Redis', () => {
+describeWith(REDIS)('SIGTERM to a gateway whose queue is in Redis', () => {
   // Between two attempts to reach it, while one is made, and when it has long been away.
   it.each([0, 100, 1000])(
     'ends it although Redis has been gone for %d ms',

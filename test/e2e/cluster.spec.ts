@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { ClusterProcess } from '../support/cluster-process.js';
-import { hasRedis } from '../support/redis-server.js';
 import { isAlive } from '../support/product.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { pause } from '../support/waiting.js';
+import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
 /** Recognition is real: a wrong word or two are forgiven. */
@@ -19,9 +19,7 @@ const heard = (text: string): number => WORDS.filter(word => text.includes(word)
 const FRAME = 4800;
 const SILENCE = Buffer.alloc(48_000);
 
-const installed = hasRedis && existsSync('/usr/lib/postgresql');
-
-(installed ? describe : describe.skip)('npm run up -- --topology cluster, with the default models', () => {
+describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the default models', () => {
   let cluster: ClusterProcess;
   let openai: OpenAI;
 

@@ -1,13 +1,14 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page } from 'playwright-core';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { hasBrowser, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
+import { BROWSER, describeWith } from '../support/requires.js';
 
 const RATE = 24_000;
 const SENTENCE = 'The train is on the right track.';
@@ -15,7 +16,7 @@ const SENTENCE = 'The train is on the right track.';
 const WORDS = ['train', 'right', 'track'];
 const silence = (seconds: number): Buffer => Buffer.alloc(seconds * RATE * 2);
 
-const suite = hasBrowser ? describe : describe.skip;
+const suite = describeWith(BROWSER);
 
 suite('/console/realtime in a browser whose microphone hears flite', () => {
   let product: Product;

@@ -1,14 +1,15 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page, type Response } from 'playwright-core';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { hasBrowser, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import { Product } from '../support/product.js';
+import { BROWSER, describeWith } from '../support/requires.js';
 
-const suite = hasBrowser ? describe : describe.skip;
+const suite = describeWith(BROWSER);
 
 suite('Swagger UI: what stands there runs as it stands', () => {
   let product: Product;

@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { heardIn } from '../integration/realtime/realtime-rig.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
-import { hasRedis, RedisServer } from '../support/redis-server.js';
+import { RedisServer } from '../support/redis-server.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
+import { describeWith, REDIS } from '../support/requires.js';
 
-const suite = hasRedis ? describe : describe.skip;
+const suite = describeWith(REDIS);
 
 /** Two gateways of the built product, one database, one blob store, one Redis; in each test one of them is killed. */
 suite('when a gateway is killed', () => {

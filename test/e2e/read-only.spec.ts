@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { freePort } from '../support/free-port.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { leftover } from '../support/leftovers.js';
 import { pause } from '../support/waiting.js';
+import { describeWith } from '../support/requires.js';
 
 /** Everything read-only but /app/data and /tmp, as docker/compose.yaml and the chart run it; uid 1000, no capabilities. */
 const NAMESPACE = `
@@ -38,85 +39,88 @@ function mayMount(): boolean {
   }
 }
 
-(mayMount() ? describe : describe.skip)('the built product on a read-only root, as uid 1000', () => {
-  let child: ChildProcess | undefined;
-  let folder: string | undefined;
-  const end = async (): Promise<void> => {
-    if (child?.exitCode === null && child.signalCode === null) {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    }
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  };
-  afterEach(end);
-
-  it('serves uploads that are spooled, files and a batch; only data and /tmp are written', async () => {
-    leftover(end);
-    folder = mkdtempSync(join(tmpdir(), 'read-only-'));
-    const [root, data, scratch] = ['app', 'data', 'scratch'].map(name => join(folder!, name)) as [
-      string,
-      string,
-      string,
-    ];
-    for (const path of [root, data, scratch]) mkdirSync(path);
-    execFileSync('chmod', ['755', folder]);
-    // As the image: what was built, its packages, its configuration; root's, readable by all.
-    for (const path of ['dist', 'src/gateway/console/page']) cpSync(path, join(root, path), { recursive: true });
-    cpSync('package.json', join(root, 'package.json'));
-    execFileSync('ln', ['-s', resolve('node_modules'), join(root, 'node_modules')]);
-    writeFileSync(join(root, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
-    const port = await freePort();
-    let output = '';
-    child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', NAMESPACE], {
-      cwd: root,
-      env: {
-        ...{
-          PATH: process.env.PATH,
-          NODE: process.execPath,
-          ROOT: root,
-          DATA: data,
-          SCRATCH: scratch,
-          TMPDIR: scratch,
-        },
-        ...{ SWITCHYARD_SERVER_PORT: String(port), SWITCHYARD_DATA_DIR: data, SWITCHYARD_LOGGING_PRETTY: 'false' },
-        ...{ SWITCHYARD_WORKERS_MODELS_FILE: join(root, 'models.yaml'), SWITCHYARD_SPOOL_MEMORY_BYTES: '0' },
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += String(chunk)));
-    const url = `http://127.0.0.1:${port}`;
-    const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-      for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(100)) {
-        if (child!.exitCode !== null) break;
-        if (await holds().catch(() => false)) return;
+describeWith({ name: 'permission to mount', present: mayMount() })(
+  'the built product on a read-only root, as uid 1000',
+  () => {
+    let child: ChildProcess | undefined;
+    let folder: string | undefined;
+    const end = async (): Promise<void> => {
+      if (child?.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit');
+        child.kill('SIGTERM');
+        await exited;
       }
-      throw new Error(`${what}: exit ${child!.exitCode}\n${output}`);
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     };
-    await until('ready', async () => (await fetch(`${url}/health/ready`)).ok);
+    afterEach(end);
 
-    const form = new FormData();
-    form.set('file', new Blob(['spooled to disk']), 'clip.wav');
-    form.set('model', 'synthetic');
-    const heard = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
-    expect(await heard.json()).toMatchObject({ text: expect.stringContaining('15 bytes') });
+    it('serves uploads that are spooled, files and a batch; only data and /tmp are written', async () => {
+      leftover(end);
+      folder = mkdtempSync(join(tmpdir(), 'read-only-'));
+      const [root, data, scratch] = ['app', 'data', 'scratch'].map(name => join(folder!, name)) as [
+        string,
+        string,
+        string,
+      ];
+      for (const path of [root, data, scratch]) mkdirSync(path);
+      execFileSync('chmod', ['755', folder]);
+      // As the image: what was built, its packages, its configuration; root's, readable by all.
+      for (const path of ['dist', 'src/gateway/console/page']) cpSync(path, join(root, path), { recursive: true });
+      cpSync('package.json', join(root, 'package.json'));
+      execFileSync('ln', ['-s', resolve('node_modules'), join(root, 'node_modules')]);
+      writeFileSync(join(root, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
+      const port = await freePort();
+      let output = '';
+      child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', NAMESPACE], {
+        cwd: root,
+        env: {
+          ...{
+            PATH: process.env.PATH,
+            NODE: process.execPath,
+            ROOT: root,
+            DATA: data,
+            SCRATCH: scratch,
+            TMPDIR: scratch,
+          },
+          ...{ SWITCHYARD_SERVER_PORT: String(port), SWITCHYARD_DATA_DIR: data, SWITCHYARD_LOGGING_PRETTY: 'false' },
+          ...{ SWITCHYARD_WORKERS_MODELS_FILE: join(root, 'models.yaml'), SWITCHYARD_SPOOL_MEMORY_BYTES: '0' },
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += String(chunk)));
+      const url = `http://127.0.0.1:${port}`;
+      const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+        for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(100)) {
+          if (child!.exitCode !== null) break;
+          if (await holds().catch(() => false)) return;
+        }
+        throw new Error(`${what}: exit ${child!.exitCode}\n${output}`);
+      };
+      await until('ready', async () => (await fetch(`${url}/health/ready`)).ok);
 
-    const line = { custom_id: 'a', method: 'POST', url: '/v1/audio/transcriptions', body: { model: 'synthetic' } };
-    const audio = await upload(url, 'user_data', 'said in a file');
-    const input = await upload(url, 'batch', JSON.stringify({ ...line, body: { ...line.body, file_id: audio } }));
-    const created = await post(url, '/v1/batches', {
-      completion_window: '24h',
-      endpoint: line.url,
-      input_file_id: input,
-    });
-    let batch = created;
-    await until('the batch is completed', async () => {
-      batch = (await (await fetch(`${url}/v1/batches/${created.id}`)).json()) as Batch;
-      return batch.status === 'completed';
-    });
-    expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
-  }, 180_000);
-});
+      const form = new FormData();
+      form.set('file', new Blob(['spooled to disk']), 'clip.wav');
+      form.set('model', 'synthetic');
+      const heard = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+      expect(await heard.json()).toMatchObject({ text: expect.stringContaining('15 bytes') });
+
+      const line = { custom_id: 'a', method: 'POST', url: '/v1/audio/transcriptions', body: { model: 'synthetic' } };
+      const audio = await upload(url, 'user_data', 'said in a file');
+      const input = await upload(url, 'batch', JSON.stringify({ ...line, body: { ...line.body, file_id: audio } }));
+      const created = await post(url, '/v1/batches', {
+        completion_window: '24h',
+        endpoint: line.url,
+        input_file_id: input,
+      });
+      let batch = created;
+      await until('the batch is completed', async () => {
+        batch = (await (await fetch(`${url}/v1/batches/${created.id}`)).json()) as Batch;
+        return batch.status === 'completed';
+      });
+      expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+    }, 180_000);
+  },
+);
 
 interface Batch {
   readonly id: string;

@@ -4,8 +4,9 @@ import { NO_LIMITS } from '../../../src/core/limits/limit-rules.js';
 import { FailOpenLimitStore } from '../../../src/gateway/limits/fail-open-limit-store.js';
 import { LocalLimitStore } from '../../../src/gateway/limits/local-limit-store.js';
 import { RedisLimitStore } from '../../../src/gateway/limits/redis-limit-store.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { limitStoreContract } from './limit-store.contract.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 /** Noon of a day: what is counted by days does not change in the middle of a test. */
 const NOON_MS = Date.UTC(2026, 5, 1, 12);
@@ -45,7 +46,7 @@ describe('limits in one process', () => {
 /** `redis.prefix`: two installations may share one Redis. */
 const PREFIX = 'other';
 
-const withRedis = hasRedis ? describe : describe.skip;
+const withRedis = describeWith(REDIS);
 
 withRedis('limits in Redis', () => {
   let server: RedisServer;

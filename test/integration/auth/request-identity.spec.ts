@@ -4,7 +4,8 @@ import { type StoredRequestStore } from '../../../src/core/kept/kept-request.por
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { itWith, REDIS } from '../../support/requires.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
@@ -230,10 +231,10 @@ class Interleaving {
   }
 }
 
-describe.each(['embedded', ...(hasRedis ? ['redis'] : [])])(
-  'two tenants with the same ids, queue.driver %s',
-  driver => {
-    it('never see nor touch each other, however they send, cancel, hang up and ask', async () => {
+describe.each(['embedded', 'redis'])('two tenants with the same ids, queue.driver %s', driver => {
+  itWith(...(driver === 'redis' ? [REDIS] : []))(
+    'never see nor touch each other, however they send, cancel, hang up and ask',
+    async () => {
       await using redis = driver === 'redis' ? await RedisServer.start() : undefined;
       const shared = redis ? { 'queue.driver': 'redis', 'redis.url': redis.url } : {};
       // No worker: what is sent waits.
@@ -259,6 +260,7 @@ describe.each(['embedded', ...(hasRedis ? ['redis'] : [])])(
       } finally {
         await rig.close();
       }
-    }, 90_000);
-  },
-);
+    },
+    90_000,
+  );
+});

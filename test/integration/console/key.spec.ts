@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser } from 'playwright-core';
-import { hasBrowser, openBrowser } from '../../support/browser.js';
+import { openBrowser } from '../../support/browser.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { KeysFolder } from '../auth/keys-folder.js';
+import { BROWSER, describeWith } from '../../support/requires.js';
 
-const suite = hasBrowser ? describe : describe.skip;
+const suite = describeWith(BROWSER);
 
 suite('/console/realtime of a gateway that asks for keys', () => {
   let rig: GatewayRig;

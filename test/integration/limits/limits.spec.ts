@@ -5,12 +5,13 @@ import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { type KeyLimits } from '../../../src/platform/auth/key-limits.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from '../live-feed/feed-client.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 type Settings = Partial<Record<SettingPath, SettingValue>>;
 
@@ -191,7 +192,7 @@ describe('wrong keys', () => {
   }
 });
 
-(hasRedis ? describe : describe.skip)('two gateways with one Redis', () => {
+describeWith(REDIS)('two gateways with one Redis', () => {
   it('hold a tenant to one limit together, and go on alone when Redis dies', async () => {
     const [acme, warm, warmer] = [key('acme'), key('warm'), key('warmer')];
     await using server = await RedisServer.start();

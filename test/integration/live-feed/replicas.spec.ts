@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type LiveQueueLine } from '../../../src/contracts/events/live-event.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from './feed-client.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
-const suite = hasRedis ? describe : describe.skip;
+const suite = describeWith(REDIS);
 
 suite('two gateways and one Redis', () => {
   let redis: RedisServer;

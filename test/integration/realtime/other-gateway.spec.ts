@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RealtimeSessions } from '../../../src/gateway/realtime/realtime-sessions.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig } from './realtime-rig.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
-const suite = hasRedis ? describe : describe.skip;
+const suite = describeWith(REDIS);
 
 suite('a session of another gateway', () => {
   let redis: RedisServer;

@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
 import { until } from '../../support/waiting.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 const SHORT_LOCK_MS = 500;
 const LIMIT_MS = 60_000;
@@ -25,7 +26,7 @@ const wait = async (what: string, holds: () => boolean): Promise<void> => {
   if (!held) throw new Error(`waited 30 s for: ${what}`);
 };
 
-(hasRedis ? describe : describe.skip)('answers of workers that pull', () => {
+describeWith(REDIS)('answers of workers that pull', () => {
   let redis: RedisServer;
   let folder: string;
   let yard: SchedulerHarness;

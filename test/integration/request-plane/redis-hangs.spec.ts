@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { GatewayProcess } from '../../support/gateway-process.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { until } from '../../support/waiting.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 const LIMIT_MS = 90_000;
 /** Each of these waited 5 s for a Redis that hangs. */
@@ -16,7 +17,7 @@ const embedder = (id: string, baseMs: number) =>
   syntheticModel({ baseMs, dimensions: 4 }, { id, kind: 'embedding', capabilities: ['embeddings', 'dimensions'] });
 const models = [embedder('embed', 50), embedder('slow', 3000)];
 
-(hasRedis ? describe : describe.skip)('a gateway whose Redis hangs or is away', () => {
+describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   let redis: RedisServer;
   let folder: string;
   let gateway: GatewayProcess;

@@ -1,12 +1,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { until } from '../../support/waiting.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 const LIMIT_MS = 120_000;
 const INPUTS = 64;
@@ -21,7 +22,7 @@ const model = syntheticModel(
 /** 45 kB; its answer has 524 kB. */
 const body = JSON.stringify({ model: 'embed', input: Array<string>(INPUTS).fill('x'.repeat(700)) });
 
-(hasRedis ? describe : describe.skip)('memory of Redis', () => {
+describeWith(REDIS)('memory of Redis', () => {
   let redis: RedisServer;
   let client: Redis;
   let folder: string;

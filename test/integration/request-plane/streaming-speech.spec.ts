@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { GatewayProcess } from '../../support/gateway-process.js';
-import { hasRedis, RedisServer } from '../../support/redis-server.js';
+import { RedisServer } from '../../support/redis-server.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 const LIMIT_MS = 90_000;
 
@@ -15,7 +16,7 @@ const model = syntheticModel(
   { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { alloy: 'synthetic' } },
 );
 
-(hasRedis ? describe : describe.skip)('speech through the queue in Redis', () => {
+describeWith(REDIS)('speech through the queue in Redis', () => {
   let redis: RedisServer;
   let client: Redis;
   let folder: string;

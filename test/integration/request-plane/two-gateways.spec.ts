@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { hasRedis } from '../../support/redis-server.js';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { ids } from '../../support/scheduler-harness.js';
 import { TwoGateways } from './two-gateways.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 
 /** Each starts two processes. */
 const LIMIT_MS = 180_000;
 
-(hasRedis ? describe : describe.skip)('two gateways, one queue in Redis', () => {
+describeWith(REDIS)('two gateways, one queue in Redis', () => {
   let yard: TwoGateways;
 
   beforeEach(async () => {

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { describe, it } from '@jest/globals';
+import { hasBrowser } from './browser.js';
+import { hasRedis } from './redis-server.js';
+
+/** Something that a test needs besides the npm packages. */
+export interface Requirement {
+  /** As the summary of `npm test` names it. */
+  readonly name: string;
+  readonly present: boolean;
+}
+
+export const REDIS: Requirement = { name: 'redis-server', present: hasRedis };
+export const POSTGRES: Requirement = { name: 'postgresql', present: existsSync('/usr/lib/postgresql') };
+export const BROWSER: Requirement = { name: 'chromium', present: hasBrowser };
+
+/** `describe`, or a skipped one whose title names what is missing. */
+export function describeWith(...requirements: readonly Requirement[]): (title: string, body: () => void) => void {
+  const needs = missing(requirements);
+  return needs === '' ? describe : (title, body) => describe.skip(`${title} ${needs}`, body);
+}
+
+/** `it`, or a skipped one whose title names what is missing. */
+export function itWith(
+  ...requirements: readonly Requirement[]
+): (title: string, body: () => void | Promise<void>, timeoutMs?: number) => void {
+  const needs = missing(requirements);
+  return needs === '' ? it : (title, body) => it.skip(`${title} ${needs}`, body);
+}
+
+function missing(requirements: readonly Requirement[]): string {
+  const names = requirements.filter(({ present }) => !present).map(({ name }) => name);
+  return names.length === 0 ? '' : `[needs ${names.join(', ')}]`;
+}
