@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BatchYard } from '../support/batch-yard.js';
+import { BatchHarness } from '../support/batch-harness.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { NodeProcess } from '../support/node-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -61,21 +61,21 @@ export async function run(): Promise<BenchResult> {
 /** From the row's creation until the job is `in_progress`: claim, copy, validation, plans, sync. No line is answered. */
 async function ingest(file: Buffer): Promise<Ingestion> {
   await using target = await TargetServer.start(() => never);
-  await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 10 } });
-  const processor = yard.start();
+  await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 10 } });
+  const processor = harness.start();
   await processor.message('ready');
   await pause(500);
   const beforeMib = peakRssMib(processor.child.pid);
-  const tookMs = await ingestIn(yard, file);
+  const tookMs = await ingestIn(harness, file);
   const growthMib = peakRssMib(processor.child.pid) - beforeMib;
   processor.child.kill('SIGKILL');
   return { linesPerS: rounded((FULL_LINES / tookMs) * 1000), growthMib: rounded(growthMib) };
 }
 
-async function ingestIn(yard: BatchYard, file: Buffer): Promise<number> {
-  const { id } = await yard.submit(file);
+async function ingestIn(harness: BatchHarness, file: Buffer): Promise<number> {
+  const { id } = await harness.submit(file);
   const startMs = Date.now();
-  const { reachedAtMs, status, problems } = await yard.until(
+  const { reachedAtMs, status, problems } = await harness.until(
     id,
     'the end of ingestion',
     job => job.status !== 'validating',
@@ -118,13 +118,13 @@ async function besideGateway(file: Buffer): Promise<Delays> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const settings = { 'batch.embedded': 'true', 'batch.poll_ms': 10 };
   await using gateway = await GatewayProcess.start([syntheticModel({})], settings, { folder });
-  await using yard = await BatchYard.open({ dataDir: join(folder, 'data') });
+  await using harness = await BatchHarness.open({ dataDir: join(folder, 'data') });
   try {
     await pause(2000);
     await gateway.scrape();
     await pause(3000);
     const idle = await gateway.scrape();
-    await ingestIn(yard, file);
+    await ingestIn(harness, file);
     const busy = await gateway.scrape();
     const ms = (scrape: typeof idle, name: string): number =>
       rounded(scrape.sum(`nodejs_eventloop_lag_${name}_seconds`) * 1000);

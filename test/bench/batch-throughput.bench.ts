@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BatchYard, TENANT } from '../support/batch-yard.js';
+import { BatchHarness, TENANT } from '../support/batch-harness.js';
 import { silentWav, transcriptionRequest } from '../support/http-request.js';
 import { NodeProcess } from '../support/node-process.js';
 import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
@@ -74,7 +74,7 @@ async function throughput(callers: number): Promise<Throughput> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   await using target = peer('noop-target', folder);
   const { port } = await target.message<{ type: 'listening'; port: number }>('listening');
-  await using yard = await BatchYard.open({
+  await using harness = await BatchHarness.open({
     settings: {
       'batch.gateway_url': `http://127.0.0.1:${port}`,
       'batch.poll_ms': 20,
@@ -84,13 +84,13 @@ async function throughput(callers: number): Promise<Throughput> {
   });
   await using bare = peer('bare-client', folder);
   await bare.message('ready');
-  const processor = yard.start();
+  const processor = harness.start();
   const rounds: Round[] = [];
   // The first is the warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     const job = { port, callers, count: LINES, body: body('x') };
     const rates = {
-      batch: await batchRate(yard, processor),
+      batch: await batchRate(harness, processor),
       bare: await bareRate(bare, { ...job, client: 'node:http' }),
       undici: await bareRate(bare, { ...job, client: 'undici' }),
     };
@@ -114,11 +114,11 @@ function summary(rounds: readonly Round[]): Throughput {
   };
 }
 
-async function batchRate(yard: BatchYard, { child }: NodeProcess): Promise<Rate> {
+async function batchRate(harness: BatchHarness, { child }: NodeProcess): Promise<Rate> {
   const lines = Array.from({ length: LINES }, (_, index) => line(`line-${index}`, '/v1/chat/completions', body('x')));
   const beforeMs = processCpuMs(child.pid);
-  const { id } = await yard.submit(lines);
-  const { reachedAtMs, counts } = await yard.untilEnd(id, 120_000);
+  const { id } = await harness.submit(lines);
+  const { reachedAtMs, counts } = await harness.untilEnd(id, 120_000);
   if (counts.completed !== LINES) throw new Error(`${counts.completed} of ${LINES} lines completed`);
   const tookMs = reachedAtMs.finalizing! - reachedAtMs.in_progress!;
   return { linesPerS: (LINES / tookMs) * 1000, cpuMs: (processCpuMs(child.pid) - beforeMs) / LINES };
@@ -146,12 +146,12 @@ async function interactive(): Promise<Interactive> {
     cost: { groupMs: GROUP_MS, maxBatch: 8 },
     settings: { 'batch.embedded': 'true', 'batch.poll_ms': 50 },
   });
-  await using yard = await BatchYard.open({ dataDir: join(rig.folder, 'data') });
+  await using harness = await BatchHarness.open({ dataDir: join(rig.folder, 'data') });
   await using load = new LoadProcess();
   const rounds: Interactive[] = [];
   for (let round = 1; round <= INTERACTIVE_ROUNDS; round++) {
     const p99Ms = await interactiveP99(load, rig.gateway.port, round);
-    const batch = await runningBatch(yard);
+    const batch = await runningBatch(harness);
     const startMs = performance.now();
     const besideBatchP99Ms = await interactiveP99(load, rig.gateway.port, round);
     const tookS = (performance.now() - startMs) / 1000;
@@ -176,18 +176,18 @@ async function interactiveP99(load: LoadProcess, port: number, seed: number): Pr
 }
 
 /** @returns with lines on their way; `end` cancels it and tells how many were done meanwhile. */
-async function runningBatch(yard: BatchYard): Promise<{ end(): Promise<number> }> {
+async function runningBatch(harness: BatchHarness): Promise<{ end(): Promise<number> }> {
   const audio = JSON.stringify({ model: BENCH_MODEL, audio: silentWav().toString('base64') });
   const lines = Array.from({ length: AUDIO_LINES }, (_, index) =>
     line(`line-${index}`, '/v1/audio/transcriptions', audio),
   );
-  const { id } = await yard.submit(lines, { endpoint: '/v1/audio/transcriptions' });
-  const { counts } = await yard.until(id, 'lines on their way', job => job.counts.completed > 100);
+  const { id } = await harness.submit(lines, { endpoint: '/v1/audio/transcriptions' });
+  const { counts } = await harness.until(id, 'lines on their way', job => job.counts.completed > 100);
   return {
     end: async () => {
-      const now = await yard.job(id);
-      await yard.jobs.requestCancel(TENANT, id, Date.now());
-      const { counts: last } = await yard.untilEnd(id, 30_000);
+      const now = await harness.job(id);
+      await harness.jobs.requestCancel(TENANT, id, Date.now());
+      const { counts: last } = await harness.untilEnd(id, 30_000);
       if (last.completed === AUDIO_LINES) throw new Error('the batch ended while it was measured');
       return now.counts.completed - counts.completed;
     },

@@ -39,14 +39,14 @@ class EndlessWorkers implements WorkerPort {
   }
 }
 
-interface Yard {
+interface Harness {
   readonly queue: PriorityQueue<undefined>;
   readonly dispatcher: Dispatcher<undefined>;
   nextRequest(): ScheduledRequest<undefined>;
 }
 
 /** 100,000 waiting over 100 models, a tenth of them REALTIME. */
-function fullYard(maxBatch: number): Yard {
+function fullHarness(maxBatch: number): Harness {
   const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
   const queue = new PriorityQueue<undefined>({ agingMs: 30_000, agingShare: 0.25 });
   const unbounded = {
@@ -85,7 +85,7 @@ function fullYard(maxBatch: number): Yard {
 
 /** Pairs of submit and dispatch per second at a constant depth of 100,000. */
 function dispatchPerSecond(maxBatch: number): number {
-  const { queue, dispatcher, nextRequest } = fullYard(maxBatch);
+  const { queue, dispatcher, nextRequest } = fullHarness(maxBatch);
   return perSecond(() => {
     const plan = dispatcher.next(queue.depth / 1000);
     const left = plan?.members.length ?? 0;
@@ -96,7 +96,7 @@ function dispatchPerSecond(maxBatch: number): number {
 
 /** Cancels of a random queued request per second, each replaced by a newcomer. */
 function cancelPerSecond(): number {
-  const { dispatcher, nextRequest } = fullYard(8);
+  const { dispatcher, nextRequest } = fullHarness(8);
   const waiting = Array.from({ length: QUEUED }, (_, index) => `req_${index + 1}`);
   let seed = 1;
   return perSecond(() => {

@@ -4,8 +4,8 @@ import { type DeviceCost } from './support/simulation/simulated-worker.js';
 import { describeReport, drawWaits, simulate, type SimulationReport } from './support/simulation/simulation-report.js';
 import { readTrace, type TraceRequest } from './support/simulation/trace.js';
 import { generateTrace, zipfShares } from './support/simulation/trace-mix.js';
-import { VirtualYard } from './support/simulation/virtual-yard.js';
-import { yardRules } from './support/simulation/yard-rules.js';
+import { VirtualGateway } from './support/simulation/virtual-gateway.js';
+import { simulationRules } from './support/simulation/simulation-rules.js';
 
 /** A recogniser on a GPU: 3 s for a full group of 8 files, 1.25 s for one. */
 const COST: DeviceCost = { groupMs: 1000, itemMs: 250, prepMs: 40, hopMs: 0.7, maxBatch: 8 };
@@ -30,7 +30,7 @@ function simulateAll(): BenchResult {
   const noAging = overload('overload without aging', Infinity);
   const fair = tenants('fair');
   const inOrder = tenants('in order');
-  const boundMs = Math.max(yardRules().agingMs, aging.waitMs.realtime.max);
+  const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
   const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
   return {
@@ -83,7 +83,7 @@ const staffed = (shares: ReadonlyMap<string, number>, workers: number): Readonly
   new Map([...shares].map(([model, share]) => [model, Math.max(1, Math.round(workers * share))]));
 
 /** REALTIME alone is 130 % of what the devices can do, for ten minutes, with BATCH beside it. */
-function overload(name: string, agingMs = yardRules().agingMs): SimulationReport {
+function overload(name: string, agingMs = simulationRules().agingMs): SimulationReport {
   const staff = new Map([['model-1', 20]]);
   const ratePerS = 1.4 * 20 * WORKER_PER_S;
   const trace = generateTrace({
@@ -99,25 +99,25 @@ function told(
   trace: readonly TraceRequest[],
   agingMs?: number,
 ): SimulationReport {
-  const yard = new VirtualYard({ workers, cost: COST, rules: agingMs === undefined ? {} : { agingMs } });
-  yard.replay(trace);
-  const report = simulate(yard);
-  progress(`\n${describeReport(name, report)}\n${drawWaits(yard.book.waitsMs)}`);
+  const harness = new VirtualGateway({ workers, cost: COST, rules: agingMs === undefined ? {} : { agingMs } });
+  harness.replay(trace);
+  const report = simulate(harness);
+  progress(`\n${describeReport(name, report)}\n${drawWaits(harness.book.waitsMs)}`);
   return report;
 }
 
 /** Three tenants with 24, 6 and 1 jobs of 600 lines on two models, until the smallest has sent its last line. */
 function tenants(order: JobOrder): { fairness: number; completed: Record<string, number>; report: SimulationReport } {
-  const yard = new VirtualYard({ workers: new Map(Object.entries({ a: 4, b: 4 })), cost: COST });
+  const harness = new VirtualGateway({ workers: new Map(Object.entries({ a: 4, b: 4 })), cost: COST });
   const lanes = [...jobsOf('large', 24), ...jobsOf('middle', 6), ...jobsOf('small', 1)];
-  const jobs = new FairJobs(yard, lanes, { all: 100, perModel: 50 }, order);
+  const jobs = new FairJobs(harness, lanes, { all: 100, perModel: 50 }, order);
   jobs.pump();
-  for (let atMs = 0; jobs.leftOf('small') > 0 && jobs.leftOf('large') > 0; atMs += 100) yard.run(atMs);
+  for (let atMs = 0; jobs.leftOf('small') > 0 && jobs.leftOf('large') > 0; atMs += 100) harness.run(atMs);
   const completed = Object.fromEntries(
-    ['large', 'middle', 'small'].map(name => [name, yard.book.tenants.get(name) ?? 0]),
+    ['large', 'middle', 'small'].map(name => [name, harness.book.tenants.get(name) ?? 0]),
   );
   progress(`\n  tenants, lines ${order}: ${JSON.stringify(completed)}`);
-  return { fairness: fairness(Object.values(completed)), completed, report: simulate(yard) };
+  return { fairness: fairness(Object.values(completed)), completed, report: simulate(harness) };
 }
 
 const jobsOf = (tenant: string, count: number): JobLane[] =>

@@ -4,7 +4,7 @@ import { settingDefinition } from '../../src/platform/config/settings.js';
 import { seededRandom } from '../bench/support/seeded-random.js';
 import { BatchCrew } from '../support/batch-crew.js';
 import { expectWholeBatch } from '../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../support/batch-harness.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
 
@@ -52,32 +52,32 @@ type Strike = (
 /** One batch after the other, each struck until it ends in spite of it. */
 async function strikeBatches(count: number, strike: Strike): Promise<void> {
   await using target = await TargetServer.start(slowly);
-  await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-  const crew = new BatchCrew(yard, { 'batch.lease_ms': 500 });
+  await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+  const crew = new BatchCrew(harness, { 'batch.lease_ms': 500 });
   while (crew.strikes < count) {
     target.calls.length = 0;
-    const { id } = await yard.submit(IDS.map(customId => chatLine(customId)));
+    const { id } = await harness.submit(IDS.map(customId => chatLine(customId)));
     while (crew.strikes < count) {
       const worker = await crew.worker(id);
       if (!worker) break;
-      await randomPoint(yard, target, id);
+      await randomPoint(harness, target, id);
       await strike(crew, worker, id);
     }
-    expect((await yard.untilEnd(id)).status).toBe('completed');
-    const { output } = await expectWholeBatch(yard, id, IDS);
+    expect((await harness.untilEnd(id)).status).toBe('completed');
+    const { output } = await expectWholeBatch(harness, id, IDS);
     expect(output).toHaveLength(LINES);
-    const { epoch } = await yard.lease(id);
+    const { epoch } = await harness.lease(id);
     expect(target.calls.length - LINES).toBeLessThanOrEqual((epoch - 1) * ONE_CHECKPOINT);
   }
 }
 
 /** Within the first moments of a claim (ingestion, reading the log), some lines later, or while the files are made. */
-async function randomPoint(yard: BatchYard, target: TargetServer, id: string): Promise<void> {
+async function randomPoint(harness: BatchHarness, target: TargetServer, id: string): Promise<void> {
   if (random() < 0.3) return pause(below(80));
   const before = target.calls.length;
   const more = below(120);
   while (target.calls.length < before + more) {
-    const { status } = await yard.job(id);
+    const { status } = await harness.job(id);
     if (status === 'finalizing') return pause(below(30));
     if (isTerminal(status)) return;
     await pause(2);

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { expectWholeBatch } from '../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../support/batch-harness.js';
 import { type NodeProcess } from '../support/node-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { S3Server } from '../support/s3-server.js';
@@ -38,20 +38,20 @@ describe('a batch survives', () => {
   ])('a crash of the database %s', async (_, leaseMs) => {
     await using postgres = await PostgresServer.start();
     await using target = await TargetServer.start(slowly);
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       databaseUrl: postgres.createDatabase('batches'),
       settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': leaseMs },
     });
-    const { id } = await yard.submit(LINES);
-    const processor = yard.start();
-    await yard.until(id, '100 lines sent', () => target.calls.length >= 100);
+    const { id } = await harness.submit(LINES);
+    const processor = harness.start();
+    await harness.until(id, '100 lines sent', () => target.calls.length >= 100);
     await postgres.kill();
     await untilLogged(processor, 'heartbeat failed', 'lease lost');
     if (leaseMs < 1000) await untilLogged(processor, 'lease lost');
     await postgres.launch();
-    expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
-    await expectWholeBatch(yard, id, IDS);
-    const { epoch } = await yard.lease(id);
+    expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
+    await expectWholeBatch(harness, id, IDS);
+    const { epoch } = await harness.lease(id);
     expect(target.calls.length).toBeLessThanOrEqual(IDS.length + (epoch - 1) * ONE_CHECKPOINT);
     expect(processor.child.exitCode).toBeNull();
   });
@@ -59,21 +59,21 @@ describe('a batch survives', () => {
   it('an outage of S3 while its files are made, and the death of its processor in it: made once, nothing sent again', async () => {
     await using s3 = await S3Server.start();
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.openS3(s3, { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 });
-    const { id } = await yard.submit(LINES);
+    await using harness = await BatchHarness.openS3(s3, { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 });
+    const { id } = await harness.submit(LINES);
     target.answer(async call => {
       if (call.number === IDS.length) await s3.kill();
       return echoAnswer(call);
     });
-    const first = yard.start();
+    const first = harness.start();
     await untilLogged(first, 'outage: the batch is retried');
-    expect((await yard.job(id)).status).toBe('finalizing');
+    expect((await harness.job(id)).status).toBe('finalizing');
     first.child.kill('SIGKILL');
-    const second = yard.start();
+    const second = harness.start();
     await untilLogged(second, 'outage: the batch is retried');
     await s3.launch();
-    expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
-    await expectWholeBatch(yard, id, IDS);
+    expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
+    await expectWholeBatch(harness, id, IDS);
     expect(target.calls).toHaveLength(IDS.length);
   });
 
@@ -82,22 +82,22 @@ describe('a batch survives', () => {
     async () => {
       using disk = SmallDisk.mount();
       await using target = await TargetServer.start();
-      await using yard = await BatchYard.open({
+      await using harness = await BatchHarness.open({
         dataDir: disk.path,
         settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },
       });
-      const { id } = await yard.submit(LINES);
+      const { id } = await harness.submit(LINES);
       target.answer(async call => {
         if (call.number === 200) await disk.fill();
         await pause(5);
         return echoAnswer(call);
       });
-      const processor = yard.start();
+      const processor = harness.start();
       await untilLogged(processor, 'ENOSPC', 'database or disk is full');
-      expect((await yard.job(id)).status).toBe('in_progress');
+      expect((await harness.job(id)).status).toBe('in_progress');
       await disk.makeRoom();
-      expect((await yard.untilEnd(id, 120_000)).status).toBe('completed');
-      await expectWholeBatch(yard, id, IDS);
+      expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
+      await expectWholeBatch(harness, id, IDS);
     },
   );
 });

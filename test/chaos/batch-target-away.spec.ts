@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { expectWholeBatch } from '../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../support/batch-harness.js';
 import { freePort } from '../support/free-port.js';
 import { NodeProcess } from '../support/node-process.js';
 import { pause } from '../support/waiting.js';
@@ -14,9 +14,9 @@ const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
 
 jest.setTimeout(120_000 + AWAY_S * 1000);
 
-async function startTarget(yard: BatchYard, name: string, port: number): Promise<NodeProcess> {
+async function startTarget(harness: BatchHarness, name: string, port: number): Promise<NodeProcess> {
   const script = resolve('test/support/target-process.mjs');
-  const target = new NodeProcess({ name, script, args: [String(port)], folder: yard.folder });
+  const target = new NodeProcess({ name, script, args: [String(port)], folder: harness.folder });
   await target.message('listening');
   return target;
 }
@@ -27,26 +27,26 @@ async function kill({ child }: NodeProcess): Promise<void> {
   await gone;
 }
 
-const untilCompleted = (yard: BatchYard, id: string, lines: number) =>
-  yard.until(id, `${lines} lines`, ({ counts }) => counts.completed >= lines);
+const untilCompleted = (harness: BatchHarness, id: string, lines: number) =>
+  harness.until(id, `${lines} lines`, ({ counts }) => counts.completed >= lines);
 
 describe('a target that dies (kill -9) in the middle of a batch', () => {
   it(`and returns after ${AWAY_S} s: no line is an error, and the batch goes on within 5 s`, async () => {
-    await using yard = await BatchYard.open();
+    await using harness = await BatchHarness.open();
     const port = await freePort();
-    const target = await startTarget(yard, 'target', port);
-    yard.start({ 'batch.gateway_url': `http://127.0.0.1:${port}` });
-    const { id } = await yard.submit(IDS.map(line => chatLine(line)));
-    await untilCompleted(yard, id, 200);
+    const target = await startTarget(harness, 'target', port);
+    harness.start({ 'batch.gateway_url': `http://127.0.0.1:${port}` });
+    const { id } = await harness.submit(IDS.map(line => chatLine(line)));
+    await untilCompleted(harness, id, 200);
     await kill(target);
     await pause(AWAY_S * 1000);
-    const { counts: before } = await yard.job(id);
-    await using _back = await startTarget(yard, 'back', port);
+    const { counts: before } = await harness.job(id);
+    await using _back = await startTarget(harness, 'back', port);
     const backMs = performance.now();
-    await untilCompleted(yard, id, before.completed + 1);
+    await untilCompleted(harness, id, before.completed + 1);
     const resumedMs = performance.now() - backMs;
-    expect((await yard.untilEnd(id)).status).toBe('completed');
-    const { output } = await expectWholeBatch(yard, id, IDS);
+    expect((await harness.untilEnd(id)).status).toBe('completed');
+    const { output } = await expectWholeBatch(harness, id, IDS);
     expect(output).toHaveLength(LINES);
     // A bound of the design (probe interval, view of the counts), not of this machine's speed.
     expect(resumedMs).toBeLessThan(30_000);
@@ -54,15 +54,15 @@ describe('a target that dies (kill -9) in the middle of a batch', () => {
   });
 
   it('and never returns costs nothing while another address of the target is there', async () => {
-    await using yard = await BatchYard.open();
+    await using harness = await BatchHarness.open();
     const [dying, living] = [await freePort(), await freePort()];
-    const first = await startTarget(yard, 'first', dying);
-    await using _second = await startTarget(yard, 'second', living);
-    yard.start({ 'batch.gateway_url': `http://127.0.0.1:${dying}, http://127.0.0.1:${living}` });
-    const { id } = await yard.submit(IDS.map(line => chatLine(line)));
-    await untilCompleted(yard, id, 200);
+    const first = await startTarget(harness, 'first', dying);
+    await using _second = await startTarget(harness, 'second', living);
+    harness.start({ 'batch.gateway_url': `http://127.0.0.1:${dying}, http://127.0.0.1:${living}` });
+    const { id } = await harness.submit(IDS.map(line => chatLine(line)));
+    await untilCompleted(harness, id, 200);
     await kill(first);
-    expect((await yard.untilEnd(id)).status).toBe('completed');
-    expect((await expectWholeBatch(yard, id, IDS)).output).toHaveLength(LINES);
+    expect((await harness.untilEnd(id)).status).toBe('completed');
+    expect((await expectWholeBatch(harness, id, IDS)).output).toHaveLength(LINES);
   });
 });

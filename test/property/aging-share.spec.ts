@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
-import { aDispatcher } from '../support/marble-yard.js';
+import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';
 
 const SERVICE_MS = 10;
@@ -119,9 +119,9 @@ const arrivals = fc.array(fc.record({ afterMs: fc.constantFrom(0, 0, 0, 1, 5, 10
 });
 
 function played(agingShare: number, history: readonly Arrival[]): OneSlot {
-  const yard = new OneSlot(agingShare);
-  yard.run(history);
-  return yard;
+  const harness = new OneSlot(agingShare);
+  harness.run(history);
+  return harness;
 }
 
 describe('the aging share (D-03), one slot', () => {

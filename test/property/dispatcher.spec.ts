@@ -9,7 +9,7 @@ import { DomainError } from '../../src/core/shared/domain-error.js';
 import { AgingTurns } from '../../src/core/shared/aging-turns.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
-import { aDispatcher, type Plan } from '../support/marble-yard.js';
+import { aDispatcher, type Plan } from '../support/marble-harness.js';
 import { aKey, aRequest } from '../support/requests.js';
 
 const AGING_MS = 200;
@@ -26,14 +26,14 @@ const failed = (code: 'worker_lost' | 'queue_timeout'): Settlement<string> => ({
 const CANCELLED: Settlement<string> = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') };
 
 /** A small scheduler over the real core: what the gateway does, without I/O, and with every invariant checked on the way. */
-class Yard {
+class Harness {
   readonly workers = new FakeWorkers();
   readonly lives = new Map<string, Life>();
   readonly leases = new Map<string, Lease>();
   readonly cancellation = new CancellationManager();
   readonly latency = new LatencyTracker({ ttlMs: 1_000 });
   readonly slots = MODELS.map(model => this.workers.add(model, { slots: model === 'm3' ? 3 : 8, maxBatch: MAX_SIZE }));
-  readonly #yard: ReturnType<typeof aDispatcher>;
+  readonly #harness: ReturnType<typeof aDispatcher>;
   readonly #turns: ReadonlyMap<string, AgingTurns>;
   readonly promoted = new Set<string>();
   accepted = 0;
@@ -44,19 +44,19 @@ class Yard {
 
   constructor(readonly agingShare: number) {
     const bounds = { maxRequestsPerModel: 30 };
-    this.#yard = aDispatcher(this.workers, { agingMs: AGING_MS, agingShare, maxSize: MAX_SIZE, bounds });
+    this.#harness = aDispatcher(this.workers, { agingMs: AGING_MS, agingShare, maxSize: MAX_SIZE, bounds });
     this.#turns = new Map(MODELS.map(model => [model, new AgingTurns(agingShare)]));
   }
 
   get depth(): number {
-    return this.#yard.queue.depth;
+    return this.#harness.queue.depth;
   }
 
   submit(model: string, priority: RequestPriority): void {
     const id = `r${this.accepted + this.refused}`;
     const { nowMs } = this;
     const request = aRequest(id, { model, priority, enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + PATIENCE_MS });
-    if (!this.#yard.dispatcher.submit(request, nowMs).accepted) {
+    if (!this.#harness.dispatcher.submit(request, nowMs).accepted) {
       this.refused += 1;
       return;
     }
@@ -68,7 +68,7 @@ class Yard {
 
   /** One turn of the loop; afterwards nothing that may go now is left. */
   turn(): void {
-    const { dispatcher } = this.#yard;
+    const { dispatcher } = this.#harness;
     for (const { id } of dispatcher.aged(this.nowMs)) if (this.lives.get(id)?.promote()) this.promoted.add(id);
     this.#checkPromotions();
     for (const { id } of dispatcher.expire(this.nowMs)) this.settle(id, failed('queue_timeout'));
@@ -114,7 +114,7 @@ class Yard {
 
   /** Whoever is 200 ms old in the queue has been counted as promoted, and nobody else. */
   #checkPromotions(): void {
-    for (const { request, aged } of this.#yard.queue.snapshot(this.nowMs)) {
+    for (const { request, aged } of this.#harness.queue.snapshot(this.nowMs)) {
       if (aged) expect(this.promoted.has(request.id)).toBe(true);
       else if (request.priority === RequestPriority.REALTIME) expect(this.promoted.has(request.id)).toBe(false);
     }
@@ -122,7 +122,7 @@ class Yard {
 
   /** The starvation bound, within a model: of equals nobody overtakes, and between REALTIME and aged the turns decide. */
   #checkTurn(first: Plan['members'][number]['request']): void {
-    const waiting = this.#yard.queue.snapshot(this.nowMs).filter(({ request: { model } }) => model === first.model);
+    const waiting = this.#harness.queue.snapshot(this.nowMs).filter(({ request: { model } }) => model === first.model);
     const rivals = waiting.filter(({ request, aged }) => aged || request.priority === RequestPriority.REALTIME);
     const equals = rivals.filter(({ request }) => request.priority === first.priority);
     for (const { request } of equals) expect(request.enqueuedAtMs).toBeGreaterThanOrEqual(first.enqueuedAtMs);
@@ -155,7 +155,7 @@ class Yard {
       life.requeued();
       this.cancellation.requeued(aKey(id));
       this.latency.requeued(aKey(id));
-      this.#yard.dispatcher.requeue(life.request);
+      this.#harness.dispatcher.requeue(life.request);
     } else this.settle(id, failed('worker_lost'));
     this.#release(id);
   }
@@ -166,13 +166,13 @@ class Yard {
     expect(outcome.found).toBe(life !== undefined && life.state !== 'settled');
     if (!outcome.found) return;
     expect(outcome.stage).toBe(life?.state === 'queued' ? 'queued' : 'in_flight');
-    if (outcome.stage === 'queued') expect(this.#yard.dispatcher.withdraw(aKey(id))?.id).toBe(id);
+    if (outcome.stage === 'queued') expect(this.#harness.dispatcher.withdraw(aKey(id))?.id).toBe(id);
     this.settle(id, CANCELLED);
   }
 
   drain(): void {
     this.draining = true;
-    this.#yard.dispatcher.draining();
+    this.#harness.dispatcher.draining();
   }
 
   settle(id: string, settlement: Settlement<string>): void {
@@ -213,23 +213,23 @@ const act = fc.oneof(
 
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
-function perform(yard: Yard, step: Act): void {
+function perform(harness: Harness, step: Act): void {
   if (step.do === 'submit') {
-    yard.submit(MODELS[step.model] ?? 'm1', step.realtime ? RequestPriority.REALTIME : RequestPriority.BATCH);
-  } else if (step.do === 'wait') yard.nowMs += step.ms;
-  else if (step.do === 'ready') yard.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
-  else if (step.do === 'cancel') yard.cancel(pick([...yard.lives.keys()], step.seed) ?? 'nobody');
+    harness.submit(MODELS[step.model] ?? 'm1', step.realtime ? RequestPriority.REALTIME : RequestPriority.BATCH);
+  } else if (step.do === 'wait') harness.nowMs += step.ms;
+  else if (step.do === 'ready') harness.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
+  else if (step.do === 'cancel') harness.cancel(pick([...harness.lives.keys()], step.seed) ?? 'nobody');
   else if (step.do === 'drain') {
-    if (step.seed === 0) yard.drain();
-  } else yard[step.do](pick(yard.running(), step.seed) ?? 'nobody');
+    if (step.seed === 0) harness.drain();
+  } else harness[step.do](pick(harness.running(), step.seed) ?? 'nobody');
 }
 
 /** Everybody answers and time passes until nothing waits or runs. */
-function finish(yard: Yard): void {
-  for (let rounds = 0; yard.depth + yard.leases.size > 0 && rounds < 100; rounds += 1) {
-    yard.running().forEach(id => yard.answer(id));
-    yard.nowMs += 50;
-    yard.turn();
+function finish(harness: Harness): void {
+  for (let rounds = 0; harness.depth + harness.leases.size > 0 && rounds < 100; rounds += 1) {
+    harness.running().forEach(id => harness.answer(id));
+    harness.nowMs += 50;
+    harness.turn();
   }
 }
 
@@ -239,16 +239,16 @@ describe('Dispatcher, whatever happens', () => {
     agingShare => {
       fc.assert(
         fc.property(fc.array(act, { maxLength: 150, size: 'max' }), steps => {
-          const yard = new Yard(agingShare);
+          const harness = new Harness(agingShare);
           for (const step of steps) {
-            perform(yard, step);
-            yard.turn();
-            yard.checkSums();
+            perform(harness, step);
+            harness.turn();
+            harness.checkSums();
           }
-          finish(yard);
-          yard.checkSums();
-          expect([yard.depth, yard.leases.size, yard.settled]).toEqual([0, 0, yard.accepted]);
-          expect(yard.slots.map(({ inUse }) => inUse)).toEqual([0, 0, 0]);
+          finish(harness);
+          harness.checkSums();
+          expect([harness.depth, harness.leases.size, harness.settled]).toEqual([0, 0, harness.accepted]);
+          expect(harness.slots.map(({ inUse }) => inUse)).toEqual([0, 0, 0]);
         }),
         { numRuns: 150 },
       );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { GenerationYard, YARD_DEFAULTS } from '../support/generation-yard.js';
+import { GenerationHarness, YARD_DEFAULTS } from '../support/generation-harness.js';
 import { type ToyRequest } from '../support/toy-model.js';
 
 const request = (fields: Partial<ToyRequest>): ToyRequest => ({
@@ -12,8 +12,8 @@ const request = (fields: Partial<ToyRequest>): ToyRequest => ({
 const own = (length: number, seed: number): number[] => Array.from({ length }, (_, index) => 1000 * (index + 1) + seed);
 
 /** Weighted tokens that a tenant was given. */
-const given = (yard: GenerationYard, tenant: string): number =>
-  [...yard.records.values()]
+const given = (harness: GenerationHarness, tenant: string): number =>
+  [...harness.records.values()]
     .filter(record => record.request.tenant === tenant && record.firstStep !== undefined)
     .reduce(
       (sum, { request: { prompt }, output }) => sum + prompt.length + YARD_DEFAULTS.outputWeight * output.length,
@@ -26,34 +26,34 @@ describe('GenerationScheduler shares the device', () => {
   it('between two tenants who always have work within a bounded gap, whatever the lengths and the backlog', () => {
     fc.assert(
       fc.property(lengths, lengths, fc.integer({ min: 1, max: 4 }), fc.nat(20), (one, other, maxRows, headStart) => {
-        const yard = new GenerationYard({ maxRows, blocks: 200 });
+        const harness = new GenerationHarness({ maxRows, blocks: 200 });
         const keep = (tenant: string, { prompt, maxTokens }: typeof one, depth: number): void => {
-          const present = yard.alive.filter(record => record.request.tenant === tenant).length;
+          const present = harness.alive.filter(record => record.request.tenant === tenant).length;
           for (let missing = depth - present; missing > 0; missing--)
-            yard.submit(
+            harness.submit(
               request({
                 tenant,
                 salt: tenant,
-                prompt: own(prompt, yard.records.size),
+                prompt: own(prompt, harness.records.size),
                 maxTokens,
-                arrivalMs: yard.nowMs,
-                seed: yard.records.size,
+                arrivalMs: harness.nowMs,
+                seed: harness.records.size,
               }),
             );
         };
         for (let step = 0; step < headStart; step++) {
           keep('a', one, 20);
-          yard.step();
+          harness.step();
         }
         keep('b', other, 10);
-        const before = given(yard, 'a') - given(yard, 'b');
+        const before = given(harness, 'a') - given(harness, 'b');
         const most = (of: typeof one): number => of.prompt + YARD_DEFAULTS.outputWeight * of.maxTokens;
         const bound = 2 * (maxRows + 1) * Math.max(most(one), most(other));
         for (let step = 0; step < 150; step++) {
           keep('a', one, 20);
           keep('b', other, 10);
-          yard.step();
-          expect(Math.abs(given(yard, 'a') - given(yard, 'b') - before)).toBeLessThanOrEqual(bound);
+          harness.step();
+          expect(Math.abs(given(harness, 'a') - given(harness, 'b') - before)).toBeLessThanOrEqual(bound);
         }
       }),
       { numRuns: 100 },
@@ -61,16 +61,17 @@ describe('GenerationScheduler shares the device', () => {
   });
 
   it('so that a tenant with one request waits for running ones, not for the backlog of another', () => {
-    const yard = new GenerationYard({ maxRows: 2, blocks: 200 });
-    for (let index = 0; index < 50; index++) yard.submit(request({ seed: index }));
-    for (let step = 0; step < 20; step++) yard.step();
-    const late = request({ tenant: 'late', salt: 'late', arrivalMs: yard.nowMs });
-    yard.submit(late);
-    const started = (): number => [...yard.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
+    const harness = new GenerationHarness({ maxRows: 2, blocks: 200 });
+    for (let index = 0; index < 50; index++) harness.submit(request({ seed: index }));
+    for (let step = 0; step < 20; step++) harness.step();
+    const late = request({ tenant: 'late', salt: 'late', arrivalMs: harness.nowMs });
+    harness.submit(late);
+    const started = (): number =>
+      [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
     const before = started();
-    while (yard.records.get(late)!.firstStep === undefined) yard.step();
+    while (harness.records.get(late)!.firstStep === undefined) harness.step();
     expect(started() - before).toBeLessThanOrEqual(2);
-    yard.drain();
+    harness.drain();
   });
 
   it('between classes by waiting: one of a lower class starts within its width and four turns, in any stream of higher ones', () => {
@@ -80,22 +81,22 @@ describe('GenerationScheduler shares the device', () => {
         fc.integer({ min: 1, max: 2 }),
         lengths,
         (maxRows, priorityClass, other) => {
-          const yard = new GenerationYard({ maxRows, blocks: 200 });
+          const harness = new GenerationHarness({ maxRows, blocks: 200 });
           const low = request({ tenant: 'low', salt: 'low', priorityClass });
-          yard.submit(low);
+          harness.submit(low);
           const limitMs = YARD_DEFAULTS.classWidthMs * priorityClass + 5 * (other.prompt + other.maxTokens) * 16;
-          while (yard.records.get(low)!.firstStep === undefined) {
-            for (let here = yard.alive.length; here < 8; here++)
-              yard.submit(
+          while (harness.records.get(low)!.firstStep === undefined) {
+            for (let here = harness.alive.length; here < 8; here++)
+              harness.submit(
                 request({
                   prompt: Array(other.prompt).fill(2),
                   maxTokens: other.maxTokens,
-                  arrivalMs: yard.nowMs,
-                  seed: yard.records.size,
+                  arrivalMs: harness.nowMs,
+                  seed: harness.records.size,
                 }),
               );
-            yard.step();
-            expect(yard.nowMs).toBeLessThanOrEqual(limitMs);
+            harness.step();
+            expect(harness.nowMs).toBeLessThanOrEqual(limitMs);
           }
         },
       ),
@@ -112,14 +113,14 @@ describe('GenerationScheduler shares the device', () => {
     });
     fc.assert(
       fc.property(history, ({ maxRows, backlog, came, maxTokens }) => {
-        const yard = new GenerationYard({ maxRows, blocks: 200 });
+        const harness = new GenerationHarness({ maxRows, blocks: 200 });
         const old = { priorityClass: 1, tenant: 'old', salt: 'old', maxTokens, ...(came && { agingShare: 0.25 }) };
         const arrivalMs = came ? 0 : -YARD_DEFAULTS.classWidthMs;
         for (let index = 0; index < backlog; index++)
-          yard.submit(request({ ...old, arrivalMs, prompt: own(3, index), seed: index }));
-        for (let step = 0; step < 5; step++) yard.step();
+          harness.submit(request({ ...old, arrivalMs, prompt: own(3, index), seed: index }));
+        for (let step = 0; step < 5; step++) harness.step();
         const started = (): number =>
-          [...yard.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
+          [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
         const before = started();
         const live = Array.from({ length: 9 }, (_, index) =>
           request({
@@ -127,15 +128,15 @@ describe('GenerationScheduler shares the device', () => {
             salt: 'live',
             prompt: own(3, 100 + index),
             maxTokens,
-            arrivalMs: yard.nowMs,
+            arrivalMs: harness.nowMs,
             seed: index,
           }),
         );
-        live.forEach(one => yard.submit(one));
-        while (live.some(one => yard.records.get(one)!.firstStep === undefined)) yard.step();
+        live.forEach(one => harness.submit(one));
+        while (live.some(one => harness.records.get(one)!.firstStep === undefined)) harness.step();
         // 9 REALTIME turns end before the third aged one; what is let in with the last of them is no rival any more.
         expect(started() - before - live.length).toBeLessThanOrEqual(2 + maxRows);
-        yard.drain();
+        harness.drain();
       }),
       { numRuns: 60 },
     );
@@ -144,34 +145,34 @@ describe('GenerationScheduler shares the device', () => {
   it('with one that needs much memory: at most 3 that fit go before it, then it starts', () => {
     fc.assert(
       fc.property(fc.integer({ min: 25, max: 40 }), fc.integer({ min: 1, max: 10 }), (prompt, maxTokens) => {
-        const yard = new GenerationYard({ maxRows: 4, blocks: 12 });
+        const harness = new GenerationHarness({ maxRows: 4, blocks: 12 });
         const small = (): ToyRequest =>
           request({
             prompt: [1, 2, 3],
             maxTokens,
-            arrivalMs: yard.nowMs,
-            seed: yard.records.size,
+            arrivalMs: harness.nowMs,
+            seed: harness.records.size,
             tenant: 'small',
             salt: 'small',
           });
-        for (let index = 0; index < 3; index++) yard.submit(small());
-        yard.step();
+        for (let index = 0; index < 3; index++) harness.submit(small());
+        harness.step();
         const big = request({
           prompt: Array(prompt).fill(1),
           maxTokens: 2,
-          arrivalMs: yard.nowMs - 1,
+          arrivalMs: harness.nowMs - 1,
           tenant: 'big',
           salt: 'big',
         });
-        yard.submit(big);
-        const before = new Set(yard.records.keys());
-        for (let step = 0; yard.records.get(big)!.firstStep === undefined; step++) {
-          yard.submit(small());
-          yard.step();
+        harness.submit(big);
+        const before = new Set(harness.records.keys());
+        for (let step = 0; harness.records.get(big)!.firstStep === undefined; step++) {
+          harness.submit(small());
+          harness.step();
           expect(step).toBeLessThan(200);
         }
-        const overtook = [...yard.records.values()].filter(
-          ({ request: one, firstStep }) => !before.has(one) && firstStep! < yard.records.get(big)!.firstStep!,
+        const overtook = [...harness.records.values()].filter(
+          ({ request: one, firstStep }) => !before.has(one) && firstStep! < harness.records.get(big)!.firstStep!,
         );
         expect(overtook.length).toBeLessThanOrEqual(YARD_DEFAULTS.maxOvertakes);
       }),

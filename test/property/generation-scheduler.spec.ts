@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { itemsOf } from '../../src/core/iteration/generation-plan.js';
 import { calm, type Played, play, trace, unhurried } from '../support/generation-traces.js';
-import { type ToyRecord } from '../support/generation-yard.js';
+import { type ToyRecord } from '../support/generation-harness.js';
 import { soloOutput } from '../support/toy-model.js';
 
 /** What a request may come to, by what was done to it. */
@@ -27,7 +27,7 @@ describe('GenerationScheduler in any history', () => {
     fc.assert(
       fc.property(trace, history => {
         const played = play(history);
-        for (const record of played.yard.records.values()) expectedEnd(played, record);
+        for (const record of played.harness.records.values()) expectedEnd(played, record);
       }),
       { numRuns: 1500 },
     );
@@ -36,8 +36,8 @@ describe('GenerationScheduler in any history', () => {
   it('finishes all with their solo output when nobody leaves and nothing fails, whatever is preempted', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { yard } = play(calm(history));
-        for (const { request, output, ends } of yard.records.values()) {
+        const { harness } = play(calm(history));
+        for (const { request, output, ends } of harness.records.values()) {
           const { tokens, reason } = soloOutput(request);
           expect({ output, ends }).toEqual({ output: tokens, ends: [{ type: 'finished', reason }] });
         }
@@ -49,11 +49,11 @@ describe('GenerationScheduler in any history', () => {
   it('refuses exactly what can never fit', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { yard, refused } = play(calm(history));
+        const { harness, refused } = play(calm(history));
         const fits = ({ prompt, maxTokens }: ToyRecord['request']) =>
           prompt.length + maxTokens <= 64 && prompt.length + maxTokens - 1 <= history.blocks * 4;
         expect(refused.some(fits)).toBe(false);
-        expect([...yard.records.keys()].every(fits)).toBe(true);
+        expect([...harness.records.keys()].every(fits)).toBe(true);
       }),
       { numRuns: 200 },
     );
@@ -66,8 +66,8 @@ describe('GenerationScheduler in any history', () => {
         const [first, ...others] = arrivals;
         // At the last token of its prompt, which is never found in the cache.
         const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
-        const { yard, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
-        for (const { request, output, ends } of yard.records.values()) {
+        const { harness, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
+        for (const { request, output, ends } of harness.records.values()) {
           const { tokens, reason } = soloOutput(request);
           if (fieldsOf.get(request)!.fault === undefined)
             expect({ output, ends }).toEqual({ output: tokens, ends: [{ type: 'finished', reason }] });
@@ -80,7 +80,7 @@ describe('GenerationScheduler in any history', () => {
 
   it('makes the same plans from the same history', () => {
     fc.assert(
-      fc.property(trace, history => expect(play(history).yard.log).toEqual(play(history).yard.log)),
+      fc.property(trace, history => expect(play(history).harness.log).toEqual(play(history).harness.log)),
       { numRuns: 200 },
     );
   });
@@ -91,14 +91,14 @@ describe('GenerationScheduler in any history', () => {
         const { arrivals, ...rest } = calm(unhurried(history));
         const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
         const decoding = new Set<ToyRecord['request']>();
-        play({ ...rest, arrivals: active }, (yard, plan) => {
+        play({ ...rest, arrivals: active }, (harness, plan) => {
           plan?.leave.forEach(gone => decoding.delete(gone));
           const planned = new Set(plan?.decode.map(({ request }) => request));
           for (const request of decoding) expect(planned.has(request)).toBe(true);
           if (plan)
             for (const { request, sample } of itemsOf(plan))
-              if (sample && yard.records.get(request)!.ends.length === 0) decoding.add(request);
-          for (const request of decoding) if (yard.records.get(request)!.ends.length > 0) decoding.delete(request);
+              if (sample && harness.records.get(request)!.ends.length === 0) decoding.add(request);
+          for (const request of decoding) if (harness.records.get(request)!.ends.length > 0) decoding.delete(request);
         });
       }),
       { numRuns: 300 },
@@ -109,8 +109,8 @@ describe('GenerationScheduler in any history', () => {
     fc.assert(
       fc.property(trace, history => {
         const { arrivals, ...rest } = calm(unhurried(history));
-        play({ ...rest, arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })) }, (yard, plan) => {
-          if (yard.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
+        play({ ...rest, arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })) }, (harness, plan) => {
+          if (harness.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
         });
       }),
       { numRuns: 300 },
@@ -122,10 +122,10 @@ describe('GenerationScheduler in any history', () => {
       fc.property(trace, history => {
         const { arrivals, ...rest } = calm(unhurried(history));
         const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
-        play({ ...rest, blocks: 14 * 12, arrivals: active }, (yard, plan) => {
+        play({ ...rest, blocks: 14 * 12, arrivals: active }, (harness, plan) => {
           const tokens = plan ? itemsOf(plan).reduce((sum, item) => sum + item.tokens.length, 0) : 0;
           const rows = plan ? itemsOf(plan).length : 0;
-          const unstarted = yard.alive.filter(({ firstStep }) => firstStep === undefined).length;
+          const unstarted = harness.alive.filter(({ firstStep }) => firstStep === undefined).length;
           if (unstarted > 0 && rows < history.maxRows) expect(tokens).toBeGreaterThanOrEqual(history.maxRows);
         });
       }),

@@ -8,7 +8,7 @@ import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js
 import { simulate } from '../bench/support/simulation/simulation-report.js';
 import { readTrace, type TraceRequest } from '../bench/support/simulation/trace.js';
 import { generateTrace, zipfShares } from '../bench/support/simulation/trace-mix.js';
-import { VirtualYard } from '../bench/support/simulation/virtual-yard.js';
+import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';
 
 const COST: DeviceCost = { groupMs: 20, itemMs: 0, prepMs: 0, hopMs: 0, maxBatch: 8 };
 const ONE = new Map([['m', 1]]);
@@ -19,9 +19,9 @@ const came = (atMs: number, priority: 'realtime' | 'batch' = 'batch', cancelAfte
 });
 
 function replayed(trace: readonly TraceRequest[], rules: { agingMs?: number } = {}) {
-  const yard = new VirtualYard({ workers: ONE, cost: COST, rules });
-  yard.replay(trace);
-  return { yard, report: simulate(yard) };
+  const harness = new VirtualGateway({ workers: ONE, cost: COST, rules });
+  harness.replay(trace);
+  return { harness, report: simulate(harness) };
 }
 
 describe('the simulation, virtual time', () => {
@@ -34,8 +34,8 @@ describe('the simulation, virtual time', () => {
   });
 
   it('computes 8 that came together in one engine call', () => {
-    const { report, yard } = replayed(Array.from({ length: 8 }, () => came(0)));
-    expect([report.groupSize, yard.book.lastAtMs]).toEqual([8, 20]);
+    const { report, harness } = replayed(Array.from({ length: 8 }, () => came(0)));
+    expect([report.groupSize, harness.book.lastAtMs]).toEqual([8, 20]);
   });
 
   it('lets REALTIME wait for one engine call at most, behind 1,000 BATCH', () => {
@@ -74,10 +74,10 @@ describe('the simulation, virtual time', () => {
           tenants: ['a', 'b'],
           cancelWithinMs: 100,
         });
-        const yard = new VirtualYard({ workers: new Map([...shares.keys()].map(name => [name, 1])), cost: COST });
-        yard.replay(trace);
-        const { unsettled, slotsLeaked } = simulate(yard);
-        const { accepted, refused, settledCount } = yard.book;
+        const harness = new VirtualGateway({ workers: new Map([...shares.keys()].map(name => [name, 1])), cost: COST });
+        harness.replay(trace);
+        const { unsettled, slotsLeaked } = simulate(harness);
+        const { accepted, refused, settledCount } = harness.book;
         expect([accepted + refused, settledCount, unsettled, slotsLeaked]).toEqual([300, accepted, 0, 0]);
       }),
       { numRuns: 30 },
@@ -91,17 +91,17 @@ describe('the simulation, virtual time', () => {
   });
 
   it('gives three tenants the same pace, whether they have 20 jobs or 1', () => {
-    const yard = new VirtualYard({ workers: ONE, cost: COST });
+    const harness = new VirtualGateway({ workers: ONE, cost: COST });
     const jobs = [
       ...Array.from({ length: 20 }, (_, index) => ['big', `b${index}`] as const),
       ['one', 'o'],
       ['two', 'w'],
     ] as const;
     const lanes = jobs.map(([tenant, job]) => ({ tenant, job, model: 'm', lines: 200 }));
-    const share = new FairJobs(yard, lanes, { all: 16, perModel: 16 });
+    const share = new FairJobs(harness, lanes, { all: 16, perModel: 16 });
     share.pump();
-    for (let atMs = 0; share.leftOf('one') > 0; atMs += 10) yard.run(atMs);
-    expect(fairness([...yard.book.tenants.values()])).toBeGreaterThan(0.99);
+    for (let atMs = 0; share.leftOf('one') > 0; atMs += 10) harness.run(atMs);
+    expect(fairness([...harness.book.tenants.values()])).toBeGreaterThan(0.99);
   });
 });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
-import { type BatchYard } from './batch-yard.js';
+import { type BatchHarness } from './batch-harness.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
@@ -11,21 +11,21 @@ export class BatchCrew {
   strikes = 0;
 
   constructor(
-    private readonly yard: BatchYard,
+    private readonly harness: BatchHarness,
     private readonly settings: SettingOverrides,
   ) {
-    this.#members = [yard.start(settings), yard.start(settings)];
+    this.#members = [harness.start(settings), harness.start(settings)];
   }
 
   /** Resolves with the one that works on the batch; undefined: the batch has ended. */
   async worker(id: string): Promise<NodeProcess | undefined> {
     for (; ; await pause(5)) {
-      const { pid } = await this.yard.lease(id);
+      const { pid } = await this.harness.lease(id);
       const member = this.#members.find(({ child }) => child.pid === pid);
       if (member) return member;
       const ended = this.#members.find(({ child }) => child.exitCode !== null);
       if (ended) throw new Error(`a processor ended by itself:\n${await ended.logTail()}`);
-      if (isTerminal((await this.yard.job(id)).status)) return undefined;
+      if (isTerminal((await this.harness.job(id)).status)) return undefined;
     }
   }
 
@@ -41,13 +41,13 @@ export class BatchCrew {
   /** Asleep until another has its batch, then awake again beside it, sure that the batch is its own. */
   async sleepThroughLease(member: NodeProcess, id: string): Promise<void> {
     this.strikes += 1;
-    const { epoch } = await this.yard.lease(id);
+    const { epoch } = await this.harness.lease(id);
     member.child.kill('SIGSTOP');
-    await this.yard.untilLease(id, lease => lease.epoch > epoch);
+    await this.harness.untilLease(id, lease => lease.epoch > epoch);
     member.child.kill('SIGCONT');
   }
 
   #replace(member: NodeProcess): void {
-    this.#members = [...this.#members.filter(other => other !== member), this.yard.start(this.settings)];
+    this.#members = [...this.#members.filter(other => other !== member), this.harness.start(this.settings)];
   }
 }

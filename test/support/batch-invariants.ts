@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { type BatchJob } from '../../src/core/jobs/batch-job.js';
-import { type BatchYard } from './batch-yard.js';
+import { type BatchHarness } from './batch-harness.js';
 
 export interface OutputLine {
   readonly id: string;
@@ -21,13 +21,13 @@ export interface BatchResults {
  * @param customIds of the input, in any order
  */
 export async function expectWholeBatch(
-  yard: BatchYard,
+  harness: BatchHarness,
   id: string,
   customIds: readonly string[],
 ): Promise<BatchResults> {
-  const job = await yard.job(id);
+  const job = await harness.job(id);
   const read = async (fileId?: string): Promise<OutputLine[]> =>
-    (await yard.lines(fileId)).map(line => JSON.parse(line) as OutputLine);
+    (await harness.lines(fileId)).map(line => JSON.parse(line) as OutputLine);
   const [output, errors] = [await read(job.outputFileId), await read(job.errorFileId)];
   const { counts } = job;
   expect(counts).toEqual({ total: customIds.length, completed: output.length, failed: errors.length });

@@ -1,5 +1,5 @@
 import { type BatchWindowOptions } from '../../src/core/batching/batch-window.js';
-import { type Plan, aDispatcher } from './marble-yard.js';
+import { type Plan, aDispatcher } from './marble-harness.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
 import { FakeWorkers } from './fake-workers.js';
 import { DeviceTurn } from '../../src/worker/execution/device-turn.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { itemsOf, type StepItem } from '../../src/core/iteration/generation-plan.js';
-import { GenerationYard, YARD_DEFAULTS } from './generation-yard.js';
+import { GenerationHarness, YARD_DEFAULTS } from './generation-harness.js';
 import { BackendDied } from './step-simulator.js';
 import { type ToyRequest } from './toy-model.js';
 
@@ -49,7 +49,7 @@ export const calm = ({ arrivals, ...rest }: Trace): Trace => ({
 });
 
 export interface Played {
-  readonly yard: GenerationYard;
+  readonly harness: GenerationHarness;
   readonly fieldsOf: ReadonlyMap<ToyRequest, Fields>;
   readonly cancelled: ReadonlySet<ToyRequest>;
   readonly refused: readonly ToyRequest[];
@@ -57,9 +57,9 @@ export interface Played {
   readonly hit: ReadonlySet<ToyRequest>;
 }
 
-type Check = (yard: GenerationYard, plan: ReturnType<GenerationYard['step']>) => void;
+type Check = (harness: GenerationHarness, plan: ReturnType<GenerationHarness['step']>) => void;
 
-/** Plays a whole history; the rules of `GenerationYard` hold in each step, and `check` looks at each. */
+/** Plays a whole history; the rules of `GenerationHarness` hold in each step, and `check` looks at each. */
 export function play(history: Trace, check: Check = () => undefined): Played {
   const fieldsOf = new Map<ToyRequest, Fields>();
   const hit = new Set<ToyRequest>();
@@ -68,7 +68,7 @@ export function play(history: Trace, check: Check = () => undefined): Played {
     return fields.fault === fault && position <= fields.faultAt && fields.faultAt < position + count;
   };
   const beforeRun = (items: readonly StepItem<ToyRequest>[]): void => {
-    const { runs } = yard.simulator;
+    const { runs } = harness.simulator;
     if ([...history.deadRuns, ...history.failedRuns].includes(runs)) items.forEach(({ request }) => hit.add(request));
     if (history.deadRuns.includes(runs)) throw new BackendDied('A process died.');
     if (items.some(item => covers(item, 'process'))) throw new BackendDied('A request killed the process.');
@@ -78,17 +78,17 @@ export function play(history: Trace, check: Check = () => undefined): Played {
   const { blocks, maxRows, headroomTokens, ahead } = history;
   const budget = { ...YARD_DEFAULTS.budget, minTokens: maxRows, maxTokens: history.maxTokens };
   const itemError = (item: StepItem<ToyRequest>) => (covers(item, 'item') ? new Error('An item failed.') : undefined);
-  const yard = new GenerationYard({ blocks, maxRows, headroomTokens, budget, ahead, beforeRun, itemError });
-  const actors = new Actors(history, yard, fieldsOf);
+  const harness = new GenerationHarness({ blocks, maxRows, headroomTokens, budget, ahead, beforeRun, itemError });
+  const actors = new Actors(history, harness, fieldsOf);
   for (let step = 0; !actors.isOver(step); step++) {
     actors.before(step);
     check(
-      yard,
-      yard.step(() => actors.during(step)),
+      harness,
+      harness.step(() => actors.during(step)),
     );
-    if (step > 6000) throw new Error(`Never ends: ${yard.log.slice(-5).join('\n')}`);
+    if (step > 6000) throw new Error(`Never ends: ${harness.log.slice(-5).join('\n')}`);
   }
-  return { yard, fieldsOf, hit, cancelled: actors.cancelled, refused: actors.refused };
+  return { harness, fieldsOf, hit, cancelled: actors.cancelled, refused: actors.refused };
 }
 
 /** Callers and consumers: they come, pause, resume and leave when the trace says so. */
@@ -96,18 +96,18 @@ class Actors {
   readonly cancelled = new Set<ToyRequest>();
   readonly refused: ToyRequest[] = [];
   readonly #script: { readonly at: number; readonly fields: Fields; request?: ToyRequest }[] = [];
-  readonly #yard: GenerationYard;
+  readonly #harness: GenerationHarness;
   readonly #fieldsOf: Map<ToyRequest, Fields>;
 
-  constructor({ arrivals }: Trace, yard: GenerationYard, fieldsOf: Map<ToyRequest, Fields>) {
-    this.#yard = yard;
+  constructor({ arrivals }: Trace, harness: GenerationHarness, fieldsOf: Map<ToyRequest, Fields>) {
+    this.#harness = harness;
     this.#fieldsOf = fieldsOf;
     let at = 0;
     for (const fields of arrivals) this.#script.push({ at: (at += fields.afterSteps), fields });
   }
 
   isOver(step: number): boolean {
-    return this.#script.every(({ at }) => at < step) && this.#yard.alive.length === 0;
+    return this.#script.every(({ at }) => at < step) && this.#harness.alive.length === 0;
   }
 
   before(step: number): void {
@@ -115,8 +115,8 @@ class Actors {
     this.#cancel(step, false);
     for (const { request, fields, at } of this.#script) {
       if (!request || fields.pauseAtStep === null) continue;
-      if (step === at + fields.pauseAtStep) this.#yard.scheduler.pause(request, this.#yard.nowMs);
-      if (step === at + fields.pauseAtStep + fields.pauseSteps) this.#yard.scheduler.resume(request);
+      if (step === at + fields.pauseAtStep) this.#harness.scheduler.pause(request, this.#harness.nowMs);
+      if (step === at + fields.pauseAtStep + fields.pauseSteps) this.#harness.scheduler.resume(request);
     }
   }
 
@@ -126,7 +126,7 @@ class Actors {
 
   #submit(entry: { readonly fields: Fields; request?: ToyRequest }): void {
     const { tenant, priorityClass, prompt, maxTokens, seed, deadlineAfterMs } = entry.fields;
-    const arrivalMs = this.#yard.nowMs;
+    const arrivalMs = this.#harness.nowMs;
     const deadline = deadlineAfterMs === null ? {} : { deadlineMs: arrivalMs + deadlineAfterMs };
     const request = {
       ...{ tenant, priorityClass, prompt, maxTokens, seed, arrivalMs },
@@ -134,7 +134,7 @@ class Actors {
       ...deadline,
     };
     this.#fieldsOf.set(request, entry.fields);
-    if (this.#yard.submit(request)) entry.request = request;
+    if (this.#harness.submit(request)) entry.request = request;
     else this.refused.push(request);
   }
 
@@ -142,10 +142,10 @@ class Actors {
     for (const { request, fields, at } of this.#script) {
       if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep) continue;
       const due = step >= at + fields.cancelAtStep && !this.cancelled.has(request);
-      if (due && this.#yard.scheduler.cancel(request, 'consumer_gone')) this.cancelled.add(request);
+      if (due && this.#harness.scheduler.cancel(request, 'consumer_gone')) this.cancelled.add(request);
     }
   }
 }
 
-export const isPlanned = (plan: ReturnType<GenerationYard['step']>, request: ToyRequest): boolean =>
+export const isPlanned = (plan: ReturnType<GenerationHarness['step']>, request: ToyRequest): boolean =>
   plan !== undefined && itemsOf(plan).some(item => item.request === request);

@@ -16,7 +16,7 @@ interface Sent {
 }
 
 /** Jobs whose lines are in flight until the test finishes them. */
-function yard(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
+function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
   const dispatcher = new LineDispatcher(limits);
   const sent: Sent[] = [];
   const gates = new Map<string, TargetGate>();
@@ -45,7 +45,7 @@ const settled = (): Promise<void> => new Promise(next => setImmediate(next));
 
 describe('LineDispatcher', () => {
   it('sends up to the limit of a model, and to the process-wide limit over all', () => {
-    const { sent, job } = yard({ concurrency: 25, inflightBytes: 1_000_000 });
+    const { sent, job } = harness({ concurrency: 25, inflightBytes: 1_000_000 });
     job('a', { m1: 50, m2: 50, m3: 50 });
     expect(sent).toHaveLength(25);
     for (const model of ['m1', 'm2', 'm3'])
@@ -53,7 +53,7 @@ describe('LineDispatcher', () => {
   });
 
   it('sends the next line when one is through, in the order of the plan', async () => {
-    const { sent, job } = yard();
+    const { sent, job } = harness();
     job('a', { m: 12 });
     expect(sent).toHaveLength(10);
     sent[3]!.finish();
@@ -62,7 +62,7 @@ describe('LineDispatcher', () => {
   });
 
   it('gives two tenants the same, however many batches one of them has', async () => {
-    const { sent, job } = yard({ concurrency: 1, inflightBytes: 1_000_000 });
+    const { sent, job } = harness({ concurrency: 1, inflightBytes: 1_000_000 });
     for (const id of ['a1', 'a2', 'a3']) job(id, { m: 40 }, { tenant: 'a' });
     job('b1', { m: 40 }, { tenant: 'b' });
     for (let turn = 0; turn < 40; turn++) {
@@ -74,19 +74,19 @@ describe('LineDispatcher', () => {
   });
 
   it('holds lines back when those in flight are too many bytes; one larger than the limit goes alone', async () => {
-    const { sent, job } = yard({ concurrency: 100, inflightBytes: 100 });
+    const { sent, job } = harness({ concurrency: 100, inflightBytes: 100 });
     job('small', { m: 5 }, { length: 40 });
     expect(sent).toHaveLength(2);
     for (const { finish } of sent) finish();
     await settled();
     expect(sent).toHaveLength(4);
-    const other = yard({ concurrency: 100, inflightBytes: 100 });
+    const other = harness({ concurrency: 100, inflightBytes: 100 });
     other.job('large', { m: 2 }, { length: 500 });
     expect(other.sent).toHaveLength(1);
   });
 
   it('lets a line that rests go before new ones when it is due; it holds no slot meanwhile', async () => {
-    const { dispatcher, sent, job } = yard();
+    const { dispatcher, sent, job } = harness();
     const { lanes } = job('a', { m: 11 }, { perModel: 1 });
     lanes[0]!.retryAt(sent[0]!.ticket, performance.now() - 1);
     sent[0]!.finish();
@@ -96,7 +96,7 @@ describe('LineDispatcher', () => {
   });
 
   it('leaves a model alone whose target asked to wait, and no other', () => {
-    const { dispatcher, sent, job, gates } = yard();
+    const { dispatcher, sent, job, gates } = harness();
     gates.set('busy', new TargetGate(10, PAUSES));
     gates.get('busy')!.overloaded(performance.now(), 60_000);
     job('a', { busy: 3, idle: 3 });
@@ -105,7 +105,7 @@ describe('LineDispatcher', () => {
   });
 
   it('sends nothing more of a job that was removed', async () => {
-    const { dispatcher, sent, job } = yard();
+    const { dispatcher, sent, job } = harness();
     const removed = job('a', { m: 20 });
     dispatcher.remove(removed);
     sent[0]!.finish();

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { MarbleYard, type YardOptions } from '../../../test/support/marble-yard.js';
+import { MarbleHarness, type HarnessOptions } from '../../../test/support/marble-harness.js';
 
 /** One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small letters BATCH, capitals REALTIME. */
-function aYard(options: YardOptions = {}): MarbleYard {
-  const yard = new MarbleYard(options);
-  yard.workers.add('m');
-  return yard;
+function aHarness(options: HarnessOptions = {}): MarbleHarness {
+  const harness = new MarbleHarness(options);
+  harness.workers.add('m');
+  return harness;
 }
 
 describe('Dispatcher windows, idle device', () => {
   it('sends a lone request after the quiet gap of 5 ms', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'a--------------',
       sent: '  -----p---------',
       plans: { p: 'a quiet' },
@@ -18,7 +18,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('sends 8 at once when the eighth arrives, without waiting', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'abcdefgh-------',
       sent: '  -------p-------',
       plans: { p: 'a b c d e f g h full' },
@@ -26,7 +26,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('restarts the quiet gap with every arrival', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'a---b---c------',
       sent: '  -------------p-',
       plans: { p: 'a b c quiet' },
@@ -34,7 +34,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('sends 20 ms after the first, when the window is 20 ms and arrivals never pause', () => {
-    aYard({ windowMs: 20 }).expect({
+    aHarness({ windowMs: 20 }).expect({
       arrive: 'a---b---c---d---e----f---',
       sent: '  --------------------pq---',
       plans: { p: 'a b c d e window', q: 'f ahead' },
@@ -42,7 +42,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('sends 50 ms after the first by default', () => {
-    aYard({ quietGapMs: 30 }).expect({
+    aHarness({ quietGapMs: 30 }).expect({
       arrive: 'a 19ms b 19ms c 19ms -',
       sent: '  50ms p',
       plans: { p: 'a b c window' },
@@ -50,7 +50,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('sends REALTIME at once, and then the window is over: the device is busy', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'ab-C-----------',
       sent: '  ---(pq)--------',
       plans: { p: 'C single', q: 'a b ahead' },
@@ -58,7 +58,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('sends each of several REALTIME requests at once', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'AB-C-----------',
       sent: '  pq-r-----------',
       plans: { p: 'A single', q: 'B single', r: 'C single' },
@@ -66,9 +66,9 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('keeps one window per model: interleaved models make full groups', () => {
-    const yard = aYard({ maxSize: 3 });
-    yard.workers.add('n');
-    yard.expect({
+    const harness = aHarness({ maxSize: 3 });
+    harness.workers.add('n');
+    harness.expect({
       arrive: 'axbycz---------',
       models: { x: 'n', y: 'n', z: 'n' },
       sent: '  ----pq---------',
@@ -77,7 +77,7 @@ describe('Dispatcher windows, idle device', () => {
   });
 
   it('opens a new window for what comes after the device fell idle again', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'a---------b-----',
       slots: ' -------1--------',
       sent: '  -----p---------q',
@@ -88,7 +88,7 @@ describe('Dispatcher windows, idle device', () => {
 
 describe('Dispatcher windows, busy device', () => {
   it('sends ahead at once what comes while the device computes', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'a------b-c-----',
       sent: '  -----p-q-r-----',
       plans: { p: 'a quiet', q: 'b ahead', r: 'c ahead' },
@@ -96,9 +96,9 @@ describe('Dispatcher windows, busy device', () => {
   });
 
   it('stops sending ahead when the credits are gone, and goes on when they return', () => {
-    const yard = new MarbleYard();
-    yard.workers.add('m', { slots: 3, maxBatch: 2 });
-    yard.expect({
+    const harness = new MarbleHarness();
+    harness.workers.add('m', { slots: 3, maxBatch: 2 });
+    harness.expect({
       arrive: 'abcde----------',
       slots: ' --------1------',
       sent: '  -pq-----r------',
@@ -109,7 +109,7 @@ describe('Dispatcher windows, busy device', () => {
 
 describe('Dispatcher windows, other policies', () => {
   it('window: waits its 20 ms also while the device is busy', () => {
-    aYard({ policy: 'window', windowMs: 20 }).expect({
+    aHarness({ policy: 'window', windowMs: 20 }).expect({
       arrive: 'a-b---------------------c---------------------',
       sent: '  --------------------p-----------------------q-',
       plans: { p: 'a b window', q: 'c window' },
@@ -117,7 +117,7 @@ describe('Dispatcher windows, other policies', () => {
   });
 
   it('none: sends everything at once', () => {
-    aYard({ policy: 'none' }).expect({
+    aHarness({ policy: 'none' }).expect({
       arrive: 'a-b------------',
       sent: '  p-q------------',
       plans: { p: 'a window', q: 'b ahead' },
@@ -125,7 +125,7 @@ describe('Dispatcher windows, other policies', () => {
   });
 
   it('closes at once while draining', () => {
-    aYard().expect({
+    aHarness().expect({
       arrive: 'ab-------c-----',
       drain: ' ---d-----------',
       sent: '  ---p-----q-----',
@@ -136,7 +136,7 @@ describe('Dispatcher windows, other policies', () => {
 
 describe('Dispatcher wakes', () => {
   it('wakes for aging when the window is longer than the aging', () => {
-    aYard({ agingMs: 10, windowMs: 100, quietGapMs: 100 }).expect({
+    aHarness({ agingMs: 10, windowMs: 100, quietGapMs: 100 }).expect({
       arrive: 'a--b-----------',
       sent: '  ----------(pq)-',
       plans: { p: 'a! single', q: 'b ahead' },
@@ -144,29 +144,29 @@ describe('Dispatcher wakes', () => {
   });
 
   it('wakes for the promotion and the queue deadline of 120 s while no worker is ready, and only for those', () => {
-    const yard = new MarbleYard();
-    yard.expect({
+    const harness = new MarbleHarness();
+    harness.expect({
       arrive: 'a',
       sent: '  120s p',
       plans: { p: 'a expired' },
     });
-    expect(yard.wakes).toBe(2);
+    expect(harness.wakes).toBe(2);
   });
 
   it('wakes once for three requests that form one group, and never again', () => {
-    const yard = aYard();
-    yard.expect({
+    const harness = aHarness();
+    harness.expect({
       arrive: 'a-b-c---------------',
       sent: '  ---------p----------',
       plans: { p: 'a b c quiet' },
     });
-    expect(yard.wakes).toBe(1);
+    expect(harness.wakes).toBe(1);
   });
 });
 
 describe('Dispatcher re-queue', () => {
   it('sends a lost request again at once when its window has passed', () => {
-    aYard({ windowMs: 8 }).expect({
+    aHarness({ windowMs: 8 }).expect({
       arrive: 'a-b--------------',
       losses: '-----------x-----',
       sent: '  -------p---q-----',
@@ -175,9 +175,9 @@ describe('Dispatcher re-queue', () => {
   });
 
   it('gives lost requests their old order back, before those that came meanwhile', () => {
-    const yard = new MarbleYard();
-    yard.workers.add('m', { slots: 2, maxBatch: 2 });
-    yard.expect({
+    const harness = new MarbleHarness();
+    harness.workers.add('m', { slots: 2, maxBatch: 2 });
+    harness.expect({
       arrive: 'ab-c-------------',
       losses: '-------x---------',
       slots: ' -----------1-----',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
-import { aDispatcher, describePlan, type YardOptions } from '../../../test/support/marble-yard.js';
+import { aDispatcher, describePlan, type HarnessOptions } from '../../../test/support/marble-harness.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type Dispatcher } from './dispatcher.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
@@ -9,7 +9,7 @@ let workers: FakeWorkers;
 let dispatcher: Dispatcher<undefined>;
 let queue: PriorityQueue<undefined>;
 
-function setUp(options: YardOptions = {}): void {
+function setUp(options: HarnessOptions = {}): void {
   workers = new FakeWorkers();
   ({ dispatcher, queue } = aDispatcher(workers, options));
 }

@@ -15,8 +15,8 @@ const sink = new PassThrough();
 const arrivals: (() => void)[] = [];
 
 @Controller()
-class Yard {
-  private readonly logger = new Logger('Yard');
+class Harness {
+  private readonly logger = new Logger('Harness');
 
   @Get('v1/things')
   async things(): Promise<string> {
@@ -43,7 +43,7 @@ class Yard {
 
 @Module({
   imports: [LoggingModule.forRoot({ level: 'info', pretty: 'false', destination: sink, bindings: { role: 'test' } })],
-  controllers: [Yard],
+  controllers: [Harness],
 })
 class App {}
 
@@ -74,15 +74,15 @@ describe('LoggingModule', () => {
   it("gives Nest's own logger and the request line the request's id", async () => {
     const lines = await linesFor('/v1/things');
     expect(lines).toMatchObject([
-      { msg: 'looking', context: 'Yard', requestId: 'req_7', role: 'test' },
+      { msg: 'looking', context: 'Harness', requestId: 'req_7', role: 'test' },
       { msg: 'answered', requestId: 'req_7', role: 'test' },
     ]);
   });
 
   it('gives lines outside of a request none', () => {
-    new Logger('Yard').log('resting');
+    new Logger('Harness').log('resting');
     expect(linesNow()).toMatchObject([{ msg: 'resting' }]);
-    new Logger('Yard').log('resting');
+    new Logger('Harness').log('resting');
     expect(linesNow()[0]).not.toHaveProperty('requestId');
   });
 

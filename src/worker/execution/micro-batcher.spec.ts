@@ -16,7 +16,7 @@ interface Submission {
 }
 
 /** A batcher whose preparations and engine calls are gates, in virtual time. Items are names. */
-function yard({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16 } = {}) {
+function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16 } = {}) {
   const time = new VirtualTimeScheduler();
   const calls: string[][] = [];
   const held = new Set<string>();
@@ -80,13 +80,13 @@ const group = { id: 'g', size: 3 };
 
 describe('MicroBatcher', () => {
   it('sends a lone item to an idle device at once', async () => {
-    const { send, calls } = yard();
+    const { send, calls } = harness();
     await send('a');
     expect(calls).toEqual([['a']]);
   });
 
   it('makes one engine call for the 3 members of a group that arrive one after another', async () => {
-    const { send, calls, deviceReturns } = yard();
+    const { send, calls, deviceReturns } = harness();
     const a = await send('a', { group });
     await send('b', { group });
     expect(calls).toEqual([]);
@@ -97,7 +97,7 @@ describe('MicroBatcher', () => {
   });
 
   it('waits on an idle device for a member that is being prepared', async () => {
-    const { send, calls, holdPreparation, prepared } = yard();
+    const { send, calls, holdPreparation, prepared } = harness();
     holdPreparation('b');
     await send('a', { group: { id: 'g', size: 2 } });
     await send('b', { group: { id: 'g', size: 2 } });
@@ -107,7 +107,7 @@ describe('MicroBatcher', () => {
   });
 
   it('stops waiting for a member that never comes after the limit', async () => {
-    const { send, calls, pass } = yard();
+    const { send, calls, pass } = harness();
     await send('a', { group });
     await pass(249);
     expect(calls).toEqual([]);
@@ -116,7 +116,7 @@ describe('MicroBatcher', () => {
   });
 
   it('stops waiting when the missing member fails or is cancelled', async () => {
-    const { send, calls, holdPreparation, prepared } = yard();
+    const { send, calls, holdPreparation, prepared } = harness();
     const abort = new AbortController();
     holdPreparation('b');
     await send('a', { group: { id: 'g', size: 2 } });
@@ -127,7 +127,7 @@ describe('MicroBatcher', () => {
   });
 
   it('never waits for a group when the device becomes free: takes what is READY', async () => {
-    const { send, calls, holdPreparation, deviceReturns } = yard();
+    const { send, calls, holdPreparation, deviceReturns } = harness();
     holdPreparation('c');
     await send('first');
     for (const id of ['a', 'b', 'c']) await send(id, { group });
@@ -137,7 +137,7 @@ describe('MicroBatcher', () => {
   });
 
   it('takes at most maxBatch, REALTIME first, then arrival', async () => {
-    const { send, calls, deviceReturns } = yard({ maxBatch: 3 });
+    const { send, calls, deviceReturns } = harness({ maxBatch: 3 });
     await send('first');
     for (const id of ['a', 'b', 'c']) await send(id);
     await send('now', { priority: REALTIME });
@@ -148,13 +148,13 @@ describe('MicroBatcher', () => {
   });
 
   it('runs maxConcurrent engine calls at the same time', async () => {
-    const { send, calls } = yard({ maxConcurrent: 2 });
+    const { send, calls } = harness({ maxConcurrent: 2 });
     for (const id of ['a', 'b', 'c']) await send(id);
     expect(calls).toEqual([['a'], ['b']]);
   });
 
   it('prepares the next items while the device is busy', async () => {
-    const { send, holdPreparation, prepared, calls, deviceReturns } = yard();
+    const { send, holdPreparation, prepared, calls, deviceReturns } = harness();
     await send('a');
     holdPreparation('b');
     await send('b');
@@ -164,7 +164,7 @@ describe('MicroBatcher', () => {
   });
 
   it('lets a failure touch its own item only', async () => {
-    const { send, deviceReturns } = yard();
+    const { send, deviceReturns } = harness();
     const good = await send('a', { group: { id: 'g', size: 2 } });
     const bad = await send('bad', { group: { id: 'g', size: 2 } });
     await deviceReturns();
@@ -173,7 +173,7 @@ describe('MicroBatcher', () => {
   });
 
   it('lets a cancelled READY item go at once, and keeps it from the device', async () => {
-    const { send, calls, deviceReturns } = yard();
+    const { send, calls, deviceReturns } = harness();
     const abort = new AbortController();
     await send('a');
     const cancelled = await send('b', { abort });
@@ -184,7 +184,7 @@ describe('MicroBatcher', () => {
   });
 
   it('lets an item cancelled on the device go when the engine call returns, not before', async () => {
-    const { send, deviceReturns } = yard();
+    const { send, deviceReturns } = harness();
     const abort = new AbortController();
     const { outcome } = await send('a', { abort });
     let ended = false;
@@ -197,7 +197,7 @@ describe('MicroBatcher', () => {
   });
 
   it('tells how long each item was prepared, waited and computed', async () => {
-    const { send, pass, deviceReturns } = yard();
+    const { send, pass, deviceReturns } = harness();
     await send('a');
     const b = await send('b');
     await pass(20);
@@ -211,7 +211,7 @@ describe('MicroBatcher', () => {
 describe('MicroBatcher with 8 callers in two halves that take turns', () => {
   /** Each call: 20 ms on the device, 2 ms until the 4 it answered are READY again. */
   async function halves() {
-    const device = yard();
+    const device = harness();
     let sent = 0;
     const four = async () => {
       const id = `h${(sent += 4)}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine, TENANT } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
@@ -14,15 +14,15 @@ const never = new Promise<never>(() => undefined);
 describe('a batch that is cancelled', () => {
   it('keeps what is done; the rest is batch_cancelled, lines that overstay the grace included', async () => {
     await using target = await TargetServer.start(call => (call.number <= 30 ? echoAnswer(call) : never));
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 300, 'batch.lease_ms': 600 },
     });
-    const job = await yard.submit(ids(200).map(id => chatLine(id)));
-    yard.start();
-    await yard.until(job.id, '30 lines', ({ counts }) => counts.completed === 30);
-    expect(await yard.jobs.requestCancel(TENANT, job.id, Date.now())).toMatchObject({ accepted: true });
-    expect((await yard.untilEnd(job.id)).status).toBe('cancelled');
-    const { output, errors } = await expectWholeBatch(yard, job.id, ids(200));
+    const job = await harness.submit(ids(200).map(id => chatLine(id)));
+    harness.start();
+    await harness.until(job.id, '30 lines', ({ counts }) => counts.completed === 30);
+    expect(await harness.jobs.requestCancel(TENANT, job.id, Date.now())).toMatchObject({ accepted: true });
+    expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
+    const { output, errors } = await expectWholeBatch(harness, job.id, ids(200));
     expect(output).toHaveLength(30);
     expect(new Set(errors.map(({ error }) => error?.code))).toEqual(new Set(['batch_cancelled']));
     expect(target.calls).toHaveLength(40);
@@ -30,12 +30,12 @@ describe('a batch that is cancelled', () => {
 
   it('before any processor saw it: every line is batch_cancelled and none is sent', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(20).map(id => chatLine(id)));
-    await yard.jobs.requestCancel(TENANT, job.id, Date.now());
-    yard.start();
-    expect((await yard.untilEnd(job.id)).status).toBe('cancelled');
-    const { errors } = await expectWholeBatch(yard, job.id, ids(20));
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(ids(20).map(id => chatLine(id)));
+    await harness.jobs.requestCancel(TENANT, job.id, Date.now());
+    harness.start();
+    expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
+    const { errors } = await expectWholeBatch(harness, job.id, ids(20));
     expect(errors).toHaveLength(20);
     expect(target.calls).toHaveLength(0);
   });
@@ -47,15 +47,17 @@ describe('a batch that is cancelled', () => {
       await gate;
       return echoAnswer(call);
     });
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 } });
-    const job = await yard.submit(ids(50).map(id => chatLine(id)));
-    yard.start();
-    await yard.until(job.id, 'lines in flight', () => target.calls.length === 10);
-    await yard.jobs.requestCancel(TENANT, job.id, Date.now());
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
+    });
+    const job = await harness.submit(ids(50).map(id => chatLine(id)));
+    harness.start();
+    await harness.until(job.id, 'lines in flight', () => target.calls.length === 10);
+    await harness.jobs.requestCancel(TENANT, job.id, Date.now());
     await new Promise(heard => setTimeout(heard, 700)); // longer than a heartbeat
     open();
-    expect((await yard.untilEnd(job.id)).status).toBe('cancelled');
-    const { output } = await expectWholeBatch(yard, job.id, ids(50));
+    expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
+    const { output } = await expectWholeBatch(harness, job.id, ids(50));
     expect(output).toHaveLength(10);
     expect(target.calls).toHaveLength(10);
   });
@@ -65,31 +67,33 @@ describe('a batch whose window closes', () => {
   it('expires with what is done; the rest is batch_expired', async () => {
     let answered = 0;
     await using target = await TargetServer.start(call => (++answered <= 20 ? echoAnswer(call) : never));
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 200 } });
-    const job = await yard.submit(
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 200 },
+    });
+    const job = await harness.submit(
       ids(100).map(id => chatLine(id)),
       { windowMs: 3000 },
     );
-    yard.start();
-    expect((await yard.untilEnd(job.id)).status).toBe('expired');
-    const { output, errors } = await expectWholeBatch(yard, job.id, ids(100));
+    harness.start();
+    expect((await harness.untilEnd(job.id)).status).toBe('expired');
+    const { output, errors } = await expectWholeBatch(harness, job.id, ids(100));
     expect(output).toHaveLength(Math.min(20, answered));
     expect(errors.every(({ error, response }) => error?.code === 'batch_expired' && response === null)).toBe(true);
   });
 
   it('before a processor came: nothing is sent, and every line says so', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     const createdAtMs = Date.now() - 10_000;
-    const job = await yard.submit(
+    const job = await harness.submit(
       ids(10).map(id => chatLine(id)),
       { createdAtMs, expiresAtMs: createdAtMs + 5000 },
     );
-    yard.start();
-    const ended = await yard.untilEnd(job.id);
+    harness.start();
+    const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('expired');
     expect(ended.reachedAtMs.in_progress).toBeUndefined();
-    await expectWholeBatch(yard, job.id, ids(10));
+    await expectWholeBatch(harness, job.id, ids(10));
     expect(target.calls).toHaveLength(0);
   });
 });
@@ -99,10 +103,10 @@ describe('a batch with bad input', () => {
 
   it('fails with line numbers, and nothing is sent', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(bad);
-    yard.start();
-    const ended = await yard.untilEnd(job.id);
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(bad);
+    harness.start();
+    const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({ status: 'failed', counts: { total: 0, completed: 0, failed: 0 } });
     expect(ended.problems.map(({ code, line }) => [line, code])).toEqual([
       [2, 'invalid_json_line'],
@@ -115,12 +119,12 @@ describe('a batch with bad input', () => {
 
   it('lenient: the good lines run, each bad one is a line of the error file', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(bad, { metadata: { validation: 'lenient' } });
-    yard.start();
-    const ended = await yard.untilEnd(job.id);
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(bad, { metadata: { validation: 'lenient' } });
+    harness.start();
+    const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({ status: 'completed', counts: { total: 6, completed: 2, failed: 4 } });
-    const errors = (await yard.lines(ended.errorFileId)).map(line => JSON.parse(line) as BadLine);
+    const errors = (await harness.lines(ended.errorFileId)).map(line => JSON.parse(line) as BadLine);
     expect(errors.map(({ custom_id, error }) => [custom_id, error.code, error.line])).toEqual([
       [null, 'invalid_json_line', 2],
       [null, 'empty_line', 3],
@@ -131,15 +135,15 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when the file is empty, or has blank lines only', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     const jobs = [
-      await yard.submit([]),
-      await yard.submit(['', '  ']),
-      await yard.submit([], { metadata: { validation: 'lenient' } }),
+      await harness.submit([]),
+      await harness.submit(['', '  ']),
+      await harness.submit([], { metadata: { validation: 'lenient' } }),
     ];
-    yard.start();
+    harness.start();
     for (const { id } of jobs)
-      expect(await yard.untilEnd(id)).toMatchObject({
+      expect(await harness.untilEnd(id)).toMatchObject({
         status: 'failed',
         problems: [{ code: 'empty_file', line: null }],
       });
@@ -147,10 +151,13 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when its file is gone', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit([chatLine('a')]);
-    await yard.files.remove(TENANT, job.inputFileId);
-    yard.start();
-    expect(await yard.untilEnd(job.id)).toMatchObject({ status: 'failed', problems: [{ code: 'input_file_missing' }] });
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit([chatLine('a')]);
+    await harness.files.remove(TENANT, job.inputFileId);
+    harness.start();
+    expect(await harness.untilEnd(job.id)).toMatchObject({
+      status: 'failed',
+      problems: [{ code: 'input_file_missing' }],
+    });
   });
 });

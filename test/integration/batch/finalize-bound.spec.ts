@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
-import { BatchYard, chatLine, TENANT } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { S3Server } from '../../support/s3-server.js';
 import { type SettingOverrides } from '../../support/gateway-process.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
@@ -10,24 +10,24 @@ const LINES = Array.from({ length: 20 }, (_, index) => chatLine(`line-${index}`)
 /** A batch whose bucket takes requests and answers none from its last line on. */
 async function endAtHungStore(
   settings: SettingOverrides,
-  meanwhile: (yard: BatchYard, id: string) => Promise<unknown>,
+  meanwhile: (harness: BatchHarness, id: string) => Promise<unknown>,
 ) {
   await using s3 = await S3Server.start();
   await using target = await TargetServer.start();
-  await using yard = await BatchYard.openS3(s3, {
+  await using harness = await BatchHarness.openS3(s3, {
     'batch.gateway_url': target.url,
     'batch.checkpoint_ms': 200,
     ...settings,
   });
-  const { id } = await yard.submit(LINES);
+  const { id } = await harness.submit(LINES);
   target.answer(call => {
     if (call.number === LINES.length) s3.hang();
     return echoAnswer(call);
   });
-  const processor = yard.start();
-  await yard.until(id, 'finalizing', ({ status }) => status === 'finalizing');
-  await meanwhile(yard, id);
-  const job: BatchJob = await yard.untilEnd(id);
+  const processor = harness.start();
+  await harness.until(id, 'finalizing', ({ status }) => status === 'finalizing');
+  await meanwhile(harness, id);
+  const job: BatchJob = await harness.untilEnd(id);
   processor.child.kill('SIGKILL');
   return job;
 }
@@ -44,8 +44,8 @@ describe('a batch whose blob store does not return while its result files are ma
   });
 
   it('can be cancelled, and ends within batch.grace_ms', async () => {
-    const job = await endAtHungStore({ 'batch.grace_ms': 500 }, async (yard, id) => {
-      expect(await yard.jobs.requestCancel(TENANT, id, Date.now())).toMatchObject({ accepted: true });
+    const job = await endAtHungStore({ 'batch.grace_ms': 500 }, async (harness, id) => {
+      expect(await harness.jobs.requestCancel(TENANT, id, Date.now())).toMatchObject({ accepted: true });
     });
     expect(job).toMatchObject({ status: 'cancelled', problems: [{ code: 'storage_unavailable' }] });
   });

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine, TENANT } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { FREEZABLE, type FreezePoint, freezeAt, thaw, untilFrozen } from '../../support/frozen-process.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
@@ -24,21 +24,21 @@ describe('a processor frozen while it ends a batch, whose successor has made the
     await using target = await TargetServer.start(call =>
       call.body.includes('bad') ? { status: 400, body: '{"error":{}}' } : echoAnswer(call),
     );
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const sleeper = yard.start({ 'batch.lease_ms': 600 }, FREEZABLE);
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const sleeper = harness.start({ 'batch.lease_ms': 600 }, FREEZABLE);
     await freezeAt(sleeper, point);
-    const { id } = await yard.submit(IDS.map(line => chatLine(line)));
+    const { id } = await harness.submit(IDS.map(line => chatLine(line)));
     await untilFrozen(sleeper);
-    const successor = yard.start({ 'batch.lease_ms': 60_000 }, FREEZABLE);
+    const successor = harness.start({ 'batch.lease_ms': 60_000 }, FREEZABLE);
     await freezeAt(successor, { at: 'insert into "files".*_error.jsonl' });
     await untilFrozen(successor);
     thaw(sleeper);
     while (!(await sleeper.logTail()).includes('lease lost')) await pause(20);
     thaw(successor);
-    expect((await yard.untilEnd(id)).status).toBe('completed');
-    const { output, errors, job } = await expectWholeBatch(yard, id, IDS);
+    expect((await harness.untilEnd(id)).status).toBe('completed');
+    const { output, errors, job } = await expectWholeBatch(harness, id, IDS);
     expect([output.length, errors.length]).toEqual([32, 8]);
-    const made = await yard.files.list(TENANT, { limit: 100, purpose: 'batch_output', order: 'asc' });
+    const made = await harness.files.list(TENANT, { limit: 100, purpose: 'batch_output', order: 'asc' });
     expect(made!.data.map(file => file.id)).toEqual([job.outputFileId, job.errorFileId]);
   });
 });
@@ -47,18 +47,20 @@ describe('a processor killed between the audio file of a line and the result tha
   it('leaves no file behind: its successor speaks the line again, and every file that stays is named by a line', async () => {
     const audio = { headers: { 'content-type': 'audio/mpeg' }, body: Buffer.from('sound') };
     await using target = await TargetServer.start(() => audio);
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 } });
-    const first = yard.start({}, FREEZABLE);
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
+    });
+    const first = harness.start({}, FREEZABLE);
     await freezeAt(first, { at: '^open .*results/.*log$' });
     const speech = IDS.slice(0, 8).map(id => chatLine(id).replace('/v1/chat/completions', '/v1/audio/speech'));
-    const { id } = await yard.submit(speech, { endpoint: '/v1/audio/speech' });
+    const { id } = await harness.submit(speech, { endpoint: '/v1/audio/speech' });
     await untilFrozen(first);
-    const made = async () => (await yard.files.list(TENANT, { limit: 100, purpose: 'batch_output' }))!.data;
+    const made = async () => (await harness.files.list(TENANT, { limit: 100, purpose: 'batch_output' }))!.data;
     expect((await made()).length).toBeGreaterThan(0);
     first.child.kill('SIGKILL');
-    yard.start();
-    expect((await yard.untilEnd(id)).status).toBe('completed');
-    const { output, job } = await expectWholeBatch(yard, id, IDS.slice(0, 8));
+    harness.start();
+    expect((await harness.untilEnd(id)).status).toBe('completed');
+    const { output, job } = await expectWholeBatch(harness, id, IDS.slice(0, 8));
     const named = output.map(({ response }) => (response!.body as { file_id: string }).file_id);
     expect((await made()).map(file => file.id).sort()).toEqual([...named, job.outputFileId].sort());
   });
@@ -67,12 +69,12 @@ describe('a processor killed between the audio file of a line and the result tha
 describe('a processor that starts', () => {
   it('leaves the folder of a batch that another has just begun to read, and removes one of nobody', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const { id } = await yard.submit([chatLine('a')]);
-    await yard.jobs.claim('another', Date.now(), 600_000);
-    const jobs = join(yard.dataDir, 'jobs');
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const { id } = await harness.submit([chatLine('a')]);
+    await harness.jobs.claim('another', Date.now(), 600_000);
+    const jobs = join(harness.dataDir, 'jobs');
     for (const name of [id, 'batch_nobodys']) await mkdir(join(jobs, name, 'results'), { recursive: true });
-    await yard.start().message('ready');
+    await harness.start().message('ready');
     while ((await readdir(jobs)).length > 1) await pause(20);
     expect(await readdir(jobs)).toEqual([id]);
   });

@@ -2,26 +2,26 @@ import { describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { pause } from '../../support/waiting.js';
 import { TargetServer } from '../../support/target-server.js';
 
 describe('main.batch', () => {
   it('runs 2,000 lines over 3 models: each answered once, counts, usage and files agree, the work folder is gone', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     const ids = Array.from({ length: 2000 }, (_, index) => `line-${index}`);
-    const job = await yard.submit(ids.map((id, index) => chatLine(id, `model-${index % 3}`)));
-    yard.start();
-    const ended = await yard.untilEnd(job.id);
+    const job = await harness.submit(ids.map((id, index) => chatLine(id, `model-${index % 3}`)));
+    harness.start();
+    const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('completed');
-    const { output } = await expectWholeBatch(yard, job.id, ids);
+    const { output } = await expectWholeBatch(harness, job.id, ids);
     expect(output).toHaveLength(2000);
     expect(target.calls).toHaveLength(2000);
     expect(target.peak).toBeLessThanOrEqual(30);
     expect(ended.usage).toMatchObject({ inputTokens: 6000, outputTokens: 4000 });
     // It goes right after the end; were it to stay, this would never end.
-    while ((await readdir(join(yard.dataDir, 'jobs'))).length > 0) await pause(10);
+    while ((await readdir(join(harness.dataDir, 'jobs'))).length > 0) await pause(10);
     expect(target.calls[0]!.headers).toMatchObject({ 'x-priority': 'batch', 'content-type': 'application/json' });
   });
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
@@ -18,11 +18,11 @@ describe('the lines of a batch', () => {
       if (attempt === 2) return { status: 500, body: '{"error":{}}' };
       return attempt === 3 ? { reset: true } : echoAnswer(call);
     });
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(20).map(id => chatLine(id)));
-    yard.start();
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
-    const { output } = await expectWholeBatch(yard, job.id, ids(20));
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(ids(20).map(id => chatLine(id)));
+    harness.start();
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
+    const { output } = await expectWholeBatch(harness, job.id, ids(20));
     expect(output).toHaveLength(20);
     expect(target.calls).toHaveLength(80);
   });
@@ -32,11 +32,11 @@ describe('the lines of a batch', () => {
       if (call.body.includes('bad')) return { status: 400, body: '{"error":{"code":"nope"}}' };
       return call.body.includes('lost') ? { reset: true } : { status: 500, body: 'not json' };
     });
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(['bad', 'lost', 'worse'].map(id => chatLine(id)));
-    yard.start();
-    await yard.untilEnd(job.id);
-    const { errors } = await expectWholeBatch(yard, job.id, ['bad', 'lost', 'worse']);
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(['bad', 'lost', 'worse'].map(id => chatLine(id)));
+    harness.start();
+    await harness.untilEnd(job.id);
+    const { errors } = await expectWholeBatch(harness, job.id, ['bad', 'lost', 'worse']);
     const of = (id: string) => errors.find(({ custom_id }) => custom_id === id);
     expect(of('bad')).toMatchObject({ response: { status_code: 400, body: { error: { code: 'nope' } } }, error: null });
     expect(of('lost')).toMatchObject({ response: null, error: { code: 'connection_lost' } });
@@ -47,28 +47,28 @@ describe('the lines of a batch', () => {
 
   it('that time out are not sent again', async () => {
     await using target = await TargetServer.start(() => new Promise(() => undefined));
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.request_timeout_ms': 200 },
     });
-    const job = await yard.submit([chatLine('a')]);
-    yard.start();
-    await yard.untilEnd(job.id);
-    const { errors } = await expectWholeBatch(yard, job.id, ['a']);
+    const job = await harness.submit([chatLine('a')]);
+    harness.start();
+    await harness.untilEnd(job.id);
+    const { errors } = await expectWholeBatch(harness, job.id, ['a']);
     expect(errors[0]).toMatchObject({ response: null, error: { code: 'request_timeout' } });
     expect(target.calls).toHaveLength(1);
   });
 
   it('of a model that no target lists are model_not_found; others go to their own target with its key', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open();
-    const [file, key] = [join(yard.folder, 'targets.yaml'), join(yard.folder, 'key')];
+    await using harness = await BatchHarness.open();
+    const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
     await writeFile(key, 'sk-target\n');
     const entry = `{ url: "${target.url}", request_timeout: 30s, max_retries: 1, initial_backoff: 10ms, max_backoff: 1s, api_key_file: "${key}" }`;
     await writeFile(file, `model_gateways:\n  known: ${entry}\n`);
-    const job = await yard.submit([chatLine('a', 'known'), chatLine('b', 'unknown')]);
-    yard.start({ 'batch.targets_file': file });
-    await yard.untilEnd(job.id);
-    const { output, errors } = await expectWholeBatch(yard, job.id, ['a', 'b']);
+    const job = await harness.submit([chatLine('a', 'known'), chatLine('b', 'unknown')]);
+    harness.start({ 'batch.targets_file': file });
+    await harness.untilEnd(job.id);
+    const { output, errors } = await expectWholeBatch(harness, job.id, ['a', 'b']);
     expect(output.map(({ custom_id }) => custom_id)).toEqual(['a']);
     expect(errors[0]).toMatchObject({ custom_id: 'b', response: null, error: { code: 'model_not_found' } });
     expect(target.calls[0]!.headers.authorization).toBe('Bearer sk-target');
@@ -86,18 +86,18 @@ describe('the lines of a batch', () => {
     );
     const answer = '{\n  "big": 98765432109876543210,\n  "usage": {"prompt_tokens": 1, "completion_tokens": 1}\n}';
     await using target = await TargetServer.start(() => ({ body: answer }));
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(Buffer.from(`\ufeff${lines.join('\r\n')}`));
-    yard.start();
-    const ended = await yard.untilEnd(job.id);
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(Buffer.from(`\ufeff${lines.join('\r\n')}`));
+    harness.start();
+    const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({ status: 'completed', counts: { completed: 3 }, model: 'm' });
     expect(target.calls.map(({ body }) => body.toString()).sort()).toEqual([...bodies].sort());
-    for (const line of await yard.lines(ended.outputFileId)) expect(line).toContain('"big": 98765432109876543210');
+    for (const line of await harness.lines(ended.outputFileId)) expect(line).toContain('"big": 98765432109876543210');
   });
 
   it('with equal system prompts are sent together, those without one last', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.concurrency_per_model': 1 },
     });
     const line = (id: string, system?: string): string =>
@@ -105,9 +105,9 @@ describe('the lines of a batch', () => {
         '"messages":[',
         system ? `"messages":[{"role":"system","content":"${system}"},` : '"messages":[',
       );
-    const job = await yard.submit([line('1'), line('2', 'A'), line('3', 'B'), line('4', 'A'), line('5', 'B')]);
-    yard.start();
-    await yard.untilEnd(job.id);
+    const job = await harness.submit([line('1'), line('2', 'A'), line('3', 'B'), line('4', 'A'), line('5', 'B')]);
+    harness.start();
+    await harness.untilEnd(job.id);
     const prompts = target.calls
       .map(({ body }) => /"system","content":"(.)"/.exec(body.toString())?.[1] ?? '-')
       .join('');
@@ -123,11 +123,11 @@ describe('the lines of a batch', () => {
       refusals += 1;
       return { status: 503, headers: { 'retry-after-ms': String(openAtMs - Date.now()) } };
     });
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(100).map(id => chatLine(id)));
-    yard.start();
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
-    expect((await expectWholeBatch(yard, job.id, ids(100))).output).toHaveLength(100);
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(ids(100).map(id => chatLine(id)));
+    harness.start();
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
+    expect((await expectWholeBatch(harness, job.id, ids(100))).output).toHaveLength(100);
     expect(refusals).toBeLessThanOrEqual(10);
   });
 });

@@ -7,7 +7,7 @@ import { type Attempt, type AttemptOutcome, LineSender } from '../../../src/batc
 import { answerLine } from '../../../src/batch/job/output-line.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 
 const GOOD = 25;
 const IDS = Array.from({ length: 60 }, (_, index) => `line-${index}`);
@@ -26,10 +26,10 @@ class MistakenSender {
 
 describe('a mistake of ours in the middle of a batch', () => {
   it('ends it as failed with the reason: results so far are kept, every other line is batch_failed', async () => {
-    await using yard = await BatchYard.open();
-    const { id } = await yard.submit(IDS.map(customId => chatLine(customId)));
+    await using harness = await BatchHarness.open();
+    const { id } = await harness.submit(IDS.map(customId => chatLine(customId)));
     const settings = settingsFrom({
-      ...{ 'data.dir': yard.dataDir, 'logging.level': 'silent', 'batch.poll_ms': 50, 'batch.grace_ms': 1000 },
+      ...{ 'data.dir': harness.dataDir, 'logging.level': 'silent', 'batch.poll_ms': 50, 'batch.grace_ms': 1000 },
     });
     const parts = { settings, models: [], link: undefined, tracer: trace.getTracer('none') };
     const module = await Test.createTestingModule({ imports: [BatchModule.forProcessor(parts)] })
@@ -40,7 +40,7 @@ describe('a mistake of ours in the middle of a batch', () => {
     const application = await module.init();
     try {
       await application.get(BatchProcessor).start();
-      await expectPartialFailure(yard, id);
+      await expectPartialFailure(harness, id);
     } finally {
       await application.get(BatchProcessor).stop();
       await application.close();
@@ -48,10 +48,10 @@ describe('a mistake of ours in the middle of a batch', () => {
   });
 });
 
-async function expectPartialFailure(yard: BatchYard, id: string): Promise<void> {
-  const ended = await yard.untilEnd(id);
+async function expectPartialFailure(harness: BatchHarness, id: string): Promise<void> {
+  const ended = await harness.untilEnd(id);
   expect(ended).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error', line: null }] });
-  const { output, errors } = await expectWholeBatch(yard, id, IDS);
+  const { output, errors } = await expectWholeBatch(harness, id, IDS);
   expect(output).toHaveLength(GOOD);
   expect(errors).toHaveLength(IDS.length - GOOD);
   for (const { response, error } of errors) {

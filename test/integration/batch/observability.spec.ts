@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../support/free-port.js';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { MetricsScrape } from '../../support/metrics-scrape.js';
 import { TargetServer } from '../../support/target-server.js';
 
@@ -18,12 +18,12 @@ describe('a processor', () => {
   it('serves its metrics at the address it is told: batches, lines, tokens, and gauges read at the scrape', async () => {
     await using target = await TargetServer.start();
     const port = await freePort();
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.metrics_port': port, 'batch.metrics_host': '127.0.0.2' },
     });
-    const job = await yard.submit(['a', 'b', 'c'].map(id => chatLine(id)));
-    yard.start();
-    await yard.untilEnd(job.id);
+    const job = await harness.submit(['a', 'b', 'c'].map(id => chatLine(id)));
+    harness.start();
+    await harness.untilEnd(job.id);
     const read = async (): Promise<string> => (await fetch(`http://127.0.0.2:${port}/metrics`)).text();
     let text = await read();
     // The row ends before the processor is through with the batch.
@@ -40,8 +40,8 @@ describe('a processor', () => {
 
   it('answers its gateway over IPC with its own metrics, and none of the process', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const processor = yard.start();
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const processor = harness.start();
     await processor.message('ready');
     const answer = processor.message<{ type: 'metrics'; text: string }>('metrics');
     processor.child.send({ type: 'metrics' });
@@ -52,40 +52,40 @@ describe('a processor', () => {
 
   it('wakes by IPC: a batch need not wait for the next poll', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 3_600_000 },
     });
-    const processor = yard.start();
+    const processor = harness.start();
     await processor.message('ready');
-    const job = await yard.submit([chatLine('a')]);
+    const job = await harness.submit([chatLine('a')]);
     processor.child.send({ type: 'wake' });
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
   });
 
   it('ends with its gateway, and releases its leases', async () => {
     await using target = await TargetServer.start(() => new Promise(() => undefined));
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600_000 },
     });
-    const job = await yard.submit([chatLine('a')]);
-    const processor = yard.start();
-    await yard.until(job.id, 'a line in flight', () => target.calls.length === 1);
+    const job = await harness.submit([chatLine('a')]);
+    const processor = harness.start();
+    await harness.until(job.id, 'a line in flight', () => target.calls.length === 1);
     processor.child.disconnect();
     expect(await once(processor.child, 'exit')).toEqual([0, null]);
-    expect(await yard.jobs.claim('me', Date.now(), 1000)).toMatchObject({ job: { id: job.id }, epoch: 2 });
+    expect(await harness.jobs.claim('me', Date.now(), 1000)).toMatchObject({ job: { id: job.id }, epoch: 2 });
   });
 
   it('traces a batch in the trace of the request that made it: process-batch with its counts, and the storage it used', async () => {
     await using target = await TargetServer.start();
     await using collector = await TargetServer.start();
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url },
       environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     });
     const [traceId, spanId] = ['4b'.repeat(16), 'f0'.repeat(8)];
-    const job = await yard.submit([chatLine('a'), chatLine('b')], { traceparent: `00-${traceId}-${spanId}-01` });
-    const processor = yard.start();
-    const ended = await yard.untilEnd(job.id);
+    const job = await harness.submit([chatLine('a'), chatLine('b')], { traceparent: `00-${traceId}-${spanId}-01` });
+    const processor = harness.start();
+    const ended = await harness.untilEnd(job.id);
     processor.child.kill('SIGTERM');
     await once(processor.child, 'exit');
     const spans = collector.calls.flatMap(({ body }) => spansIn(body));
@@ -107,13 +107,13 @@ describe('a processor', () => {
   it('traces a batch that is handed over: re-enqueue, detached and linked to process-batch', async () => {
     await using target = await TargetServer.start(() => new Promise(() => undefined));
     await using collector = await TargetServer.start();
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 0 },
       environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     });
-    const job = await yard.submit([chatLine('a')]);
-    const processor = yard.start();
-    await yard.until(job.id, 'a line in flight', () => target.calls.length === 1);
+    const job = await harness.submit([chatLine('a')]);
+    const processor = harness.start();
+    await harness.until(job.id, 'a line in flight', () => target.calls.length === 1);
     processor.child.kill('SIGTERM');
     await once(processor.child, 'exit');
     const spans = collector.calls.flatMap(({ body }) => spansIn(body));

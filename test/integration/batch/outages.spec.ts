@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { S3Server } from '../../support/s3-server.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
@@ -13,77 +13,77 @@ const ids = (count: number): string[] => Array.from({ length: count }, (_, index
 describe('an outage', () => {
   it('of the blob store while a batch is finalizing: everything is kept, and it completes when the store is back', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(50).map(id => chatLine(id)));
-    const [blobs, aside] = [join(yard.dataDir, 'blobs'), join(yard.dataDir, 'blobs-aside')];
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(ids(50).map(id => chatLine(id)));
+    const [blobs, aside] = [join(harness.dataDir, 'blobs'), join(harness.dataDir, 'blobs-aside')];
     target.answer(async call => {
       // A file where the folder was: nothing can be written below it.
       if (call.number === 25) await rename(blobs, aside).then(() => writeFile(blobs, ''));
       return echoAnswer(call);
     });
-    const processor = yard.start();
-    await yard.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
+    const processor = harness.start();
+    await harness.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
     while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
-    expect(await readdir(join(yard.dataDir, 'jobs', job.id, 'results'))).toContain('0000000001-0000.log');
+    expect(await readdir(join(harness.dataDir, 'jobs', job.id, 'results'))).toContain('0000000001-0000.log');
     await rm(blobs);
     await rename(aside, blobs);
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
-    await expectWholeBatch(yard, job.id, ids(50));
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(harness, job.id, ids(50));
     expect(target.calls).toHaveLength(50);
   });
 
   it('of the disk while lines are sent: dispatch stops, what is durable stays, and the rest is sent when it is back', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(400).map(id => chatLine(id)));
-    const results = join(yard.dataDir, 'jobs', job.id, 'results');
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(ids(400).map(id => chatLine(id)));
+    const results = join(harness.dataDir, 'jobs', job.id, 'results');
     target.answer(async call => {
       // Before the first result is written: the log's file cannot be made. (Root may write anywhere: the folder is moved.)
       if (call.number === 1) await rename(results, `${results}-aside`);
       return echoAnswer(call);
     });
-    const processor = yard.start();
-    await yard.until(job.id, 'lines sent', () => target.calls.length > 0);
+    const processor = harness.start();
+    await harness.until(job.id, 'lines sent', () => target.calls.length > 0);
     while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
     expect(target.calls.length).toBeLessThan(400);
-    expect((await yard.job(job.id)).status).toBe('in_progress');
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
-    await expectWholeBatch(yard, job.id, ids(400));
+    expect((await harness.job(job.id)).status).toBe('in_progress');
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(harness, job.id, ids(400));
   });
 });
 
 describe('a damaged work folder', () => {
   it('whose input was cut short is filled again from the blob, and the batch goes on where it was', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     // More than is read ahead.
-    const job = await yard.submit(ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))));
-    const input = join(yard.dataDir, 'jobs', job.id, 'input.jsonl');
+    const job = await harness.submit(ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))));
+    const input = join(harness.dataDir, 'jobs', job.id, 'input.jsonl');
     target.answer(async call => {
       if (call.number === 100) await truncate(input, 1000);
       return echoAnswer(call);
     });
-    yard.start();
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
-    await expectWholeBatch(yard, job.id, ids(400));
+    harness.start();
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(harness, job.id, ids(400));
   });
 
   it('whose plan makes no sense ends the batch as failed, with the reason', async () => {
     await using target = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit(ids(400).map(id => chatLine(id)));
-    const plan = join(yard.dataDir, 'jobs', job.id, 'plans', 'm.plan');
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit(ids(400).map(id => chatLine(id)));
+    const plan = join(harness.dataDir, 'jobs', job.id, 'plans', 'm.plan');
     target.answer(async call => {
       await pause(5);
       return echoAnswer(call);
     });
-    const first = yard.start();
-    await yard.until(job.id, '50 lines', () => target.calls.length > 50);
+    const first = harness.start();
+    await harness.until(job.id, '50 lines', () => target.calls.length > 50);
     first.child.kill('SIGTERM');
     await once(first.child, 'exit');
     await truncate(plan, 100);
-    yard.start();
-    expect(await yard.untilEnd(job.id)).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error' }] });
+    harness.start();
+    expect(await harness.untilEnd(job.id)).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error' }] });
   });
 });
 
@@ -94,24 +94,27 @@ describe('processors that share a bucket and a database but no disk', () => {
       await pause(5);
       return echoAnswer(call);
     });
-    await using yard = await BatchYard.openS3(s3, { 'batch.gateway_url': target.url, 'batch.checkpoint_ms': 100 });
-    const job = await yard.submit(ids(600).map(id => chatLine(id)));
-    const first = yard.start({ 'batch.lease_ms': 600 });
-    await yard.until(job.id, '300 lines', ({ counts }) => counts.completed >= 300);
+    await using harness = await BatchHarness.openS3(s3, {
+      'batch.gateway_url': target.url,
+      'batch.checkpoint_ms': 100,
+    });
+    const job = await harness.submit(ids(600).map(id => chatLine(id)));
+    const first = harness.start({ 'batch.lease_ms': 600 });
+    await harness.until(job.id, '300 lines', ({ counts }) => counts.completed >= 300);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
-    const elsewhere = join(yard.folder, 'elsewhere');
+    const elsewhere = join(harness.folder, 'elsewhere');
     await mkdir(elsewhere);
-    await symlink(join(yard.dataDir, 'switchyard.db'), join(elsewhere, 'switchyard.db'));
-    yard.start({ 'data.dir': elsewhere });
-    expect((await yard.untilEnd(job.id)).status).toBe('completed');
-    await expectWholeBatch(yard, job.id, ids(600));
+    await symlink(join(harness.dataDir, 'switchyard.db'), join(elsewhere, 'switchyard.db'));
+    harness.start({ 'data.dir': elsewhere });
+    expect((await harness.untilEnd(job.id)).status).toBe('completed');
+    await expectWholeBatch(harness, job.id, ids(600));
     expect(target.calls.length).toBeLessThan(900);
-    while ((await keysUnder(yard, 'jobs/')) > 0) await pause(20);
+    while ((await keysUnder(harness, 'jobs/')) > 0) await pause(20);
   });
 });
 
-async function keysUnder({ blobs }: BatchYard, prefix: string): Promise<number> {
+async function keysUnder({ blobs }: BatchHarness, prefix: string): Promise<number> {
   let count = 0;
   for await (const _ of blobs.keys(prefix)) count += 1;
   return count;

@@ -3,7 +3,7 @@ import { type ServerOptions } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { TestCertificates } from '../../support/test-certificates.js';
 
@@ -30,15 +30,15 @@ const entry = (url: string, more: Readonly<Record<string, string | boolean>> = {
 
 describe('targets over TLS', () => {
   it('are trusted by their authority, know the processor by its certificate, get the named key; others are errors of their lines', async () => {
-    await using yard = await BatchYard.open();
-    const certificates = await TestCertificates.make(yard.folder);
+    await using harness = await BatchHarness.open();
+    const certificates = await TestCertificates.make(harness.folder);
     const server = await certificates.sign('server', 'IP:127.0.0.1');
     const client = await certificates.sign('client', 'DNS:processor');
     await using plain = await TargetServer.start(echoAnswer, await tlsOf(server));
     const ca = await readFile(certificates.authority);
     const mutual = await tlsOf(server, { ca, requestCert: true, rejectUnauthorized: true });
     await using strict = await TargetServer.start(echoAnswer, mutual);
-    const secrets = join(yard.folder, 'secrets');
+    const secrets = join(harness.folder, 'secrets');
     await mkdir(secrets);
     await writeFile(join(secrets, 'gateway-b'), 'sk-named\n');
     const trust = { tls_ca_cert_file: certificates.authority };
@@ -50,13 +50,13 @@ describe('targets over TLS', () => {
       mutual: entry(strict.url, { ...trust, ...own }),
       anonymous: entry(strict.url, trust),
     };
-    const file = join(yard.folder, 'targets.yaml');
+    const file = join(harness.folder, 'targets.yaml');
     await writeFile(file, JSON.stringify({ model_gateways }));
     const models = Object.keys(model_gateways);
-    const { id } = await yard.submit(models.map(model => chatLine(model, model)));
-    yard.start({ 'batch.targets_file': file, 'batch.secrets_dir': secrets });
-    expect((await yard.untilEnd(id)).status).toBe('completed');
-    const { output, errors } = await expectWholeBatch(yard, id, models);
+    const { id } = await harness.submit(models.map(model => chatLine(model, model)));
+    harness.start({ 'batch.targets_file': file, 'batch.secrets_dir': secrets });
+    expect((await harness.untilEnd(id)).status).toBe('completed');
+    const { output, errors } = await expectWholeBatch(harness, id, models);
     expect(output.map(({ custom_id }) => custom_id).sort()).toEqual(['mutual', 'trusted', 'unchecked']);
     expect(errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort()).toEqual([
       ['anonymous', 'connection_lost'],
@@ -67,14 +67,14 @@ describe('targets over TLS', () => {
   });
 
   it('as one for all models: its key is read from any path', async () => {
-    await using yard = await BatchYard.open();
+    await using harness = await BatchHarness.open();
     await using target = await TargetServer.start();
-    const [file, key] = [join(yard.folder, 'targets.yaml'), join(yard.folder, 'key')];
+    const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
     await writeFile(key, 'sk-file');
     await writeFile(file, JSON.stringify({ global_inference_gateway: entry(target.url, { api_key_file: key }) }));
-    const { id } = await yard.submit([chatLine('a', 'one'), chatLine('b', 'other')]);
-    yard.start({ 'batch.targets_file': file });
-    expect((await yard.untilEnd(id)).status).toBe('completed');
+    const { id } = await harness.submit([chatLine('a', 'one'), chatLine('b', 'other')]);
+    harness.start({ 'batch.targets_file': file });
+    expect((await harness.untilEnd(id)).status).toBe('completed');
     expect(target.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-file', 'Bearer sk-file']);
   });
 });

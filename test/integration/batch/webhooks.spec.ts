@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { BatchYard, chatLine } from '../../support/batch-yard.js';
+import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
 
@@ -12,14 +12,14 @@ describe('webhooks', () => {
     await using target = await TargetServer.start();
     await using receiver = await TargetServer.start(() => ({ status: 204 }));
     const host = new URL(receiver.url).host;
-    await using yard = await BatchYard.open({
+    await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.webhook_allow_hosts': host },
     });
-    const secretFile = join(yard.folder, 'secret');
+    const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, `whsec_${secret.toString('base64')}\n`);
-    const job = await yard.submit([chatLine('a')], { webhook: { url: `${receiver.url}/hook` } });
-    yard.start({ 'batch.webhook_secret_file': secretFile });
-    await yard.untilEnd(job.id);
+    const job = await harness.submit([chatLine('a')], { webhook: { url: `${receiver.url}/hook` } });
+    harness.start({ 'batch.webhook_secret_file': secretFile });
+    await harness.untilEnd(job.id);
     while (receiver.calls.length === 0) await pause(20);
     const { path, headers, body } = receiver.calls[0]!;
     expect(path).toBe('/hook');
@@ -36,12 +36,12 @@ describe('webhooks', () => {
   it('never reach an inner address that is not allowed', async () => {
     await using target = await TargetServer.start();
     await using receiver = await TargetServer.start();
-    await using yard = await BatchYard.open({ settings: { 'batch.gateway_url': target.url } });
-    const job = await yard.submit([chatLine('a')], { webhook: { url: receiver.url } });
-    const secretFile = join(yard.folder, 'secret');
+    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    const job = await harness.submit([chatLine('a')], { webhook: { url: receiver.url } });
+    const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, 'a secret of enough bytes');
-    const processor = yard.start({ 'batch.webhook_secret_file': secretFile });
-    await yard.untilEnd(job.id);
+    const processor = harness.start({ 'batch.webhook_secret_file': secretFile });
+    await harness.untilEnd(job.id);
     while (!(await processor.logTail()).includes('webhook given up')) await pause(20);
     expect(receiver.calls).toHaveLength(0);
   });

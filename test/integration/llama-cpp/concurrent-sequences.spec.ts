@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
 import { type Sampling, type TextSequence } from '../../../src/worker/generation/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaYard, soloTokens, textSequence } from '../../support/llama-yard.js';
+import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 
 const SAMPLINGS: readonly Sampling[] = [
   GREEDY,
@@ -37,40 +37,40 @@ describe('32 sequences on llama.cpp', () => {
 
   it('each say what they say alone, joining and leaving at any step, with rows taken from some', async () => {
     const before = backend.decodeCalls;
-    const yard = new LlamaYard(backend);
+    const harness = new LlamaHarness(backend);
     const late = sequences.slice(12);
-    yard.submit(...sequences.slice(0, 12));
-    await yard.drain(step => {
-      if (step % 3 === 0) yard.submit(...late.splice(0, 1));
+    harness.submit(...sequences.slice(0, 12));
+    await harness.drain(step => {
+      if (step % 3 === 0) harness.submit(...late.splice(0, 1));
     });
-    expect(sequences.map(sequence => yard.tokensOf(sequence))).toEqual(solos);
-    expect(yard.preemptions).toBeGreaterThan(0);
-    expect(backend.decodeCalls - before).toBe(yard.steps);
-    expect(yard.stepsAhead).toBeGreaterThan(0);
+    expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
+    expect(harness.preemptions).toBeGreaterThan(0);
+    expect(backend.decodeCalls - before).toBe(harness.steps);
+    expect(harness.stepsAhead).toBeGreaterThan(0);
   });
 
   it('each say what they say alone up to where some of them are cancelled', async () => {
-    const yard = new LlamaYard(backend);
-    yard.submit(...sequences);
+    const harness = new LlamaHarness(backend);
+    harness.submit(...sequences);
     const cancelled = sequences.filter((_, index) => index % 4 === 1);
-    await yard.drain(step => {
+    await harness.drain(step => {
       const next = cancelled[step / 5];
-      if (next) yard.scheduler.cancel(next);
+      if (next) harness.scheduler.cancel(next);
     });
     sequences.forEach((sequence, index) => {
-      const said = yard.tokensOf(sequence);
+      const said = harness.tokensOf(sequence);
       expect(said).toEqual(solos[index]!.slice(0, said.length));
-      if (yard.played.get(sequence)!.end?.type === 'finished') expect(said).toEqual(solos[index]);
+      if (harness.played.get(sequence)!.end?.type === 'finished') expect(said).toEqual(solos[index]);
     });
-    expect([...yard.played.values()].filter(({ end }) => end?.type === 'cancelled').length).toBeGreaterThan(0);
+    expect([...harness.played.values()].filter(({ end }) => end?.type === 'cancelled').length).toBeGreaterThan(0);
   });
 
   it('each say what they say alone although the process is killed twice while they speak', async () => {
-    const yard = new LlamaYard(backend);
-    yard.submit(...sequences);
-    await yard.drain(step => {
+    const harness = new LlamaHarness(backend);
+    harness.submit(...sequences);
+    await harness.drain(step => {
       if (step === 4 || step === 30) process.kill(backend.pid!, 'SIGKILL');
     });
-    expect(sequences.map(sequence => yard.tokensOf(sequence))).toEqual(solos);
+    expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
   });
 });

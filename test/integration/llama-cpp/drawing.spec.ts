@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
 import { type Sampling, type TextSequence } from '../../../src/worker/generation/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaYard, type Played, textSequence } from '../../support/llama-yard.js';
+import { GREEDY, llamaBackend, LlamaHarness, type Played, textSequence } from '../../support/llama-harness.js';
 
 const DICED: Sampling = { ...GREEDY, temperature: 1, seed: 9 };
 
@@ -15,10 +15,10 @@ describe('drawing on llama.cpp', () => {
   afterAll(() => backend.close());
 
   const play = async (...sequences: readonly TextSequence[]): Promise<Played[]> => {
-    const yard = new LlamaYard(backend);
-    yard.submit(...sequences);
-    await yard.drain();
-    return sequences.map(sequence => yard.played.get(sequence)!);
+    const harness = new LlamaHarness(backend);
+    harness.submit(...sequences);
+    await harness.drain();
+    return sequences.map(sequence => harness.played.get(sequence)!);
   };
   const tokens = async (sampling: Sampling, changes: Partial<TextSequence> = {}): Promise<readonly number[]> =>
     (await play(textSequence(prompt, { sampling, ...changes })))[0]!.tokens;
@@ -83,12 +83,12 @@ describe('drawing on llama.cpp', () => {
   it('a grammar goes on where it was after the sequence was computed again', async () => {
     const sampling: Sampling = { ...DICED, grammar: { type: 'gbnf', text: 'root ::= "a" [b-y]{8,30} "z"' } };
     const alone = await tokens(sampling);
-    const yard = new LlamaYard(backend);
+    const harness = new LlamaHarness(backend);
     const sequence = textSequence(prompt, { sampling });
     // Alone, it would be taken for the culprit.
-    yard.submit(sequence, textSequence(prompt, { sampling: DICED }));
-    await yard.drain(step => void (step === 3 && process.kill(backend.pid!, 'SIGKILL')));
-    expect(yard.tokensOf(sequence)).toEqual(alone);
+    harness.submit(sequence, textSequence(prompt, { sampling: DICED }));
+    await harness.drain(step => void (step === 3 && process.kill(backend.pid!, 'SIGKILL')));
+    expect(harness.tokensOf(sequence)).toEqual(alone);
   });
 
   it('refuses a grammar that does not compile, and a keyword that cannot be held', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { llamaBackend } from '../../support/llama-yard.js';
+import { llamaBackend } from '../../support/llama-harness.js';
 
 /** Of the generated vocabulary. */
 const [BOS, TURN, TURN_END] = [1, 3, 4];

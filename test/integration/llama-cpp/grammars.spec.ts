@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
 import { type Grammar } from '../../../src/worker/generation/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaYard, soloTokens, textSequence } from '../../support/llama-yard.js';
+import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
 const gbnf = (text: string): Grammar => ({ type: 'gbnf', text });
@@ -20,13 +20,13 @@ const check = (grammar: Grammar): Promise<void> => backend.check({ ...GREEDY, gr
 /** Whole answers under a grammar; those that come to no end within the context are left out. */
 async function answers(grammar: Grammar, count: number): Promise<Buffer[]> {
   const prompt = await backend.encode({ type: 'text', text: 'x' });
-  const yard = new LlamaYard(backend);
+  const harness = new LlamaHarness(backend);
   const sequences = Array.from({ length: count }, (_, seed) =>
     textSequence(prompt, { maxTokens: 200, sampling: { ...SEEDED, seed, grammar } }),
   );
-  yard.submit(...sequences);
-  await yard.drain();
-  const played = sequences.map(sequence => yard.played.get(sequence)!);
+  harness.submit(...sequences);
+  await harness.drain();
+  const played = sequences.map(sequence => harness.played.get(sequence)!);
   return played
     .filter(({ end }) => end?.type === 'finished' && end.reason === 'stop')
     .map(({ drawn }) => Buffer.concat(drawn.map(({ bytes }) => bytes)));
@@ -161,9 +161,9 @@ describe('a grammar on llama.cpp', () => {
     expect(endless).toEqual({ status: 'rejected', reason: expect.objectContaining(refusal) });
     expect(next.status).toBe('fulfilled');
     expect(backend.pid).not.toBe(hung);
-    const yard = new LlamaYard(backend);
-    yard.submit(sequence);
-    await yard.drain();
-    expect(yard.tokensOf(sequence)).toEqual(solo);
+    const harness = new LlamaHarness(backend);
+    harness.submit(sequence);
+    await harness.drain();
+    expect(harness.tokensOf(sequence)).toEqual(solo);
   });
 });

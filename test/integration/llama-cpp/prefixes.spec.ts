@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
-import { llamaBackend, LlamaYard, soloTokens, textSequence } from '../../support/llama-yard.js';
+import { llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 
 describe('equal beginnings on llama.cpp', () => {
   let backend: LlamaBackend;
@@ -11,18 +11,18 @@ describe('equal beginnings on llama.cpp', () => {
   });
   afterAll(() => backend.close());
 
-  const ask = async (yard: LlamaYard, end: number, tenant: string): Promise<readonly number[]> => {
+  const ask = async (harness: LlamaHarness, end: number, tenant: string): Promise<readonly number[]> => {
     const sequence = textSequence([...opening, end], { tenant, maxTokens: 4 });
-    yard.submit(sequence);
-    await yard.drain();
-    return yard.tokensOf(sequence);
+    harness.submit(sequence);
+    await harness.drain();
+    return harness.tokensOf(sequence);
   };
 
   it('are computed once for a tenant, and again for another', async () => {
-    const yard = new LlamaYard(backend);
+    const harness = new LlamaHarness(backend);
     const runs = async (end: number, tenant: string): Promise<number> => {
       const before = backend.decodeCalls;
-      await ask(yard, end, tenant);
+      await ask(harness, end, tenant);
       return backend.decodeCalls - before;
     };
     const prefill = Math.ceil((opening.length + 1) / 32);
@@ -33,14 +33,14 @@ describe('equal beginnings on llama.cpp', () => {
 
   it('are computed again when their slot was needed: the same text, and as many runs as the first time', async () => {
     const [solo] = await soloTokens(backend, [textSequence([...opening, 303], { maxTokens: 4 })]);
-    const yard = new LlamaYard(backend);
-    await ask(yard, 300, 'c');
+    const harness = new LlamaHarness(backend);
+    await ask(harness, 300, 'c');
     // Two others take both slots.
     const others = ['d', 'e'].map(tenant => textSequence([1, 290, 291], { tenant, maxTokens: 4 }));
-    yard.submit(...others);
-    await yard.drain();
+    harness.submit(...others);
+    await harness.drain();
     const before = backend.decodeCalls;
-    expect(await ask(yard, 303, 'c')).toEqual(solo);
+    expect(await ask(harness, 303, 'c')).toEqual(solo);
     expect(backend.decodeCalls - before).toBe(Math.ceil((opening.length + 1) / 32) + 3);
     expect(backend.memory.kept).toBeGreaterThan(opening.length);
   });
@@ -50,10 +50,10 @@ describe('equal beginnings on llama.cpp', () => {
       Array.from({ length: 500 }, () => 300),
       { maxTokens: 12 },
     );
-    const yard = new LlamaYard(backend);
-    yard.submit(long);
-    await yard.drain();
-    expect(yard.tokensOf(long)).toHaveLength(12);
+    const harness = new LlamaHarness(backend);
+    harness.submit(long);
+    await harness.drain();
+    expect(harness.tokensOf(long)).toHaveLength(12);
     const beyond = {
       request: long,
       position: 500,

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { GREEDY, llamaBackend, LlamaYard, soloTokens, textSequence } from '../../support/llama-yard.js';
+import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 import { until } from '../../support/waiting.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
@@ -26,10 +26,10 @@ describe('the llama.cpp process', () => {
     const sequence = textSequence(prompt, { sampling: SEEDED });
     const [solo] = await soloTokens(backend, [sequence]);
     const hung = backend.pid!;
-    const yard = new LlamaYard(backend);
-    yard.submit(sequence, textSequence(prompt, { tenant: 'b' }));
-    await yard.drain(step => void (step === 5 && process.kill(hung, 'SIGSTOP')));
-    expect(yard.tokensOf(sequence)).toEqual(solo);
+    const harness = new LlamaHarness(backend);
+    harness.submit(sequence, textSequence(prompt, { tenant: 'b' }));
+    await harness.drain(step => void (step === 5 && process.kill(hung, 'SIGSTOP')));
+    expect(harness.tokensOf(sequence)).toEqual(solo);
     expect(backend.pid).not.toBe(hung);
   });
 
@@ -60,11 +60,11 @@ describe('the llama.cpp process', () => {
         };
       },
     });
-    const yard = new LlamaYard(killer);
-    yard.submit(bad, good);
-    await yard.drain();
-    expect(yard.played.get(bad)!.end).toMatchObject({ type: 'failed' });
-    expect(yard.tokensOf(good)).toEqual(solo);
+    const harness = new LlamaHarness(killer);
+    harness.submit(bad, good);
+    await harness.drain();
+    expect(harness.played.get(bad)!.end).toMatchObject({ type: 'failed' });
+    expect(harness.tokensOf(good)).toEqual(solo);
   });
 
   it('ends when the process that started it is killed', async () => {

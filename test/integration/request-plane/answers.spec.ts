@@ -29,7 +29,7 @@ const wait = async (what: string, holds: () => boolean): Promise<void> => {
 describeWith(REDIS)('answers of workers that pull', () => {
   let redis: RedisServer;
   let folder: string;
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
   let puller: ScriptedPuller;
 
   const pull = (id: string, lockMs = 30_000) => ScriptedPuller.start({ url: redis.url, model: 'alpha', id, lockMs });
@@ -38,14 +38,14 @@ describeWith(REDIS)('answers of workers that pull', () => {
     redis = await RedisServer.start();
     folder = await mkdtemp(join(tmpdir(), 'switchyard-answers-'));
     const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': folder } as const;
-    yard = await SchedulerHarness.start({ settings });
-    await wait('Redis', () => yard.redisUsable);
+    harness = await SchedulerHarness.start({ settings });
+    await wait('Redis', () => harness.redisUsable);
     puller = await pull('p1');
   }, LIMIT_MS);
 
   afterEach(async () => {
     await puller[Symbol.asyncDispose]();
-    await yard.stop();
+    await harness.stop();
     await redis[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   }, LIMIT_MS);
@@ -55,7 +55,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
     const headers: string[] = [];
     const sink = { audio, header: ({ contentType }: { contentType: string }) => void headers.push(contentType) };
     const task: WorkerTask = { kind: 'synthesize', text: 'hi', voice: 'amy', speed: 1, format: 'wav', sink };
-    const settled = yard.submit('r1', { payload: task });
+    const settled = harness.submit('r1', { payload: task });
     const held = await puller.take();
     expect(held.data).toMatchObject({ kind: 'speech', options: { text: 'hi', voice: 'amy', speed: 1, format: 'wav' } });
     const spoken = Buffer.alloc(300_000, 7);
@@ -70,7 +70,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
 
   it('brings vectors back byte by byte, with their usage', async () => {
     const body = Buffer.from('{"model":"alpha","input":"ä"}');
-    const settled = yard.submit('r1', { payload: { kind: 'embed', body, inputs: 1 } });
+    const settled = harness.submit('r1', { payload: { kind: 'embed', body, inputs: 1 } });
     const held = await puller.take();
     expect(held.data).toMatchObject({ kind: 'embedding', options: { body: body.toString(), inputs: 1 } });
     const vectors = Buffer.from(new Float32Array([0.5, -1]).buffer);
@@ -80,7 +80,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
   });
 
   it('hands a failure to its caller as the worker worded it', async () => {
-    const settled = yard.submit('r1');
+    const settled = harness.submit('r1');
     const held = await puller.take();
     const phases = { workerId: 'p1', takenMs: Date.now(), batchWaitMs: 0, totalMs: 1, attempts: 1 };
     const error = { code: 'invalid_audio', message: 'No audio.', param: 'file' };
@@ -91,7 +91,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
   it.each([null, 'done', { v: 2 }, { v: 1, outcome: 'completed' }])(
     'answers %j, which is no result, with engine_failed',
     async result => {
-      const settled = yard.submit('r1');
+      const settled = harness.submit('r1');
       await (await puller.take()).completeWith(result);
       expect(outcome(await settled)).toBe('failed engine_failed');
     },
@@ -102,9 +102,9 @@ describeWith(REDIS)('answers of workers that pull', () => {
     async () => {
       const dying = await pull('p2', SHORT_LOCK_MS);
       await puller[Symbol.asyncDispose]();
-      const settled = yard.submit('r1');
+      const settled = harness.submit('r1');
       const zombie = await dying.take();
-      await wait('it is known to run', () => yard.types('r1').includes('leased'));
+      await wait('it is known to run', () => harness.types('r1').includes('leased'));
       puller = await pull('p3', SHORT_LOCK_MS);
       await puller.takeOver();
       const held = await puller.take();
@@ -112,7 +112,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
       await held.complete();
       const { settlement, attempts } = await settled;
       expect([settlement.status, attempts]).toEqual(['completed', 2]);
-      expect(yard.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
+      expect(harness.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
       await dying[Symbol.asyncDispose]();
     },
     LIMIT_MS,
@@ -121,8 +121,8 @@ describeWith(REDIS)('answers of workers that pull', () => {
   it('keeps text generation in its own queue', () => {
     const body = Buffer.from('{}');
     const payload: WorkerTask = { kind: 'generate', form: 'chat', body, maxTokens: 0, n: 1 };
-    void yard.submit('r1', { payload });
-    expect(yard.queue.depth).toBe(1);
+    void harness.submit('r1', { payload });
+    expect(harness.queue.depth).toBe(1);
   });
 });
 

@@ -7,31 +7,34 @@ import { describeWith, REDIS } from '../../support/requires.js';
 const LIMIT_MS = 180_000;
 
 describeWith(REDIS)('two gateways, one queue in Redis', () => {
-  let yard: TwoGateways;
+  let harness: TwoGateways;
 
   beforeEach(async () => {
-    yard = await TwoGateways.start();
+    harness = await TwoGateways.start();
   }, LIMIT_MS);
 
-  afterEach(() => yard[Symbol.asyncDispose](), LIMIT_MS);
+  afterEach(() => harness[Symbol.asyncDispose](), LIMIT_MS);
 
   it(
     'B looks up, lists and cancels what A accepted; its caller at A receives 499',
     async () => {
-      const { a, b } = yard;
-      const answer = yard.transcribe(a, 'r1');
-      await yard.waiting(1);
-      expect((await yard.get(b, '/v1/requests/r1')).body).toMatchObject({
+      const { a, b } = harness;
+      const answer = harness.transcribe(a, 'r1');
+      await harness.waiting(1);
+      expect((await harness.get(b, '/v1/requests/r1')).body).toMatchObject({
         state: 'queued',
         model: 'alpha',
         position: 1,
       });
-      expect((await yard.get(b, '/admin/v1/requests')).body).toMatchObject({ total: 1, data: [{ request_id: 'r1' }] });
-      expect((await yard.get(b, '/admin/v1/queue')).body).toMatchObject({ total: { batch: 1, realtime: 0 } });
-      expect((await yard.post(b, '/v1/requests/r1/cancel')).body).toEqual({ request_id: 'r1', cancelled: true });
+      expect((await harness.get(b, '/admin/v1/requests')).body).toMatchObject({
+        total: 1,
+        data: [{ request_id: 'r1' }],
+      });
+      expect((await harness.get(b, '/admin/v1/queue')).body).toMatchObject({ total: { batch: 1, realtime: 0 } });
+      expect((await harness.post(b, '/v1/requests/r1/cancel')).body).toEqual({ request_id: 'r1', cancelled: true });
       expect((await answer).status).toBe(499);
-      expect((await yard.post(b, '/v1/requests/r1/cancel')).body).toEqual({ request_id: 'r1', cancelled: false });
-      await yard.waiting(0);
+      expect((await harness.post(b, '/v1/requests/r1/cancel')).body).toEqual({ request_id: 'r1', cancelled: false });
+      await harness.waiting(0);
     },
     LIMIT_MS,
   );
@@ -39,13 +42,16 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'B cancels what a worker computes for A: the worker is told, the caller at A receives 499',
     async () => {
-      const answer = yard.transcribe(yard.a, 'r1');
-      await yard.puller.take();
-      expect((await yard.get(yard.b, '/v1/requests/r1')).body).toMatchObject({ state: 'running', worker: 'alpha-p' });
-      expect((await yard.post(yard.b, '/v1/requests/r1/cancel')).body).toMatchObject({ cancelled: true });
+      const answer = harness.transcribe(harness.a, 'r1');
+      await harness.puller.take();
+      expect((await harness.get(harness.b, '/v1/requests/r1')).body).toMatchObject({
+        state: 'running',
+        worker: 'alpha-p',
+      });
+      expect((await harness.post(harness.b, '/v1/requests/r1/cancel')).body).toMatchObject({ cancelled: true });
       expect((await answer).status).toBe(499);
-      await yard.until('the worker is told', () => Promise.resolve(yard.puller.notes.length === 1));
-      expect(yard.puller.notes[0]).toMatchObject({ reason: 'client' });
+      await harness.until('the worker is told', () => Promise.resolve(harness.puller.notes.length === 1));
+      expect(harness.puller.notes[0]).toMatchObject({ reason: 'client' });
     },
     LIMIT_MS,
   );
@@ -53,18 +59,18 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'the same request id at both is computed once, and both callers get its answer; so does a third one afterwards',
     async () => {
-      const both = [yard.transcribe(yard.a, 'same'), yard.transcribe(yard.b, 'same')];
-      const held = await yard.puller.take();
-      const joined = async () => (await yard.b.scrape()).sum('switchyard_requests_accepted_total') === 1;
-      await yard.until('B has joined', joined);
+      const both = [harness.transcribe(harness.a, 'same'), harness.transcribe(harness.b, 'same')];
+      const held = await harness.puller.take();
+      const joined = async () => (await harness.b.scrape()).sum('switchyard_requests_accepted_total') === 1;
+      await harness.until('B has joined', joined);
       await held.complete();
       expect((await Promise.all(both)).map(({ status, body }) => [status, body.text])).toEqual([
         [200, 'text of same'],
         [200, 'text of same'],
       ]);
-      expect((await yard.transcribe(yard.b, 'same')).body).toMatchObject({ text: 'text of same' });
-      expect(await yard.client.llen('switchyard:requests-alpha:active')).toBe(0);
-      await yard.waiting(0);
+      expect((await harness.transcribe(harness.b, 'same')).body).toMatchObject({ text: 'text of same' });
+      expect(await harness.client.llen('switchyard:requests-alpha:active')).toBe(0);
+      await harness.waiting(0);
     },
     LIMIT_MS,
   );
@@ -72,14 +78,14 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'a gateway that is killed loses only its sockets: the same request at the other one gets the answer of the first try',
     async () => {
-      const lost = yard.transcribe(yard.a, 'r1').catch(() => 'broken');
-      const held = await yard.puller.take();
-      yard.a.process.child.kill('SIGKILL');
+      const lost = harness.transcribe(harness.a, 'r1').catch(() => 'broken');
+      const held = await harness.puller.take();
+      harness.a.process.child.kill('SIGKILL');
       expect(await lost).toBe('broken');
-      const again = yard.transcribe(yard.b, 'r1');
-      await yard.until(
+      const again = harness.transcribe(harness.b, 'r1');
+      await harness.until(
         'B has joined',
-        async () => (await yard.get(yard.b, '/v1/requests/r1')).body.state === 'running',
+        async () => (await harness.get(harness.b, '/v1/requests/r1')).body.state === 'running',
       );
       await held.complete();
       expect((await again).body).toMatchObject({ text: 'text of r1' });
@@ -90,17 +96,17 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'Redis is killed under load and comes back empty: not ready meanwhile, 503 for new ones, and every accepted one is answered',
     async () => {
-      const { a, b, puller, redis } = yard;
-      const answers = ids(12).map((id, n) => yard.transcribe(n % 2 ? a : b, id));
-      await yard.waiting(12);
+      const { a, b, puller, redis } = harness;
+      const answers = ids(12).map((id, n) => harness.transcribe(n % 2 ? a : b, id));
+      await harness.waiting(12);
       await puller.take();
       await redis.kill();
-      await Promise.all([yard.ready(a, 503), yard.ready(b, 503)]);
-      const refused = await yard.transcribe(a, 'new');
+      await Promise.all([harness.ready(a, 503), harness.ready(b, 503)]);
+      const refused = await harness.transcribe(a, 'new');
       expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([503, 'queue_unavailable']);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       await redis.restart();
-      await Promise.all([yard.ready(a, 200), yard.ready(b, 200)]);
+      await Promise.all([harness.ready(a, 200), harness.ready(b, 200)]);
       const served = new Set<string>();
       while (served.size < 12) {
         const held = await puller.take();
@@ -116,16 +122,16 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'a full Redis is answered with 503, not ready, and taken back by itself when there is room',
     async () => {
-      const { a, client } = yard;
+      const { a, client } = harness;
       await client.config('SET', 'maxmemory-policy', 'noeviction');
       await client.config('SET', 'maxmemory', '1');
-      await yard.ready(a, 503);
-      const refused = await yard.transcribe(a, 'r1');
+      await harness.ready(a, 503);
+      const refused = await harness.transcribe(a, 'r1');
       expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([503, 'queue_unavailable']);
       await client.config('SET', 'maxmemory', '0');
-      await yard.ready(a, 200);
-      const answer = yard.transcribe(a, 'r1');
-      await (await yard.puller.take()).complete();
+      await harness.ready(a, 200);
+      const answer = harness.transcribe(a, 'r1');
+      await (await harness.puller.take()).complete();
       expect((await answer).status).toBe(200);
     },
     LIMIT_MS,
@@ -134,14 +140,14 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'shows the worker that pulls in /health/ready, /v1/models and the admin view, and its absence when it is gone',
     async () => {
-      const { b, puller } = yard;
-      expect((await yard.get(b, '/v1/models/alpha')).body).toMatchObject({ state: 'loaded' });
-      expect((await yard.get(b, '/admin/v1/workers')).body).toMatchObject({
+      const { b, puller } = harness;
+      expect((await harness.get(b, '/v1/models/alpha')).body).toMatchObject({ state: 'loaded' });
+      expect((await harness.get(b, '/admin/v1/workers')).body).toMatchObject({
         data: [{ id: 'alpha-p', state: 'ready', health: { engine: 'scripted', capabilities: ['transcribe'] } }],
       });
       await puller.die();
-      await yard.ready(b, 503);
-      expect((await yard.get(b, '/v1/models/alpha')).body).toMatchObject({ state: 'loading' });
+      await harness.ready(b, 503);
+      expect((await harness.get(b, '/v1/models/alpha')).body).toMatchObject({ state: 'loading' });
     },
     LIMIT_MS,
   );
@@ -149,13 +155,13 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'audio waits in the blob store, never in Redis, and is removed when its request is answered',
     async () => {
-      const answer = yard.transcribe(yard.a, 'r1');
-      const held = await yard.puller.take();
+      const answer = harness.transcribe(harness.a, 'r1');
+      const held = await harness.puller.take();
       expect((held.data as { audio?: { blob: string } }).audio?.blob).toMatch(/^plane\/audio\//);
-      expect(await yard.audioFiles()).toHaveLength(1);
+      expect(await harness.audioFiles()).toHaveLength(1);
       await held.complete();
       expect((await answer).status).toBe(200);
-      await yard.until('the audio is removed', async () => (await yard.audioFiles()).length === 0);
+      await harness.until('the audio is removed', async () => (await harness.audioFiles()).length === 0);
     },
     LIMIT_MS,
   );

@@ -3,21 +3,21 @@ import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness
 import { aRef } from '../../support/requests.js';
 
 describe('admin', () => {
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    yard = await SchedulerHarness.start({ settings: { 'batching.policy': 'none', 'queue.max_requests': 500 } });
+    harness = await SchedulerHarness.start({ settings: { 'batching.policy': 'none', 'queue.max_requests': 500 } });
   });
-  afterEach(() => yard.stop());
+  afterEach(() => harness.stop());
 
-  const found = async (id: string) => (await yard.http('GET', `/admin/v1/requests/${id}`)).body;
+  const found = async (id: string) => (await harness.http('GET', `/admin/v1/requests/${id}`)).body;
 
   describe('GET /admin/v1/queue', () => {
     it('tells depth by model and priority, bytes, bounds and the oldest wait', async () => {
-      void yard.submitAll(ids(3));
-      yard.clock.advance(1000);
-      void yard.submit('live', { ...REALTIME, model: 'beta' });
-      const { status, body } = await yard.http('GET', '/admin/v1/queue');
+      void harness.submitAll(ids(3));
+      harness.clock.advance(1000);
+      void harness.submit('live', { ...REALTIME, model: 'beta' });
+      const { status, body } = await harness.http('GET', '/admin/v1/queue');
       expect(status).toBe(200);
       expect(body).toMatchObject({
         accepting: true,
@@ -33,24 +33,24 @@ describe('admin', () => {
     });
 
     it('says that the server drains', async () => {
-      await yard.scheduler.drain();
-      expect((await yard.http('GET', '/admin/v1/queue')).body).toMatchObject({ accepting: false });
+      await harness.scheduler.drain();
+      expect((await harness.http('GET', '/admin/v1/queue')).body).toMatchObject({ accepting: false });
     });
   });
 
   describe('GET /admin/v1/requests', () => {
     const listed = async (query: string) => {
-      const { body } = await yard.http('GET', `/admin/v1/requests${query}`);
+      const { body } = await harness.http('GET', `/admin/v1/requests${query}`);
       return { total: body.total, ids: (body.data as { request_id: string }[]).map(({ request_id }) => request_id) };
     };
 
     beforeEach(async () => {
-      yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-      void yard.submit('running');
-      await yard.pool.received(1);
-      void yard.submitAll(['b1', 'b2']);
-      void yard.submit('live', REALTIME);
-      void yard.submit('other', { model: 'beta' });
+      harness.pool.addWorker('a1', 'alpha', { slots: 1 });
+      void harness.submit('running');
+      await harness.pool.received(1);
+      void harness.submitAll(['b1', 'b2']);
+      void harness.submit('live', REALTIME);
+      void harness.submit('other', { model: 'beta' });
     });
 
     it('lists waiting ones in dispatch order, then running ones', async () => {
@@ -69,15 +69,15 @@ describe('admin', () => {
     });
 
     it('lists ended ones by their state, latest first', async () => {
-      await yard.scheduler.cancel(aRef('b1'), 'client');
-      await yard.scheduler.cancel(aRef('b2'), 'client');
+      await harness.scheduler.cancel(aRef('b1'), 'client');
+      await harness.scheduler.cancel(aRef('b2'), 'client');
       expect((await listed('?state=cancelled')).ids).toEqual(['b2', 'b1']);
       expect((await listed('?state=completed')).ids).toEqual([]);
     });
 
     it('says what is allowed, as every other route does', async () => {
       const message = async (query: string) => {
-        const { body } = await yard.http('GET', `/admin/v1/requests${query}`);
+        const { body } = await harness.http('GET', `/admin/v1/requests${query}`);
         return (body as { error: { message: string } }).error.message;
       };
       expect(await message('?limit=0')).toBe('`limit` must be a number from 1 to 1000; got 0.');
@@ -86,7 +86,7 @@ describe('admin', () => {
     });
 
     it.each(['?state=asleep', '?limit=0', '?priority=2', '?modell=alpha'])('refuses %s with 400', async query => {
-      const { status, body } = await yard.http('GET', `/admin/v1/requests${query}`);
+      const { status, body } = await harness.http('GET', `/admin/v1/requests${query}`);
       expect(status).toBe(400);
       expect(body).toMatchObject({ error: { code: 'invalid_value', param: query.slice(1).split('=')[0] } });
     });
@@ -94,39 +94,39 @@ describe('admin', () => {
 
   describe('GET /admin/v1/requests/{id}: why does my request wait?', () => {
     it('no worker of its model is up', async () => {
-      void yard.submitAll(['r1', 'r2']);
+      void harness.submitAll(['r1', 'r2']);
       expect(await found('r2')).toMatchObject({ state: 'queued', position: 2, waits_for: 'worker' });
       expect((await found('r2')).explanation).toMatch(/number 2 in the line of alpha .* no worker of alpha is up/);
     });
 
     it('every slot is taken', async () => {
-      yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-      void yard.submitAll(['r1', 'r2']);
-      await yard.pool.received(1);
+      harness.pool.addWorker('a1', 'alpha', { slots: 1 });
+      void harness.submitAll(['r1', 'r2']);
+      await harness.pool.received(1);
       expect(await found('r2')).toMatchObject({ position: 1, waits_for: 'slot' });
     });
 
     it('its window is open', async () => {
-      await yard.stop();
+      await harness.stop();
       const settings = { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } as const;
-      yard = await SchedulerHarness.start({ settings });
-      yard.pool.addWorker('a1', 'alpha');
-      void yard.submit('r1');
-      await yard.settle();
+      harness = await SchedulerHarness.start({ settings });
+      harness.pool.addWorker('a1', 'alpha');
+      void harness.submit('r1');
+      await harness.settle();
       expect(await found('r1')).toMatchObject({ waits_for: 'window' });
     });
 
     it('it is old enough to have turns beside realtime', async () => {
-      void yard.submit('r1');
-      yard.clock.advance(31_000);
+      void harness.submit('r1');
+      harness.clock.advance(31_000);
       expect(await found('r1')).toMatchObject({ aged: true });
       expect((await found('r1')).explanation).toContain('its share of the turns beside realtime');
     });
 
     it('it does not wait: it runs, and where', async () => {
-      yard.pool.addWorker('a1', 'alpha');
-      void yard.submit('r1');
-      await yard.pool.received(1);
+      harness.pool.addWorker('a1', 'alpha');
+      void harness.submit('r1');
+      await harness.pool.received(1);
       expect(await found('r1')).toMatchObject({ state: 'running', worker: 'a1', attempts: 1 });
       expect((await found('r1')).explanation).toMatch(
         /^It is at a1, which prepares it, has it wait for the device or computes it/,
@@ -134,18 +134,18 @@ describe('admin', () => {
     });
 
     it('its worker died and it waits again', async () => {
-      yard.pool.addWorker('a1', 'alpha');
-      void yard.submit('r1');
-      await yard.pool.received(1);
-      yard.pool.kill('a1');
-      await yard.settle();
+      harness.pool.addWorker('a1', 'alpha');
+      void harness.submit('r1');
+      await harness.pool.received(1);
+      harness.pool.kill('a1');
+      await harness.settle();
       expect((await found('r1')).explanation).toContain('Its first worker died; it keeps its place.');
     });
 
     it('it has ended: how, with its phases', async () => {
-      yard.pool.addWorker('a1', 'alpha');
-      const settled = yard.submit('r1');
-      (await yard.pool.received(1))[0]!.fail('invalid_audio');
+      harness.pool.addWorker('a1', 'alpha');
+      const settled = harness.submit('r1');
+      (await harness.pool.received(1))[0]!.fail('invalid_audio');
       await settled;
       const body = await found('r1');
       expect(body).toMatchObject({ state: 'failed', code: 'invalid_audio', worker: 'a1' });
@@ -153,47 +153,47 @@ describe('admin', () => {
     });
 
     it('404 when nobody knows it', async () => {
-      const { status, body } = await yard.http('GET', '/admin/v1/requests/nobody');
+      const { status, body } = await harness.http('GET', '/admin/v1/requests/nobody');
       expect([status, body]).toMatchObject([404, { error: { code: 'request_not_found' } }]);
     });
   });
 
   describe('cancel', () => {
     it('POST /admin/v1/requests/{id}/cancel cancels one, once, as operator', async () => {
-      void yard.submit('r1');
-      const cancel = () => yard.http('POST', '/admin/v1/requests/r1/cancel');
+      void harness.submit('r1');
+      const cancel = () => harness.http('POST', '/admin/v1/requests/r1/cancel');
       expect(await cancel()).toEqual({ status: 200, body: { request_id: 'r1', cancelled: true } });
       expect(await cancel()).toEqual({ status: 200, body: { request_id: 'r1', cancelled: false } });
-      expect(yard.of('cancel_requested')[0]).toMatchObject({ reason: 'operator' });
+      expect(harness.of('cancel_requested')[0]).toMatchObject({ reason: 'operator' });
     });
 
     it('POST /admin/v1/requests/cancel cancels those that match, and says which', async () => {
-      void yard.submitAll(['b1', 'b2']);
-      void yard.submit('live', REALTIME);
-      const { status, body } = await yard.http('POST', '/admin/v1/requests/cancel', { priority: 'batch' });
+      void harness.submitAll(['b1', 'b2']);
+      void harness.submit('live', REALTIME);
+      const { status, body } = await harness.http('POST', '/admin/v1/requests/cancel', { priority: 'batch' });
       expect([status, body]).toEqual([200, { cancelled: ['b1', 'b2'] }]);
-      expect(yard.queue.depth).toBe(1);
+      expect(harness.queue.depth).toBe(1);
     });
 
     it('cancels everything only when told so', async () => {
-      void yard.submitAll(ids(3));
-      const none = await yard.http('POST', '/admin/v1/requests/cancel', {});
+      void harness.submitAll(ids(3));
+      const none = await harness.http('POST', '/admin/v1/requests/cancel', {});
       expect([none.status, none.body]).toMatchObject([400, { error: { code: 'missing_required_parameter' } }]);
-      expect(yard.queue.depth).toBe(3);
-      const all = await yard.http('POST', '/admin/v1/requests/cancel', { all: true });
+      expect(harness.queue.depth).toBe(3);
+      const all = await harness.http('POST', '/admin/v1/requests/cancel', { all: true });
       expect(all.body).toEqual({ cancelled: ids(3) });
     });
 
     it('refuses a misspelt filter instead of cancelling more than was meant', async () => {
-      void yard.submit('r1');
-      const { status } = await yard.http('POST', '/admin/v1/requests/cancel', { all: true, modle: 'beta' });
-      expect([status, yard.queue.depth]).toEqual([400, 1]);
+      void harness.submit('r1');
+      const { status } = await harness.http('POST', '/admin/v1/requests/cancel', { all: true, modle: 'beta' });
+      expect([status, harness.queue.depth]).toEqual([400, 1]);
     });
   });
 
   it('GET /admin/v1/workers lists the workers of the pool', async () => {
-    yard.pool.addWorker('a1', 'alpha', { slots: 4 });
-    const { status, body } = await yard.http('GET', '/admin/v1/workers');
+    harness.pool.addWorker('a1', 'alpha', { slots: 4 });
+    const { status, body } = await harness.http('GET', '/admin/v1/workers');
     expect(status).toBe(200);
     expect(body.data).toMatchObject([
       { id: 'a1', model: 'alpha', state: 'ready', slots: { total: 4, free: 4, in_use: 0 } },

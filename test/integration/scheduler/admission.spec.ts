@@ -13,81 +13,81 @@ const thrown = (act: () => unknown): DomainError => {
 };
 
 describe('admission', () => {
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
 
   beforeEach(async () => {
     const settings = {
       ...{ 'queue.max_requests': 5, 'queue.max_requests_per_model': 3, 'queue.max_bytes': 1000 },
       'queue.realtime_reserve': 0,
     } as const;
-    yard = await SchedulerHarness.start({ settings });
+    harness = await SchedulerHarness.start({ settings });
   });
-  afterEach(() => yard.stop());
+  afterEach(() => harness.stop());
 
   it('refuses the request over the bound of its model with queue_full (429) and a Retry-After', () => {
-    void yard.submitAll(ids(3));
-    const error = thrown(() => yard.submit('r4'));
+    void harness.submitAll(ids(3));
+    const error = thrown(() => harness.submit('r4'));
     expect([error.code, error.definition.status]).toEqual(['queue_full', 429]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
     expect(error.retryAfterMs).toBeLessThanOrEqual(60_000);
-    expect(() => yard.submit('b1', { model: 'beta' })).not.toThrow();
+    expect(() => harness.submit('b1', { model: 'beta' })).not.toThrow();
   });
 
   it('refuses the request over the bound of all models', () => {
-    void yard.submitAll(ids(3));
-    void yard.submitAll(['b1', 'b2'], { model: 'beta' });
-    expect(thrown(() => yard.submit('b3', { model: 'beta' })).code).toBe('queue_full');
+    void harness.submitAll(ids(3));
+    void harness.submitAll(['b1', 'b2'], { model: 'beta' });
+    expect(thrown(() => harness.submit('b3', { model: 'beta' })).code).toBe('queue_full');
   });
 
   it('refuses the request over the bound of bytes', () => {
-    void yard.submit('r1', { bytes: 900 });
-    expect(thrown(() => yard.submit('r2', { bytes: 101 })).code).toBe('queue_full');
-    expect(() => yard.submit('r3', { bytes: 100 })).not.toThrow();
+    void harness.submit('r1', { bytes: 900 });
+    expect(thrown(() => harness.submit('r2', { bytes: 101 })).code).toBe('queue_full');
+    expect(() => harness.submit('r3', { bytes: 100 })).not.toThrow();
   });
 
   it('leaves no trace of a refused request but its count', async () => {
-    void yard.submitAll(ids(3));
-    thrown(() => yard.submit('r4'));
-    expect(yard.scheduler.find(aRef('r4'))).toBeUndefined();
-    expect(yard.queue.depth).toBe(3);
+    void harness.submitAll(ids(3));
+    thrown(() => harness.submit('r4'));
+    expect(harness.scheduler.find(aRef('r4'))).toBeUndefined();
+    expect(harness.queue.depth).toBe(3);
     expect(await scraped('switchyard_requests_accepted_total')).toBe(3);
     expect(await scraped('switchyard_requests_rejected_total', { code: 'queue_full' })).toBe(1);
-    expect(yard.types('r4')).toEqual(['rejected']);
+    expect(harness.types('r4')).toEqual(['rejected']);
   });
 
   it('refuses an id that is in use (409), and leaves the first one alone', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('r1');
-    expect(thrown(() => yard.submit('r1'))).toMatchObject({
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('r1');
+    expect(thrown(() => harness.submit('r1'))).toMatchObject({
       code: 'duplicate_request_id',
       definition: { status: 409 },
     });
-    const [call] = await yard.pool.received(1);
-    expect(thrown(() => yard.submit('r1')).code).toBe('duplicate_request_id');
+    const [call] = await harness.pool.received(1);
+    expect(thrown(() => harness.submit('r1')).code).toBe('duplicate_request_id');
     call!.answer();
     expect((await settled).settlement.status).toBe('completed');
-    await yard.settle();
-    expect(() => yard.submit('r1')).not.toThrow();
+    await harness.settle();
+    expect(() => harness.submit('r1')).not.toThrow();
   });
 
   it('refuses a model that is not configured, so that no label and no lane is made of it', () => {
-    expect(thrown(() => yard.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe('model_not_found');
-    expect(yard.queue.models()).toEqual([]);
+    expect(thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe('model_not_found');
+    expect(harness.queue.models()).toEqual([]);
   });
 });
 
 describe('admission beside a full queue of BATCH', () => {
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    yard = await SchedulerHarness.start({ settings: { 'queue.max_requests_per_model': 100 } });
+    harness = await SchedulerHarness.start({ settings: { 'queue.max_requests_per_model': 100 } });
   });
-  afterEach(() => yard.stop());
+  afterEach(() => harness.stop());
 
   const refusals = (count: number, spec = {}): DomainError[] =>
     ids(count, 'x').flatMap(id => {
       try {
-        void yard.submit(`${id}-${yard.queue.depth}`, spec);
+        void harness.submit(`${id}-${harness.queue.depth}`, spec);
         return [];
       } catch (error) {
         return [error as DomainError];
@@ -103,6 +103,6 @@ describe('admission beside a full queue of BATCH', () => {
     const seconds = refused.map(({ retryAfterMs = 0 }) => Math.ceil(retryAfterMs / 1000));
     expect(new Set(seconds).size).toBeGreaterThanOrEqual(3);
     expect(refusals(60, REALTIME)).toHaveLength(40);
-    expect(yard.queue.depthByPriority()).toEqual({ realtime: 20, batch: 80 });
+    expect(harness.queue.depthByPriority()).toEqual({ realtime: 20, batch: 80 });
   });
 });

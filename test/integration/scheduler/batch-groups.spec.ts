@@ -2,82 +2,84 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('batch groups', () => {
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    yard = await SchedulerHarness.start();
+    harness = await SchedulerHarness.start();
   });
-  afterEach(() => yard.stop());
+  afterEach(() => harness.stop());
 
   const groups = () => {
     const sizes = new Map<string, string[]>();
-    for (const { group, id } of yard.pool.calls) sizes.set(group.id, [...(sizes.get(group.id) ?? []), id]);
+    for (const { group, id } of harness.pool.calls) sizes.set(group.id, [...(sizes.get(group.id) ?? []), id]);
     return [...sizes.values()];
   };
 
   it('sends eight BATCH requests to an idle worker as one group of 8, without waiting', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    void yard.submitAll(ids(8));
-    const calls = await yard.pool.received(8);
+    harness.pool.addWorker('a1', 'alpha');
+    void harness.submitAll(ids(8));
+    const calls = await harness.pool.received(8);
     expect(new Set(calls.map(({ group }) => group.id)).size).toBe(1);
     expect(calls.every(({ group }) => group.size === 8)).toBe(true);
-    expect(yard.of('leased').map(({ reason }) => reason)).toEqual(Array(8).fill('full'));
+    expect(harness.of('leased').map(({ reason }) => reason)).toEqual(Array(8).fill('full'));
   });
 
   it('sends what there is when no further request came for the quiet gap', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    void yard.submitAll(ids(3));
-    await yard.pool.received(3);
+    harness.pool.addWorker('a1', 'alpha');
+    void harness.submitAll(ids(3));
+    await harness.pool.received(3);
     expect(groups()).toEqual([ids(3)]);
-    expect(yard.of('leased').map(({ reason, groupSize }) => [reason, groupSize])).toEqual(Array(3).fill(['quiet', 3]));
+    expect(harness.of('leased').map(({ reason, groupSize }) => [reason, groupSize])).toEqual(
+      Array(3).fill(['quiet', 3]),
+    );
   });
 
   it('tells how long the window held a request back, as part of its queue wait', async () => {
-    await yard.stop();
+    await harness.stop();
     // Longer than any pause of a busy machine: the window, not the machine, is what is waited for.
-    yard = await SchedulerHarness.start({ settings: { 'batching.window_ms': 400, 'batching.quiet_gap_ms': 400 } });
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('r1');
-    (await yard.pool.received(1))[0]!.answer();
+    harness = await SchedulerHarness.start({ settings: { 'batching.window_ms': 400, 'batching.quiet_gap_ms': 400 } });
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('r1');
+    (await harness.pool.received(1))[0]!.answer();
     const { batchWaitMs, queueWaitMs } = (await settled).phases;
     expect(batchWaitMs).toBeGreaterThan(0);
     expect(batchWaitMs).toBeLessThanOrEqual(queueWaitMs!);
   });
 
   it('never waits with REALTIME', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('live', REALTIME);
-    const [call] = await yard.pool.received(1);
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('live', REALTIME);
+    const [call] = await harness.pool.received(1);
     call!.answer();
     expect((await settled).phases.batchWaitMs).toBe(0);
     expect(call!.group.size).toBe(1);
   });
 
   it('never mixes models in a group', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    yard.pool.addWorker('b1', 'beta');
+    harness.pool.addWorker('a1', 'alpha');
+    harness.pool.addWorker('b1', 'beta');
     for (const id of ids(8)) {
-      void yard.submit(`a-${id}`);
-      void yard.submit(`b-${id}`, { model: 'beta' });
+      void harness.submit(`a-${id}`);
+      void harness.submit(`b-${id}`, { model: 'beta' });
     }
-    await yard.pool.received(16);
+    await harness.pool.received(16);
     expect(groups().map(({ length }) => length)).toEqual([8, 8]);
     for (const group of groups()) expect(new Set(group.map(id => id[0])).size).toBe(1);
   });
 
   it('sends the next group ahead while the first is on the device, and no third', async () => {
-    yard.pool.addWorker('a1', 'alpha', { slots: 16 });
-    void yard.submitAll(ids(24));
-    await yard.pool.received(16);
-    await yard.settle();
-    expect(yard.pool.calls).toHaveLength(16);
-    expect(yard.queue.depth).toBe(8);
+    harness.pool.addWorker('a1', 'alpha', { slots: 16 });
+    void harness.submitAll(ids(24));
+    await harness.pool.received(16);
+    await harness.settle();
+    expect(harness.pool.calls).toHaveLength(16);
+    expect(harness.queue.depth).toBe(8);
   });
 
   it('touches no neighbour when one member of a group fails', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submitAll(ids(8));
-    const calls = await yard.pool.received(8);
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submitAll(ids(8));
+    const calls = await harness.pool.received(8);
     for (const call of calls) {
       if (call.id === 'r3') call.fail('invalid_audio');
       else call.answer({ batchSize: 8 });
@@ -87,9 +89,9 @@ describe('batch groups', () => {
   });
 
   it('counts engine calls, not requests, in scheduler_batch_size', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submitAll(ids(8));
-    const calls = await yard.pool.received(8);
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submitAll(ids(8));
+    const calls = await harness.pool.received(8);
     // The worker computed them as five and three, whatever they were sent as.
     calls.slice(0, 5).forEach(call => call.answer({ batchSize: 5, batchId: 'one' }));
     calls.slice(5).forEach(call => call.answer({ batchSize: 3, batchId: 'two' }));

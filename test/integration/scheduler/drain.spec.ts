@@ -5,64 +5,64 @@ import { aRef } from '../../support/requests.js';
 const GRACE = { 'server.shutdown_grace_ms': 60, 'cancellation.rpc_timeout_ms': 10 } as const;
 
 describe('drain', () => {
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
   let order: string[];
 
   const start = async (settings: Parameters<typeof SchedulerHarness.start>[0] = {}) => {
-    yard = await SchedulerHarness.start(settings);
+    harness = await SchedulerHarness.start(settings);
     order = [];
-    yard.pool.onClose = () => order.push('pool closed');
-    yard.bus.events$.subscribe(({ type, requestId }) => order.push(`${type} ${requestId}`));
+    harness.pool.onClose = () => order.push('pool closed');
+    harness.bus.events$.subscribe(({ type, requestId }) => order.push(`${type} ${requestId}`));
   };
 
-  afterEach(() => yard.stop());
+  afterEach(() => harness.stop());
 
   it('ends at once when nothing runs', async () => {
     await start();
-    await yard.scheduler.drain();
+    await harness.scheduler.drain();
     expect(order).toEqual(['pool closed']);
-    expect(yard.scheduler.running).toBe(false);
+    expect(harness.scheduler.running).toBe(false);
   });
 
   it('refuses new work with shutting_down (503) from the first moment on', async () => {
     await start();
-    const drained = yard.scheduler.drain();
-    expect(yard.scheduler.accepting).toBe(false);
-    expect(() => yard.submit('late')).toThrow(expect.objectContaining({ code: 'shutting_down' }));
+    const drained = harness.scheduler.drain();
+    expect(harness.scheduler.accepting).toBe(false);
+    expect(() => harness.submit('late')).toThrow(expect.objectContaining({ code: 'shutting_down' }));
     await drained;
-    expect(() => yard.submit('later')).toThrow(
+    expect(() => harness.submit('later')).toThrow(
       expect.objectContaining({ code: 'shutting_down', retryAfterMs: expect.any(Number) }),
     );
   });
 
   it('is one and the same, however often it is asked for', async () => {
     await start();
-    const first = yard.scheduler.drain();
-    expect(yard.scheduler.drain()).toBe(first);
+    const first = harness.scheduler.drain();
+    expect(harness.scheduler.drain()).toBe(first);
     await first;
     expect(order).toEqual(['pool closed']);
   });
 
   it('closes windows at once and sends what is queued', async () => {
     await start({ settings: { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } });
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submitAll(ids(3));
-    await yard.settle();
-    expect(yard.pool.calls).toHaveLength(0);
-    const drained = yard.scheduler.drain();
-    (await yard.pool.received(3)).forEach(call => call.answer());
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submitAll(ids(3));
+    await harness.settle();
+    expect(harness.pool.calls).toHaveLength(0);
+    const drained = harness.scheduler.drain();
+    (await harness.pool.received(3)).forEach(call => call.answer());
     await drained;
     expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(Array(3).fill('completed'));
   });
 
   it('waits for what workers have, sends what is queued into the slots that come free, and closes the pool last', async () => {
     await start({ settings: { 'batching.policy': 'none' } });
-    yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-    const settled = yard.submitAll(['r1', 'r2']);
-    await yard.pool.received(1);
-    const drained = yard.scheduler.drain();
-    yard.pool.calls[0]!.answer();
-    (await yard.pool.received(2))[1]!.answer();
+    harness.pool.addWorker('a1', 'alpha', { slots: 1 });
+    const settled = harness.submitAll(['r1', 'r2']);
+    await harness.pool.received(1);
+    const drained = harness.scheduler.drain();
+    harness.pool.calls[0]!.answer();
+    (await harness.pool.received(2))[1]!.answer();
     await drained;
     expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(['completed', 'completed']);
     expect(order).toEqual([
@@ -73,35 +73,35 @@ describe('drain', () => {
 
   it('stops what is left when the grace is over: each settled once, workers told, then the pool closes', async () => {
     await start({ settings: { ...GRACE, 'batching.policy': 'none' } });
-    yard.pool.addWorker('a1', 'alpha', { slots: 1 });
-    const settled = yard.submitAll(['running', 'queued']);
-    await yard.pool.received(1);
-    await yard.scheduler.drain();
+    harness.pool.addWorker('a1', 'alpha', { slots: 1 });
+    const settled = harness.submitAll(['running', 'queued']);
+    await harness.pool.received(1);
+    await harness.scheduler.drain();
     const codes = (await Promise.all(settled)).map(({ settlement }) =>
       settlement.status === 'failed' ? settlement.error.code : settlement.status,
     );
     expect(codes).toEqual(['shutting_down', 'shutting_down']);
-    expect(yard.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'running', reason: 'shutdown' }]);
+    expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'running', reason: 'shutdown' }]);
     expect(order.filter(step => step.startsWith('settled'))).toEqual(['settled running', 'settled queued']);
     expect(order.at(-1)).toBe('pool closed');
   });
 
   it('closes the pool only when workers have answered the cancel, or their time for it is over', async () => {
     await start({ settings: { ...GRACE, 'batching.policy': 'none' } });
-    yard.pool.addWorker('a1', 'alpha');
-    void yard.submit('running');
-    await yard.pool.received(1);
+    harness.pool.addWorker('a1', 'alpha');
+    void harness.submit('running');
+    await harness.pool.received(1);
     let told!: (acknowledged: boolean) => void;
     const asked = new Promise<void>(resolve => {
-      yard.pool.onCancel = () => {
+      harness.pool.onCancel = () => {
         resolve();
         return new Promise(acknowledge => (told = acknowledge));
       };
     });
-    const drained = yard.scheduler.drain();
+    const drained = harness.scheduler.drain();
     await asked;
-    await yard.settle();
-    expect(yard.pool.closed).toBe(false);
+    await harness.settle();
+    expect(harness.pool.closed).toBe(false);
     told(true);
     await drained;
     expect(order.slice(-2)).toEqual(['cancel_signalled running', 'pool closed']);
@@ -109,55 +109,55 @@ describe('drain', () => {
 
   it('fails what waits for a model without a worker, when the grace is over', async () => {
     await start({ settings: GRACE });
-    const settled = yard.submitAll(ids(3));
-    await yard.scheduler.drain();
+    const settled = harness.submitAll(ids(3));
+    await harness.scheduler.drain();
     for (const { settlement } of await Promise.all(settled)) {
       expect(settlement).toMatchObject({ status: 'failed', error: { code: 'shutting_down' } });
     }
-    expect(yard.queue.depth).toBe(0);
+    expect(harness.queue.depth).toBe(0);
   });
 
   it('still sends a request again whose worker dies meanwhile', async () => {
     await start();
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('r1', REALTIME);
-    await yard.pool.received(1);
-    const drained = yard.scheduler.drain();
-    yard.pool.addWorker('a2', 'alpha');
-    yard.pool.kill('a1');
-    (await yard.pool.received(2))[1]!.answer();
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('r1', REALTIME);
+    await harness.pool.received(1);
+    const drained = harness.scheduler.drain();
+    harness.pool.addWorker('a2', 'alpha');
+    harness.pool.kill('a1');
+    (await harness.pool.received(2))[1]!.answer();
     await drained;
     expect((await settled).settlement.status).toBe('completed');
   });
 
   it('takes cancels while it waits', async () => {
     await start();
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('r1', REALTIME);
-    await yard.pool.received(1);
-    const drained = yard.scheduler.drain();
-    expect(await yard.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('r1', REALTIME);
+    await harness.pool.received(1);
+    const drained = harness.scheduler.drain();
+    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     await drained;
     expect((await settled).settlement.status).toBe('cancelled');
   });
 
   it('leaves no queued request behind that could be sent after its end', async () => {
     await start({ settings: GRACE });
-    void yard.submitAll(ids(3));
-    await yard.scheduler.drain();
-    yard.pool.addWorker('a1', 'alpha');
-    await yard.settle();
-    expect(yard.pool.calls).toEqual([]);
+    void harness.submitAll(ids(3));
+    await harness.scheduler.drain();
+    harness.pool.addWorker('a1', 'alpha');
+    await harness.settle();
+    expect(harness.pool.calls).toEqual([]);
   });
 
   it('is what closing the application does, before its listeners are told', async () => {
     await start();
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('r1', REALTIME);
-    const [call] = await yard.pool.received(1);
-    const closed = yard.app.close();
-    await yard.settle();
-    expect(yard.scheduler.accepting).toBe(false);
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('r1', REALTIME);
+    const [call] = await harness.pool.received(1);
+    const closed = harness.app.close();
+    await harness.settle();
+    expect(harness.scheduler.accepting).toBe(false);
     call!.answer();
     await closed;
     expect((await settled).settlement.status).toBe('completed');

@@ -11,14 +11,14 @@ const sumIn = (scrape: string, name: string): number =>
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 
 describe('request counts', () => {
-  let yard: SchedulerHarness;
+  let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    yard = await SchedulerHarness.start({
+    harness = await SchedulerHarness.start({
       settings: { 'batching.policy': 'none', 'queue.max_requests_per_model': 40, 'queue.realtime_reserve': 0 },
     });
   });
-  afterEach(() => yard.stop());
+  afterEach(() => harness.stop());
 
   const expectBalance = async () => {
     const scrape = await register.metrics();
@@ -31,37 +31,37 @@ describe('request counts', () => {
   };
 
   it('are accepted = waiting + running + settled at every scrape, whatever happens between', async () => {
-    yard.pool.addWorker('a1', 'alpha', { slots: 6, maxBatch: 4 });
+    harness.pool.addWorker('a1', 'alpha', { slots: 6, maxBatch: 4 });
     const settled: Promise<unknown>[] = [];
     for (let n = 0; n < 200; n++) {
       try {
-        settled.push(yard.submit(`r${n}`, n % 3 === 0 ? REALTIME : {}));
+        settled.push(harness.submit(`r${n}`, n % 3 === 0 ? REALTIME : {}));
       } catch {
         // Over the bound: refused requests are not accepted ones.
       }
-      const call = yard.pool.calls.at(-(n % 5) - 1);
+      const call = harness.pool.calls.at(-(n % 5) - 1);
       if (n % 4 === 0) call?.answer();
       if (n % 7 === 0) call?.fail('engine_failed');
-      if (n % 9 === 0) void yard.scheduler.cancel(aRef(`r${n - 3}`), 'client');
+      if (n % 9 === 0) void harness.scheduler.cancel(aRef(`r${n - 3}`), 'client');
       if (n % 50 === 49) {
-        yard.pool.kill('a1');
-        yard.pool.addWorker('a1', 'alpha', { slots: 6, maxBatch: 4 });
+        harness.pool.kill('a1');
+        harness.pool.addWorker('a1', 'alpha', { slots: 6, maxBatch: 4 });
       }
-      if (n % 2 === 0) await yard.settle();
+      if (n % 2 === 0) await harness.settle();
       await expectBalance();
     }
-    await yard.scheduler.cancelMany({}, 'operator');
+    await harness.scheduler.cancelMany({}, 'operator');
     await Promise.all(settled);
     expect(await expectBalance()).toMatchObject({ waiting: 0, running: 0, accepted: settled.length });
   });
 
   it('are told by status, priority and model', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = [yard.submit('ok', REALTIME), yard.submit('bad'), yard.submit('gone', { model: 'beta' })];
-    const calls = await yard.pool.received(2);
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = [harness.submit('ok', REALTIME), harness.submit('bad'), harness.submit('gone', { model: 'beta' })];
+    const calls = await harness.pool.received(2);
     calls.find(({ id }) => id === 'ok')!.answer();
     calls.find(({ id }) => id === 'bad')!.fail('invalid_audio');
-    await yard.scheduler.cancel(aRef('gone'), 'client');
+    await harness.scheduler.cancel(aRef('gone'), 'client');
     await Promise.all(settled);
     const count = (status: string, priority: string, model: string) =>
       scraped('scheduler_requests_total', { status, priority, model });
@@ -72,8 +72,8 @@ describe('request counts', () => {
   });
 
   it('show the queue by priority and model, with a zero for every configured model', async () => {
-    void yard.submitAll(ids(3));
-    void yard.submit('live', REALTIME);
+    void harness.submitAll(ids(3));
+    void harness.submit('live', REALTIME);
     expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' })).toBe(3);
     expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' })).toBe(1);
     expect(await scraped('switchyard_queue_bytes', { model: 'alpha' })).toBe(400);
@@ -81,53 +81,53 @@ describe('request counts', () => {
   });
 
   it('hold one queue wait per request, also for one that was sent twice', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    const settled = yard.submit('r1');
-    await yard.pool.received(1);
-    yard.pool.kill('a1');
-    yard.pool.addWorker('a2', 'alpha');
-    (await yard.pool.received(2))[1]!.answer();
+    harness.pool.addWorker('a1', 'alpha');
+    const settled = harness.submit('r1');
+    await harness.pool.received(1);
+    harness.pool.kill('a1');
+    harness.pool.addWorker('a2', 'alpha');
+    (await harness.pool.received(2))[1]!.answer();
     await settled;
     expect(await scraped('scheduler_queue_wait_seconds_count')).toBe(1);
     expect(await scraped('scheduler_grpc_duration_seconds_count')).toBe(1);
   });
 
   it('hold no gRPC duration for a call whose caller left', async () => {
-    yard.pool.addWorker('a1', 'alpha');
-    void yard.submit('r1');
-    await yard.pool.received(1);
-    await yard.scheduler.cancel(aRef('r1'), 'client');
+    harness.pool.addWorker('a1', 'alpha');
+    void harness.submit('r1');
+    await harness.pool.received(1);
+    await harness.scheduler.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_grpc_duration_seconds_count')).toBe(0);
   });
 
   it('hold one promotion per aged request', async () => {
-    void yard.submitAll(ids(2));
-    yard.clock.advance(30_001);
-    yard.pool.addWorker('a1', 'alpha');
-    await yard.pool.received(2);
+    void harness.submitAll(ids(2));
+    harness.clock.advance(30_001);
+    harness.pool.addWorker('a1', 'alpha');
+    await harness.pool.received(2);
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(2);
   });
 
   it('hold a promotion when it happens, not when the request is sent: 3 without a worker, one of which hangs up', async () => {
-    void yard.submitAll(ids(3));
-    yard.clock.advance(30_001);
-    await yard.scheduler.cancel(aRef('r1'), 'client');
+    void harness.submitAll(ids(3));
+    harness.clock.advance(30_001);
+    await harness.scheduler.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(1);
-    yard.loop.wake();
-    await yard.settle();
+    harness.loop.wake();
+    await harness.settle();
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
-    expect(yard.types('r1')).toEqual(['accepted', 'cancel_requested', 'promoted', 'settled', 'cancel_signalled']);
-    yard.clock.advance(90_000);
-    yard.loop.wake();
-    await yard.settle();
-    expect(yard.types('r2')).toEqual(['accepted', 'promoted', 'settled']);
+    expect(harness.types('r1')).toEqual(['accepted', 'cancel_requested', 'promoted', 'settled', 'cancel_signalled']);
+    harness.clock.advance(90_000);
+    harness.loop.wake();
+    await harness.settle();
+    expect(harness.types('r2')).toEqual(['accepted', 'promoted', 'settled']);
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
   });
 
   it('hold no promotion of what is cancelled before it is 30 s old', async () => {
-    void yard.submitAll(ids(2));
-    yard.clock.advance(29_000);
-    await yard.scheduler.cancelMany({}, 'operator');
+    void harness.submitAll(ids(2));
+    harness.clock.advance(29_000);
+    await harness.scheduler.cancelMany({}, 'operator');
     expect(await scraped('scheduler_aging_promotions_total')).toBe(0);
   });
 });

@@ -3,11 +3,11 @@ import { register } from 'prom-client';
 import { scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('metrics by tenant', () => {
-  let yard: SchedulerHarness;
-  afterEach(() => yard.stop());
+  let harness: SchedulerHarness;
+  afterEach(() => harness.stop());
 
   const start = async (tenants: string): Promise<void> => {
-    yard = await SchedulerHarness.start({
+    harness = await SchedulerHarness.start({
       settings: {
         'metrics.tenants': tenants,
         'batching.policy': 'none',
@@ -24,16 +24,16 @@ describe('metrics by tenant', () => {
   it('tell who floods: what waits, how long it waited, how it ended and what was refused, others together', async () => {
     await start('acme, globex');
     const settled = ['acme', 'acme', 'hooli', undefined].map((tenant, n) =>
-      yard.submit(`r${n}`, tenant === undefined ? {} : { tenant }),
+      harness.submit(`r${n}`, tenant === undefined ? {} : { tenant }),
     );
-    await expect(async () => yard.submit('r4', { tenant: 'acme' })).rejects.toMatchObject({ code: 'queue_full' });
+    await expect(async () => harness.submit('r4', { tenant: 'acme' })).rejects.toMatchObject({ code: 'queue_full' });
     expect(await Promise.all(['acme', 'globex', 'other'].map(tenant => of('queue_depth', tenant)))).toEqual([2, 0, 2]);
-    yard.pool.addWorker('a1', 'alpha', { slots: 4 });
-    await yard.settle();
+    harness.pool.addWorker('a1', 'alpha', { slots: 4 });
+    await harness.settle();
     expect(await of('queue_depth', 'acme')).toBe(0);
     expect(await of('queue_wait_seconds_count', 'acme')).toBe(2);
     expect(await of('queue_wait_seconds_count', 'other')).toBe(2);
-    for (const call of yard.pool.calls) call.answer();
+    for (const call of harness.pool.calls) call.answer();
     await Promise.all(settled);
     expect(await of('requests_total', 'acme', { status: 'completed' })).toBe(2);
     expect(await of('requests_total', 'acme', { status: 'rejected' })).toBe(1);
@@ -44,15 +44,15 @@ describe('metrics by tenant', () => {
   it('top-N ends the series of who is no longer among the N', async () => {
     await start('top-1');
     const cancelled = async (tenant: string, ids: readonly string[]): Promise<void> => {
-      const settled = ids.map(id => yard.submit(id, { tenant }));
-      await yard.scheduler.cancelMany({}, 'operator');
+      const settled = ids.map(id => harness.submit(id, { tenant }));
+      await harness.scheduler.cancelMany({}, 'operator');
       await Promise.all(settled);
     };
     await cancelled('acme', ['r1']);
     expect(await of('requests_total', 'acme', { status: 'cancelled' })).toBe(1);
     await cancelled('flood', ['f1', 'f2', 'f3']);
     expect(await of('requests_total', 'other', { status: 'cancelled' })).toBe(3);
-    yard.clock.advance(61_000);
+    harness.clock.advance(61_000);
     await cancelled('flood', ['f4', 'f5']);
     expect(await of('requests_total', 'flood', { status: 'cancelled' })).toBe(2);
     expect((await series()).filter(line => line.includes('acme'))).toEqual([]);
@@ -60,8 +60,8 @@ describe('metrics by tenant', () => {
 
   it('are off by default: no series', async () => {
     await start('off');
-    const settled = yard.submit('r1', { tenant: 'acme' });
-    await yard.scheduler.cancelMany({}, 'operator');
+    const settled = harness.submit('r1', { tenant: 'acme' });
+    await harness.scheduler.cancelMany({}, 'operator');
     await settled;
     expect(await series()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { FairShare } from '../../../../src/core/jobs/fair-share.js';
-import { type VirtualYard } from './virtual-yard.js';
+import { type VirtualGateway } from './virtual-gateway.js';
 
 /** The lines of one job for one model. */
 export interface JobLane {
@@ -21,7 +21,7 @@ export type JobOrder = 'fair' | 'in order';
 
 /**
  * A batch processor in virtual time: as many lines in flight as its limits say, the next one chosen by the core's `FairShare`, each a
- * BATCH request in the yard's queue.
+ * BATCH request in the gateway's queue.
  */
 export class FairJobs {
   readonly #share = new FairShare();
@@ -30,7 +30,7 @@ export class FairJobs {
   #total = 0;
 
   constructor(
-    private readonly yard: VirtualYard,
+    private readonly gateway: VirtualGateway,
     private readonly lanes: readonly JobLane[],
     private readonly limits: JobLimits,
     private readonly order: JobOrder = 'fair',
@@ -69,7 +69,7 @@ export class FairJobs {
     const { model, tenant } = lane;
     this.#left.set(keyOf(lane), this.#leftOf(lane) - 1);
     this.#count(model, 1);
-    this.yard.submit({ atMs: this.yard.nowMs, model, tenant, priority: 'batch' }, () => {
+    this.gateway.submit({ atMs: this.gateway.nowMs, model, tenant, priority: 'batch' }, () => {
       this.#count(model, -1);
       this.pump();
     });

@@ -1,5 +1,5 @@
 import { type Distribution, distribution, rounded } from '../percentiles.js';
-import { type VirtualYard } from './virtual-yard.js';
+import { type VirtualGateway } from './virtual-gateway.js';
 
 type ByPriority = Readonly<Record<'realtime' | 'batch', Distribution>>;
 
@@ -25,11 +25,11 @@ export interface SimulationReport {
   readonly slotsLeaked: number;
 }
 
-/** Runs the yard to its end. @param forMs what utilisation is taken of; default: until the last answer */
-export function simulate(yard: VirtualYard, forMs?: number): SimulationReport {
+/** Runs the gateway to its end. @param forMs what utilisation is taken of; default: until the last answer */
+export function simulate(gateway: VirtualGateway, forMs?: number): SimulationReport {
   const startedAtMs = performance.now();
-  yard.run();
-  const { book, pool } = yard;
+  gateway.run();
+  const { book, pool } = gateway;
   const { workers } = pool;
   const lastMs = forMs ?? book.lastAtMs;
   const busyMs = workers.reduce((sum, { deviceBusyMs }) => sum + deviceBusyMs, 0);
@@ -47,8 +47,8 @@ export function simulate(yard: VirtualYard, forMs?: number): SimulationReport {
     timedOut: realtime.failed + batch.failed,
     cancelled: realtime.cancelled + batch.cancelled,
     promotions: book.promotions,
-    unsettled: yard.unsettled,
-    slotsLeaked: yard.slotsInUse,
+    unsettled: gateway.unsettled,
+    slotsLeaked: gateway.slotsInUse,
   };
 }
 

@@ -14,16 +14,16 @@ import { type DeviceCost, type Work } from './simulated-worker.js';
 import { SimulatedPool } from './simulated-pool.js';
 import { type TraceRequest } from './trace.js';
 import { VirtualScheduler } from './virtual-scheduler.js';
-import { YardBook } from './yard-book.js';
-import { yardRules, type YardRules } from './yard-rules.js';
+import { SimulationLedger } from './simulation-ledger.js';
+import { simulationRules, type SimulationRules } from './simulation-rules.js';
 import { aKey } from '../../../support/requests.js';
 
-export interface VirtualYardOptions {
+export interface VirtualGatewayOptions {
   /** Model → its workers. */
   readonly workers: ReadonlyMap<string, number>;
   readonly cost: DeviceCost;
   /** What differs from the defaults of the product. */
-  readonly rules?: Partial<YardRules>;
+  readonly rules?: Partial<SimulationRules>;
 }
 
 /** A request on its way; `onEnd` tells the one who sent it. */
@@ -47,8 +47,8 @@ function ended(code: 'request_cancelled' | 'queue_timeout', status: 'cancelled' 
  * A gateway in virtual time: the queue, the window, aging, admission, cancellation and the dispatcher are the product's own
  * (src/core); the loop around them is that of `DispatchLoop`; only workers are simulated. Nothing here decides anything.
  */
-export class VirtualYard {
-  readonly book = new YardBook();
+export class VirtualGateway {
+  readonly book = new SimulationLedger();
   readonly pool: SimulatedPool;
   readonly #events = new EventQueue();
   readonly #clock = new VirtualScheduler(this.#events);
@@ -56,12 +56,12 @@ export class VirtualYard {
   readonly #cancellation = new CancellationManager();
   readonly #lives = new Map<string, Life>();
   readonly #dispatcher: Dispatcher<Traveller>;
-  readonly #rules: YardRules;
+  readonly #rules: SimulationRules;
   #turnPending = false;
   #made = 0;
 
-  constructor({ workers, cost, rules }: VirtualYardOptions) {
-    this.#rules = yardRules(rules);
+  constructor({ workers, cost, rules }: VirtualGatewayOptions) {
+    this.#rules = simulationRules(rules);
     this.pool = new SimulatedPool(this.#events, cost);
     for (const [model, count] of workers) this.pool.add(model, count);
     let groups = 0;

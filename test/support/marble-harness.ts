@@ -22,14 +22,14 @@ export const GENEROUS_BOUNDS: QueueBounds = {
 /** The defaults of the product: 8 per group, 50 ms window, 5 ms quiet gap (D-02). */
 export const DEFAULT_WINDOW: BatchWindowOptions = { policy: 'adaptive', maxSize: 8, windowMs: 50, quietGapMs: 5 };
 
-export interface YardOptions extends Partial<BatchWindowOptions> {
+export interface HarnessOptions extends Partial<BatchWindowOptions> {
   readonly agingMs?: number;
   readonly agingShare?: number;
   readonly bounds?: Partial<QueueBounds>;
 }
 
 /** The core put together over fake workers, without any time. */
-export function aDispatcher(workers: FakeWorkers, options: YardOptions = {}) {
+export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) {
   const queue = new PriorityQueue<undefined>({
     agingMs: options.agingMs ?? 30_000,
     agingShare: options.agingShare ?? 0.25,
@@ -57,27 +57,27 @@ export function describePlan({ members, reason }: Plan): string {
  * A dispatch loop in virtual time, to be drawn: letters arrive, plans leave. Capital letters are REALTIME, small ones BATCH;
  * `1` in the slots row gives all leases back, `x` in the losses row re-queues what was sent last.
  */
-export class MarbleYard {
+export class MarbleHarness {
   readonly workers = new FakeWorkers();
   readonly plans: Plan[] = [];
   readonly #scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
   readonly #timers: WindowTimers;
   readonly #sent = new Subject<string>();
-  readonly #yard: ReturnType<typeof aDispatcher>;
+  readonly #harness: ReturnType<typeof aDispatcher>;
   /** How often the loop was woken by its timer: proof that it does not spin. */
   wakes = 0;
 
-  constructor(options: YardOptions = {}) {
-    this.#yard = aDispatcher(this.workers, options);
+  constructor(options: HarnessOptions = {}) {
+    this.#harness = aDispatcher(this.workers, options);
     this.#timers = new WindowTimers({ nowMs: () => this.#scheduler.now() }, this.#scheduler);
   }
 
   get dispatcher(): Dispatcher<undefined> {
-    return this.#yard.dispatcher;
+    return this.#harness.dispatcher;
   }
 
   get queue(): PriorityQueue<undefined> {
-    return this.#yard.queue;
+    return this.#harness.queue;
   }
 
   /** Runs the picture; one column is 1 ms. In `sent`, each letter stands for the plan of that name in `plans`. */

@@ -30,7 +30,7 @@ export const chatLine = (customId: string, model = 'm', content: unknown = custo
     body: { model, messages: [{ role: 'user', content }] },
   });
 
-export interface YardOptions {
+export interface HarnessOptions {
   readonly settings?: SettingOverrides;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly blobs?: BlobStore;
@@ -49,7 +49,7 @@ export interface RowLease {
 }
 
 /** A data folder with a real SQLite file and real blobs, and processors (`dist/main.batch.js`) that work on it. */
-export class BatchYard implements AsyncDisposable {
+export class BatchHarness implements AsyncDisposable {
   readonly processors: NodeProcess[] = [];
 
   private constructor(
@@ -58,20 +58,27 @@ export class BatchYard implements AsyncDisposable {
     readonly jobs: JobStore,
     readonly files: FileStore,
     readonly blobs: BlobStore,
-    private readonly options: YardOptions,
+    private readonly options: HarnessOptions,
   ) {}
 
-  static async open(options: YardOptions = {}): Promise<BatchYard> {
+  static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
     const data = options.dataDir ?? join(folder, 'data');
     const database = connectDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
     await migrate(database);
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
-    return new BatchYard(folder, database, new KyselyJobStore(database), new KyselyFileStore(database), blobs, options);
+    return new BatchHarness(
+      folder,
+      database,
+      new KyselyJobStore(database),
+      new KyselyFileStore(database),
+      blobs,
+      options,
+    );
   }
 
   /** The database in the data folder, blobs in a bucket. */
-  static async openS3(server: S3Server, settings: SettingOverrides): Promise<BatchYard> {
+  static async openS3(server: S3Server, settings: SettingOverrides): Promise<BatchHarness> {
     const { bucket, prefix, endpoint = '', credentials } = server.options;
     const s3: SettingOverrides = {
       'blobs.driver': 's3',
@@ -84,14 +91,14 @@ export class BatchYard implements AsyncDisposable {
       AWS_ACCESS_KEY_ID: credentials?.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey,
     };
-    return BatchYard.open({ settings: { ...settings, ...s3 }, environment, blobs: new S3BlobStore(server.options) });
+    return BatchHarness.open({ settings: { ...settings, ...s3 }, environment, blobs: new S3BlobStore(server.options) });
   }
 
   get dataDir(): string {
     return this.options.dataDir ?? join(this.folder, 'data');
   }
 
-  /** A processor of its own; it stops with the yard. */
+  /** A processor of its own; it stops with the harness. */
   start(settings: SettingOverrides = {}, flags: readonly string[] = []): NodeProcess {
     const overrides: SettingOverrides = {
       'data.dir': this.dataDir,

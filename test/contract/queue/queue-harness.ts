@@ -29,12 +29,12 @@ export interface Submitted {
 }
 
 /** The scheduler over one kind of queue; the test plays the workers, one of each model. */
-export abstract class QueueYard {
+export abstract class QueueHarness {
   protected constructor(readonly harness: SchedulerHarness) {}
 
-  static start(driver: Driver, settings: Overrides = {}): Promise<QueueYard> {
+  static start(driver: Driver, settings: Overrides = {}): Promise<QueueHarness> {
     const common: Overrides = { 'batching.policy': 'none', ...settings };
-    return driver === 'embedded' ? EmbeddedYard.open(common) : RedisYard.open(common);
+    return driver === 'embedded' ? EmbeddedHarness.open(common) : RedisHarness.open(common);
   }
 
   get scheduler() {
@@ -93,11 +93,11 @@ export abstract class QueueYard {
   abstract stop(): Promise<void>;
 }
 
-class EmbeddedYard extends QueueYard {
+class EmbeddedHarness extends QueueHarness {
   readonly #taken = new Map<string, number>();
 
-  static async open(settings: Overrides): Promise<QueueYard> {
-    return new EmbeddedYard(await SchedulerHarness.start({ settings }));
+  static async open(settings: Overrides): Promise<QueueHarness> {
+    return new EmbeddedHarness(await SchedulerHarness.start({ settings }));
   }
 
   open(model = 'alpha'): Promise<void> {
@@ -139,7 +139,7 @@ class EmbeddedYard extends QueueYard {
   }
 }
 
-class RedisYard extends QueueYard {
+class RedisHarness extends QueueHarness {
   readonly #pullers = new Map<string, ScriptedPuller>();
 
   private constructor(
@@ -151,15 +151,15 @@ class RedisYard extends QueueYard {
     super(harness);
   }
 
-  static async open(settings: Overrides): Promise<QueueYard> {
+  static async open(settings: Overrides): Promise<QueueHarness> {
     const server = await RedisServer.start();
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-queue-'));
-    const harness = await SchedulerHarness.start({
+    const scheduler = await SchedulerHarness.start({
       settings: { 'queue.driver': 'redis', 'redis.url': server.url, 'data.dir': folder, ...settings },
     });
-    const yard = new RedisYard(harness, server, folder, new Redis(server.url, { maxRetriesPerRequest: null }));
-    await yard.until('Redis is usable', () => yard.usable);
-    return yard;
+    const harness = new RedisHarness(scheduler, server, folder, new Redis(server.url, { maxRetriesPerRequest: null }));
+    await harness.until('Redis is usable', () => harness.usable);
+    return harness;
   }
 
   get usable(): boolean {

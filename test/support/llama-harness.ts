@@ -53,7 +53,7 @@ export interface Played {
 type Scheduling = Partial<Omit<GenerationOptions<TextSequence>, 'emitted' | 'ended'>>;
 
 /** The scheduler on the real backend, step by step, with rules that hold whatever happens. */
-export class LlamaYard {
+export class LlamaHarness {
   readonly scheduler: GenerationScheduler<TextSequence>;
   readonly played = new Map<TextSequence, Played>();
   /** Steps with at least one item. */
@@ -153,10 +153,10 @@ export async function soloTokens(
   for (const sequence of sequences) {
     // A salt of its own: nothing is shared with whoever was here.
     const alone = { ...sequence, salt: `solo-${solos.length}`, deadlineMs: undefined };
-    const yard = new LlamaYard(backend);
-    yard.submit(alone);
-    await yard.drain();
-    solos.push(yard.tokensOf(alone));
+    const harness = new LlamaHarness(backend);
+    harness.submit(alone);
+    await harness.drain();
+    solos.push(harness.tokensOf(alone));
   }
   return solos;
 }

@@ -15,7 +15,7 @@ export interface ToyRecord {
   firstMs: number | undefined;
 }
 
-export type YardOptions = Partial<Omit<GenerationOptions<ToyRequest>, 'memory' | 'emitted' | 'ended'>> &
+export type HarnessOptions = Partial<Omit<GenerationOptions<ToyRequest>, 'memory' | 'emitted' | 'ended'>> &
   Pick<SimulatorOptions<ToyRequest>, 'beforeRun' | 'itemError'> & {
     readonly blocks?: number;
     readonly blockTokens?: number;
@@ -39,7 +39,7 @@ export const YARD_DEFAULTS = {
 };
 
 /** A scheduler and a simulator in virtual time, with the rules checked in every step that hold whatever happens. */
-export class GenerationYard {
+export class GenerationHarness {
   readonly scheduler: GenerationScheduler<ToyRequest>;
   readonly simulator: StepSimulator<ToyRequest>;
   readonly records = new Map<ToyRequest, ToyRecord>();
@@ -53,7 +53,7 @@ export class GenerationYard {
   readonly #expected = new Map<ToyRequest, number>();
   nowMs = 0;
 
-  constructor(options: YardOptions = {}) {
+  constructor(options: HarnessOptions = {}) {
     const { blocks = 16, blockTokens = 4, ahead = false, beforeRun, itemError, ...rest } = options;
     this.#ahead = ahead;
     this.#options = { ...YARD_DEFAULTS, ...rest };

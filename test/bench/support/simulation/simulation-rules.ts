@@ -3,7 +3,7 @@ import { type QueueBounds } from '../../../../src/core/queue/admission.js';
 import { SETTINGS_TABLE } from '../../../../src/platform/config/settings.js';
 
 /** The settings that a simulation obeys. */
-export interface YardRules {
+export interface SimulationRules {
   readonly agingMs: number;
   readonly agingShare: number;
   readonly queueTimeoutMs: number;
@@ -15,7 +15,7 @@ const setting = <K extends keyof typeof SETTINGS_TABLE>(path: K): (typeof SETTIN
   SETTINGS_TABLE[path].default;
 
 /** The defaults of the product, read from its own table of settings. */
-export const yardRules = (changes: Partial<YardRules> = {}): YardRules => ({
+export const simulationRules = (changes: Partial<SimulationRules> = {}): SimulationRules => ({
   agingMs: setting('queue.aging_ms'),
   agingShare: setting('queue.aging_share'),
   queueTimeoutMs: setting('queue.timeout_ms'),
