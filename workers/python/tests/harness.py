@@ -109,20 +109,19 @@ async def worker(engine: Engine, *args: str, service: str = "SpeechToText") -> A
         address = f"127.0.0.1:{probe.getsockname()[1]}"
     options = worker_arguments().parse_args(["--model", "m", "--listen", address, *args])
     process = asyncio.ensure_future(run(engine, options))
-    try:
-        async with grpc.aio.insecure_channel(address) as channel:
+    async with grpc.aio.insecure_channel(address) as channel:
+        try:
             await asyncio.wait_for(channel.channel_ready(), 5)
             client = Client(channel, service)
             while not args and await client.check() != HealthCheckResponse.SERVING:
                 await asyncio.sleep(0.01)
             yield client
+        finally:
             if not process.done():
                 os.kill(os.getpid(), signal.SIGTERM)
-                while not args and not process.done():
-                    await client.health()
-                    await asyncio.wait([process], timeout=0.05)
-    finally:
-        await process
+            while not args and not process.done():
+                await asyncio.wait([process, asyncio.ensure_future(client.health())], timeout=0.05)
+            await process
 
 
 async def entered(engine: Scripted) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import hmac
 import logging
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,11 @@ async def run(engine: Engine, options: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     log.info("Listening on port %d, loading %s", port, options.model)
-    await asyncio.to_thread(engine.load)
+    try:
+        await asyncio.to_thread(engine.load)
+    except Exception as error:
+        await server.stop(0)
+        sys.exit(f"The model cannot be loaded: {error}")
     service.start()
     await standard.set("", HealthCheckResponse.SERVING)
     log.info("Ready on port %d: %s on %s", port, engine.name, engine.device)

@@ -1,0 +1,210 @@
+"""The Whisper worker on a generated model of random weights: windows of 2 s, four words, four languages."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import itertools
+import json
+import wave
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+pytest.importorskip("faster_whisper")
+pytest.importorskip("onnx")
+
+import numpy as np
+from harness import Client, trailers, worker
+from whisper_models import FIXTURES, convert
+
+from switchyard.v1 import stt_pb2 as stt
+from switchyard_worker.ctranslate2.audio_file import RATE, quiet_cuts
+from switchyard_worker.ctranslate2.engine import WhisperEngine
+from switchyard_worker.ctranslate2.whisper import Settings, Whisper
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return convert(FIXTURES / "random", tmp_path_factory.mktemp("models") / "random")
+
+
+def engine(folder: Path, temperatures: tuple[float, ...] = (0,)) -> WhisperEngine:
+    return WhisperEngine(Settings(folder, threads=1), temperatures=temperatures, max_batch=8, vad=False)
+
+
+def rhythm(seconds: float, seed: int) -> np.ndarray[Any, np.dtype[np.int16]]:
+    """Noise with a rhythm of its own."""
+    at = np.arange(round(seconds * RATE))
+    noise = np.random.default_rng(seed).uniform(-4000, 4000, len(at))
+    return (noise * np.abs(np.sin(at * seed / 3000))).astype(np.int16)
+
+
+def wav(samples: np.ndarray[Any, np.dtype[np.int16]], rate: int = RATE) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as written:
+        written.setnchannels(1)
+        written.setsampwidth(2)
+        written.setframerate(rate)
+        written.writeframes(samples.tobytes())
+    return file.getvalue()
+
+
+def on_model(folder: Path, test: Callable[[Client], Awaitable[None]], **options: Any) -> None:
+    async def body() -> None:
+        async with worker(engine(folder, **options)) as client:
+            await test(client)
+
+    asyncio.run(body())
+
+
+def test_features_are_those_of_the_public_extractor(folder: Path) -> None:
+    reference = json.loads((FIXTURES / "mel-reference.json").read_text())
+    n = np.arange(reference["samples"], dtype=np.int64)
+    phase = (n * n // 16 + 37 * n) % 65536
+    chirp = ((np.abs(phase - 32768) - 16384) * (1 + (n // 800) % 16) // 17).astype(np.int16)
+    made = Whisper(Settings(folder, threads=1)).features(chirp)[::7, ::13]
+    assert np.abs(made - np.array(reference["mels"]["80"]["values"])).max() < 2e-4
+
+
+def test_eight_at_once_are_heard_as_each_alone(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        files = [wav(rhythm(0.5 + 0.2 * at, at + 1)) for at in range(8)]
+        alone = [await client.transcribe(f"a{at}", audio=file, language="en") for at, file in enumerate(files)]
+        calls = [
+            client.transcribe(f"b{at}", audio=file, language="en", group="g", size=8) for at, file in enumerate(files)
+        ]
+        together = await asyncio.gather(*calls)
+        assert [one.text for one in together] == [one.text for one in alone]
+        assert {one.execution.batch_size for one in together} == {8}
+        assert len({one.text for one in together}) > 1
+
+    on_model(folder, test)
+
+
+def test_mixed_prompts_languages_and_temperatures_share_an_engine_call(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        wishes: list[dict[str, Any]] = [
+            {"language": "de"},
+            {},
+            {"prompt": "red green blue"},
+            {"language": "fr", "word_timestamps": True},
+            {"language": "en", "task": stt.TASK_TRANSLATE},
+            {"hot_words": ["black"]},
+        ]
+        audio = wav(rhythm(1.5, 3))
+        alone = [await client.transcribe(f"a{at}", audio=audio, **wish) for at, wish in enumerate(wishes)]
+        together = await asyncio.gather(
+            *(client.transcribe(f"b{at}", audio=audio, group="g", size=6, **wish) for at, wish in enumerate(wishes))
+        )
+        assert [(one.language, one.text) for one in together] == [(one.language, one.text) for one in alone]
+        assert [one.language for one in together[:1]] == ["de"]
+        assert {one.execution.batch_id for one in together} == {together[0].execution.batch_id}
+
+    on_model(folder, test)
+
+
+def test_words_have_times_within_their_segments_and_spell_the_text(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        answer = await client.transcribe("w", audio=wav(rhythm(5, 5)), language="en", word_timestamps=True)
+        assert " ".join(word.word for word in answer.words) == " ".join(answer.text.split())
+        starts = [word.start for word in answer.words]
+        assert starts == sorted(starts) and len(starts) > 0
+        assert all(0 <= word.start <= word.end <= 5.1 for word in answer.words)
+
+    on_model(folder, test)
+
+
+def test_log_probabilities_name_every_token(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        answer = await client.transcribe("l", audio=wav(rhythm(1, 5)), language="en", logprobs=True)
+        assert "".join(one.token for one in answer.logprobs) == "".join(one.text for one in answer.segments)
+        assert all(-20 < one.logprob <= 0 for one in answer.logprobs)
+
+    on_model(folder, test)
+
+
+def test_long_audio_is_cut_into_windows_that_share_engine_calls(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        start = stt.TranscribeFileRequest(request_id="long", language="en")
+        answers = await client.upload(start, [wav(rhythm(30, 7))])
+        done = answers[-1].done
+        segments = [answer.segment.segment for answer in answers[:-1]]
+        assert segments == list(done.segments)
+        assert [segment.id for segment in segments] == list(range(len(segments)))
+        times = [time for segment in segments for time in (segment.start, segment.end)]
+        assert all(before <= after + 1e-6 for before, after in itertools.pairwise([0, *times, 30]))
+        assert done.duration_s == 30
+        assert done.execution.batch_size > 1
+
+    on_model(folder, test)
+
+
+def test_a_doubtful_window_is_tried_again_at_higher_temperatures(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        answer = await client.transcribe("t", audio=wav(rhythm(1, 5)), language="en")
+        assert answer.segments[0].temperature == pytest.approx(0.4)
+        told = await client.transcribe("u", audio=wav(rhythm(1, 5)), language="en", temperature=0.7)
+        assert told.segments[0].temperature == pytest.approx(0.7)
+
+    on_model(folder, test, temperatures=(0, 0.2, 0.4))
+
+
+@pytest.mark.parametrize(
+    "audio, code",
+    [
+        (b"not audio at all", "invalid_audio"),
+        (b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n", "invalid_audio"),
+        (wav(np.zeros(0, np.int16)), "audio_too_short"),
+    ],
+)
+def test_refuses_what_is_no_audio(folder: Path, audio: bytes, code: str) -> None:
+    async def test(client: Client) -> None:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await client.transcribe("x", audio=audio)
+        assert trailers(caught.value) == {"switchyard-code": code, "switchyard-param": "file"}
+
+    on_model(folder, test)
+
+
+def test_refuses_a_language_that_the_model_does_not_know(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await client.transcribe("x", audio=wav(rhythm(1, 1)), language="cy")
+        assert trailers(caught.value) == {"switchyard-code": "invalid_value", "switchyard-param": "language"}
+        assert (await client.transcribe("y", audio=wav(rhythm(1, 1)), language="de-AT")).language == "de"
+
+    on_model(folder, test)
+
+
+def test_resamples_and_mixes_down(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        answer = await client.transcribe("r", audio=wav(rhythm(2, 3), rate=8000), language="en")
+        assert answer.duration_s == pytest.approx(4, abs=0.01)
+
+    on_model(folder, test)
+
+
+def test_a_broken_folder_is_named(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no model\.bin"):
+        engine(tmp_path).load()
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes()[:5000] if file.suffix == ".bin" else file.read_bytes())
+    with pytest.raises(RuntimeError):
+        engine(tmp_path).load()
+
+
+@pytest.mark.parametrize("seconds, pauses", [(31, []), (100, [20, 50, 55]), (29, []), (300, [])])
+def test_windows_cover_everything_and_end_in_pauses(seconds: int, pauses: list[int]) -> None:
+    samples = rhythm(seconds, 13)
+    for pause in pauses:
+        samples[pause * RATE : pause * RATE + RATE // 2] = 0
+    cuts = quiet_cuts(samples, 30 * RATE)
+    assert cuts[0][0] == 0 and cuts[-1][1] == len(samples)
+    assert all(end == start for (_, end), (start, _) in itertools.pairwise(cuts))
+    assert all(0 < end - start <= 30 * RATE for start, end in cuts)
+    for pause in pauses[:1]:
+        assert any(pause * RATE <= end <= pause * RATE + RATE // 2 for _, end in cuts)
