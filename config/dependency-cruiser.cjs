@@ -31,6 +31,14 @@ const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'platform-folders-have-one-direction',
+      comment: 'Of two folders of platform one imports the other, never both each other.',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^src/platform/' },
+      to: { path: '^src/platform/', circular: true },
+    },
     { name: 'no-barrels', severity: 'error', from: {}, to: { path: '^src/.*/index\\.ts$' } },
     {
       name: 'core-is-pure',

@@ -8,8 +8,7 @@ import { ConfigError } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
 import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
-import { MetricsServer } from './platform/metrics/metrics-server.js';
-import { ownMetricsText } from './platform/metrics/metrics-text.js';
+import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
 import { startTracing } from './platform/tracing/tracing.js';
 
 const parent = new ParentLink(process);

@@ -1,12 +1,12 @@
-import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
+import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
-import { FIRST_KEYS_ORIGIN, makeFirstKey } from './platform/auth/first-key.js';
+import { makeFirstKey } from './platform/auth/first-key.js';
 import { ConfigError, problemText } from './platform/config/config-problem.js';
-import { loadConfig } from './platform/config/load-config.js';
+import { FIRST_KEYS_ORIGIN, loadConfig } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
-import { listenHost } from './platform/http/listen-host.js';
+import { listenHost } from './platform/http/connections.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { engineObjections } from './worker/engines/engine-objections.js';

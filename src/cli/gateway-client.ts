@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { type Command } from 'commander';
-import { launchDirectory } from '../platform/config/launch-directory.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { CliError, EXIT } from './cli-error.js';
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { addApiKey } from '../platform/auth/keys-file.js';
 import { KEY_LIMITS, keyLimit, type KeyLimits } from '../platform/auth/key-limits.js';
+import { addApiKey } from '../platform/auth/keys-file.js';
 import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
-import { launchDirectory } from '../platform/config/launch-directory.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { print, say } from './terminal.js';
 

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { launchDirectory } from '../platform/config/launch-directory.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import type { ModelSpec } from '../platform/config/model-spec.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
 import { engineObjections } from '../worker/engines/engine-objections.js';
 import { EXIT, interruptible } from './cli-error.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
 import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
-import { usedPaths } from './used-paths.js';
 import { MARKS, print, printJson } from './terminal.js';
+import { usedPaths } from './used-paths.js';
 
 /** Result for one model. */
 export interface ModelVerdict {

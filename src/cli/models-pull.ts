@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { Command } from 'commander';
-import { launchDirectory } from '../platform/config/launch-directory.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import type { Settings } from '../platform/config/settings.js';
+import { type Settings } from '../platform/config/settings.js';
 import { collect } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { HubError } from './hub/hub-error.js';

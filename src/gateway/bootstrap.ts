@@ -5,7 +5,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
-import { CrossOrigins, registerCrossOriginHooks } from '../platform/auth/cross-origin.js';
+import { CrossOrigins, registerCrossOriginHooks } from '../platform/http/cross-origin.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { serveDocs } from './http/openapi/swagger.js';

@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
+import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { WORKER_USAGE } from '../../src/platform/config/worker-arguments.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
-import { PROCESSOR_NODE_FLAGS } from '../../src/platform/process/processor-flags.js';
 import {
   dockerStages,
   environmentNames,

@@ -59,7 +59,7 @@ describe('registries and code', () => {
   it('use every setting: none is accepted and then ignored', () => {
     const code = textOf(sources('src').filter(file => !file.startsWith('src/platform/config/')));
     // What becomes something else there: the loader's own checks, and the rules that a worker process is told.
-    const readers = ['load-config', 'pull-rules'].map(name => `src/platform/config/${name}.ts`);
+    const readers = ['load-config', 'plane-access', 'worker-spec'].map(name => `src/platform/config/${name}.ts`);
     const unused = SETTING_PATHS.filter(path => !readsSetting(`${code}\n${textOf(readers)}`, path));
     expect(unused).toEqual([]);
   });

@@ -14,7 +14,7 @@ import {
   type WorkerTask,
 } from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
-import { ProcessClock } from '../../src/platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';

@@ -16,12 +16,12 @@ import { type RequestSpec, type SettledRequest } from '../../src/gateway/schedul
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { ClockModule } from '../../src/platform/clock/clock.module.js';
-import { ProcessClock } from '../../src/platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
-import { DispatchEventBus } from '../../src/platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../src/platform/events/events.module.js';
 import { EventsModule } from '../../src/platform/events/events.module.js';
 import { ScriptedPool } from './scripted-pool.js';
 import { audioSource } from './pool-harness.js';

@@ -6,7 +6,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { SafeFetch } from '../../platform/storage/safe-fetch.js';
+import { SafeFetch } from '../../platform/http/safe-fetch.js';
 
 export interface FormFile {
   readonly name: string;

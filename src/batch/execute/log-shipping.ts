@@ -7,7 +7,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { jobLogFolder } from '../../platform/storage/job-log-key.js';
+import { jobLogFolder } from '../../platform/storage/blob-keys.js';
 import { type JobWork } from '../job/job-work.js';
 import { type ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';

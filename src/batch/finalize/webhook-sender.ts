@@ -4,9 +4,8 @@ import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
-import { HostExceptions } from '../../platform/storage/host-exceptions.js';
-import { postWebhook } from '../../platform/webhooks/webhook-post.js';
-import { WebhookSignature } from '../../platform/webhooks/webhook-signature.js';
+import { HostExceptions } from '../../platform/http/host-exceptions.js';
+import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 
 /** Timeout of a receiver, and how long a claimed entry is hidden from other processors. */

@@ -1,4 +1,4 @@
-import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
+import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 
 /** Codes of lines without an answer (D-15). */
 export type UnansweredCode = 'batch_expired' | 'batch_cancelled' | 'batch_failed';

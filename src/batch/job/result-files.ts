@@ -5,9 +5,9 @@ import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs
 import { backoffMs } from '../../core/shared/backoff.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
-import { timeOrderedId } from '../../platform/database/time-ordered-id.js';
+import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { fileBlobKey, mayBeNamed } from '../../platform/storage/file-blob-key.js';
+import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';

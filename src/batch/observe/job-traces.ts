@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Attributes, ROOT_CONTEXT, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { TRACER } from '../../platform/tracing/tracing.js';
-import { contextAfter } from '../../platform/tracing/traceparent.js';
+import { contextAfter } from '../../platform/tracing/tracing.module.js';
 
 export type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
 

@@ -8,7 +8,7 @@ import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
-import { isOutage } from '../../platform/storage/outage.js';
+import { isOutage } from '../../platform/storage/storage-problems.js';
 import { InputDamaged } from '../job/input-lines.js';
 import { JobStop } from '../lease/job-stop.js';
 import { JobFolder } from '../job/job-folder.js';

@@ -1,4 +1,4 @@
-import { freeBytes } from '../../platform/storage/storage-full.js';
+import { freeBytes } from '../../platform/storage/storage-problems.js';
 import { HubError } from './hub-error.js';
 
 /** @throws HubError `disk_full` saying how much must go. Checked before the first byte: a disk that fills up hurts others, too. */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { StorageModule } from '../../platform/storage/storage.module.js';
+import { StorageModule } from '../../platform/storage/spool.js';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';

@@ -1,16 +1,15 @@
-import { Injectable, Inject } from '@nestjs/common';
 import { type MultipartFile } from '@fastify/multipart';
+import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { Spool } from '../../platform/storage/spool.js';
-import { fileTooLarge } from '../../platform/storage/spool-writer.js';
+import { fileTooLarge, Spool } from '../../platform/storage/spool.js';
 import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
-import { type AudioUrl } from '../worker-pool/worker-task.js';
-import { audioUrl, filenameOf } from './audio-url.js';
 import { FormFields, LONGEST_FORM } from '../http/form-fields.js';
 import { formParts } from '../http/form-parts.js';
 import { multipartError } from '../http/multipart-error.js';
+import { type AudioUrl } from '../worker-pool/worker-task.js';
+import { audioUrl, filenameOf } from './audio-url.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provide
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 export const cancellationMetricProviders: Provider[] = [metricProvider('scheduler_cancel_latency_seconds')];

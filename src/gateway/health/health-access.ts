@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { Authenticator } from '../../platform/auth/authenticator.js';
-import { bearerToken } from '../../platform/auth/credentials.js';
+import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type Socket } from 'node:net';
-import { endConnection } from '../../platform/http/end-connection.js';
+import { endConnection } from '../../platform/http/connections.js';
 import { requestIdFor } from './request-id.js';
 
 /** Node's code for a request whose headers came too slowly; a body that stalls is answered alike. */

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type Server } from 'node:http';
 import { type FastifyInstance } from 'fastify';
 import { unroutable } from './http-error.js';
-import { OpenConnections } from '../../platform/http/open-connections.js';
+import { OpenConnections } from '../../platform/http/connections.js';
 import { type BodyRate, BodyWatch } from './body-watch.js';
 import { endSlowRequest } from './broken-http.js';
 import { type IntakeGate } from './intake-gate.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type SettledRequest, type SubmittedRequest } from '../scheduler/submitted-request.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 

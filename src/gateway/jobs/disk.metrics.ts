@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Provider } from '@nestjs/common';
 import { type Gauge } from 'prom-client';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { freeBytes } from '../../platform/storage/storage-full.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { freeBytes } from '../../platform/storage/storage-problems.js';
 
 /** A scrape does not wait for a file system that hangs. */
 const LIMIT_MS = 500;

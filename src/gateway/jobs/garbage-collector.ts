@@ -1,20 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { type BlobStore, type FileStore, type JobStore, type UploadStore } from '../../core/jobs/job.ports.js';
 import { type StoredRequestStore } from '../../core/kept/kept-request.port.js';
+import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
-import { bornAtMs } from '../../platform/database/time-ordered-id.js';
-import { FILE_BLOBS } from '../../platform/storage/file-blob-key.js';
-import { JOB_LOG_BLOBS, jobOfLogKey } from '../../platform/storage/job-log-key.js';
-import { KEPT_BLOBS, keptBlobOf } from '../../platform/storage/kept-blob-key.js';
+import { FILE_BLOBS, JOB_LOG_BLOBS, jobOfLogKey, KEPT_BLOBS, keptBlobOf } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './counted-blobs.js';
 
 /** Which of these keys, all old enough, nobody needs. */

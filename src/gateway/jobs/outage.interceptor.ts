@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { catchError, type Observable } from 'rxjs';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
-import { isOutage } from '../../platform/storage/outage.js';
+import { isOutage } from '../../platform/storage/storage-problems.js';
 
 /** A database or blob store that is away is no defect: 503 with `Retry-After`, which SDKs follow by themselves. */
 @Injectable()

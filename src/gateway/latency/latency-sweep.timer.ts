@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { interval, type Subscription } from 'rxjs';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 
 /** Removes latency entries whose TTL passed, every `latency.sweep_ms` (D-11). */

@@ -3,7 +3,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 export const latencyMetricProviders: Provider[] = [metricProvider('scheduler_grpc_duration_seconds')];

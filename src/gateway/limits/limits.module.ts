@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
-import { RedisLink } from '../../platform/redis/redis-link.js';
-import { RedisModule } from '../../platform/redis/redis.module.js';
+import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
-import { RateLimiter } from './rate-limiter.js';
 import { LimitEvents } from './limit-events.js';
 import { LIMIT_STORE } from './limit.tokens.js';
-import { LimitMetrics, limitMetricProviders } from './limits.metrics.js';
+import { limitMetricProviders, LimitMetrics } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
+import { RateLimiter } from './rate-limiter.js';
 import { RedisLimitStore } from './redis-limit-store.js';
 
 /** Rate limits and quotas: `limits.*`, and what the keys file says of single keys. */

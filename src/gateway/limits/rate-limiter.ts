@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { type Limits, type LimitName, LIMIT_NAMES, type RateLimitStatus } from '../../core/limits/limit-rules.js';
+import { LIMIT_NAMES, type LimitName, type Limits, type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { type LimitAdmission, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { SlotMap } from '../../core/shared/churn-map.js';
@@ -10,9 +10,9 @@ import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
-import { limitError } from './limit-refusal.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { LimitEvents } from './limit-events.js';
+import { limitError } from './limit-refusal.js';
 import { LIMIT_STORE } from './limit.tokens.js';
 
 /** Somebody who was let in, until `leave`. */

@@ -3,7 +3,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { CountedCalls } from './counted-calls.js';
 

@@ -1,15 +1,15 @@
-import { type IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
+import { type IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { bearerToken, subprotocolToken } from '../../platform/auth/credentials.js';
+import { bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { ModelCatalog } from '../models/model-catalog.js';
 import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';

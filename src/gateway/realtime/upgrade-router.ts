@@ -5,7 +5,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
-import { endConnection } from '../../platform/http/end-connection.js';
+import { endConnection } from '../../platform/http/connections.js';
 import { demandHandshake } from './websocket-handshake.js';
 
 /** Takes over the connection: from here on the socket is the handler's. */

@@ -8,8 +8,8 @@ import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
-import { InnerRequests, type InnerAnswer } from './inner-requests.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, textOf } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 

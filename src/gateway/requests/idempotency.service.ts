@@ -7,15 +7,15 @@ import { tenantOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
-import { fileTooLarge } from '../../platform/storage/spool-writer.js';
+import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/form-fields.js';
 import { keepTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
-import { StoredAnswers } from './stored-answers.js';
-import { StoredLeases } from './stored-leases.js';
-import { FormDigest, fingerprintOf, isJson, isSame } from './request-fingerprint.js';
 import { type IdempotencyOptions } from './idempotency-options.js';
 import { Replays } from './replays.js';
+import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
+import { StoredAnswers } from './stored-answers.js';
+import { StoredLeases } from './stored-leases.js';
 
 interface KeptCall {
   readonly request: FastifyRequest;

@@ -1,10 +1,10 @@
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type StoredAnswer, type StoredRequest } from '../../core/kept/kept-request.port.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { type StoredAnswer, type StoredRequest } from '../../core/kept/kept-request.port.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { newStoredBlob } from '../../platform/storage/kept-blob-key.js';
-import { orStorageProblem } from '../../platform/storage/storage-full.js';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
+import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 import { type InnerAnswer } from './inner-requests.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */

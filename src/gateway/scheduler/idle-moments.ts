@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
-import { IdleGc } from '../../platform/process/pause-collector.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { IdleGc } from '../../platform/process/idle-gc.js';
 
 /** Tells the collector of garbage when something happens to a request; the rest of the time is a pause. */
 @Injectable()

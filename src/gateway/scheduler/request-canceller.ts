@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type CancelFilter, CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 

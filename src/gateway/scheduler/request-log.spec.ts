@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
-import { RequestLog } from './request-log.js';
 import { aKey } from '../../../test/support/requests.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { RequestLog } from './request-log.js';
 
 const base = { key: aKey('r1'), requestId: 'r1', model: 'm', priority: 'batch', atMs: 5 } as const;
 const settled = (fields: object): DispatchEvent => ({

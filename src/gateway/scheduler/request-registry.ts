@@ -11,9 +11,9 @@ import { type Settlement } from '../../core/request/settlement.js';
 import { SlotMap } from '../../core/shared/churn-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { RecentMap } from '../../core/shared/recent-map.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { type TrackedRequest } from './tracked-request.js';
 

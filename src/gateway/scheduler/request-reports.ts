@@ -9,7 +9,7 @@ import { Admission } from '../../core/queue/admission.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';

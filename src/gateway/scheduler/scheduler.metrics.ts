@@ -5,7 +5,7 @@ import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { DispatchEventBus } from '../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestViews } from './request-views.js';

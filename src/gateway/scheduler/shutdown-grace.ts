@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 
 /** The one deadline of a shutdown: `server.shutdown_grace_ms` after its first hook. */

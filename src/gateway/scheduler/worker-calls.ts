@@ -3,7 +3,7 @@ import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/disp
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';

@@ -1,15 +1,15 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { merge, type Observable, Subject, type Subscription } from 'rxjs';
+import { type JobCompleted, type LoadedResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type LoadedResult, type JobCompleted, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { isPromoted } from '../../platform/redis/plane-ager.js';
-import { BlobMissing } from '../../platform/storage/blob-missing.js';
-import { blobOf } from '../../platform/storage/plane-values.js';
-import { type PlacedJob, PayloadBlobs } from './payload-blobs.js';
-import { JobEvents, type QueueEvent } from './job-events.js';
-import { SharedQueueLink } from './shared-queue-link.js';
-import { type JobFacts, ModelQueues, type JobRef } from './model-queues.js';
+import { blobOf } from '../../platform/storage/blob-keys.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { JobCancels } from './job-cancels.js';
+import { JobEvents, type QueueEvent } from './job-events.js';
+import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
+import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
+import { SharedQueueLink } from './shared-queue-link.js';
 
 /** What happened to a job that this gateway waits for. Only the first two may be followed by another event. */
 export type JobEvent = { readonly ref: JobRef } & (

@@ -1,13 +1,12 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_INLINE_BYTES, PLANE_BLOBS, PLANE_RESULT_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
-import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { BlobMissing } from '../../platform/storage/blob-missing.js';
-import { loadValue } from '../../platform/storage/plane-values.js';
-import { orStorageFull } from '../../platform/storage/storage-full.js';
+import { loadValue } from '../../platform/storage/blob-keys.js';
+import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
 import { type InlineBytes, type QueueEntry } from './queue-entry.js';
 
 /** A job that may be queued, and the blobs that were written for it. */

@@ -5,7 +5,7 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/redis/wait-budget.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';

@@ -7,8 +7,8 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { queueUnavailable } from '../../platform/http/passing-errors.js';
-import { planeAccess, type SharedQueueAccess } from '../../platform/redis/plane-access.js';
-import { RedisLink } from '../../platform/redis/redis-link.js';
+import { planeAccess, type SharedQueueAccess } from '../../platform/config/plane-access.js';
+import { RedisLink } from '../../platform/redis/redis.module.js';
 
 /** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
 const COMMAND_MS = 5000;

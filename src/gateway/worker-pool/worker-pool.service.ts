@@ -1,11 +1,12 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -18,7 +19,6 @@ import { type StreamHandle } from './stream-handle.js';
 import { streamHost } from './stream-host.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-launch.js';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type WorkerName } from './worker-roster.js';
 import { type WorkerView } from './worker-view.js';
 

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { AllowedHosts } from './allowed-hosts.js';
-import { Authenticator } from './authenticator.js';
-import { CrossOrigins } from './cross-origin.js';
-import { FailedAttempts } from './failed-attempts.js';
+import { AllowedHosts } from '../http/allowed-hosts.js';
+import { CrossOrigins } from '../http/cross-origin.js';
+import { Authenticator, FailedAttempts } from './authenticator.js';
+import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
-import { TOKEN_SECRET, tokenSecret } from './token-secret.js';
 
 /** Keys, tokens and origins; global, because every door asks the same questions. */
 @Global()

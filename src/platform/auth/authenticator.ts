@@ -1,12 +1,82 @@
-import { type IncomingMessage } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { FailedAttempts } from './failed-attempts.js';
-import { bearerToken, handshakeToken, subprotocolToken } from './credentials.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
+
+/** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name (COMPAT "Realtime"). */
+export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
+
+/** `Authorization: Bearer KEY` → KEY. */
+export function bearerToken({ authorization }: IncomingHttpHeaders): string | undefined {
+  return /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+}
+
+/**
+ * `Authorization: Basic base64(anything:KEY)` → KEY: what a browser sends after asking for a password. Taken for pages
+ * only, because a browser repeats it by itself, also when another site makes it send a form.
+ */
+export function basicToken({ authorization }: IncomingHttpHeaders): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
+  const [, password] = encoded ? splitOnce(Buffer.from(encoded, 'base64').toString('utf8'), ':') : [];
+  return password === '' ? undefined : password;
+}
+
+/** The key among the offered WebSocket subprotocols. */
+export function subprotocolToken(headers: IncomingHttpHeaders): string | undefined {
+  const offered = headers['sec-websocket-protocol']?.split(',').map(protocol => protocol.trim()) ?? [];
+  const carrier = offered.find(protocol => protocol.startsWith(KEY_SUBPROTOCOL));
+  return carrier?.slice(KEY_SUBPROTOCOL.length) || undefined;
+}
+
+/** `io(url, { auth: { token } })`; headers serve those who can set them. */
+export function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | undefined {
+  const { token } = (auth ?? {}) as { token?: unknown };
+  return typeof token === 'string' && token !== '' ? token : bearerToken(headers);
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Wrong keys by address. It never keeps a right key out: keys are 256 random bits and cannot be guessed, but whoever could lock an
+ * address out could lock out everybody behind the same proxy. Addresses are bounded; the eldest are forgotten first.
+ */
+export class FailedAttempts {
+  readonly #paidMs = new Map<string, number>();
+
+  /** @param perMinute 0: without end */
+  constructor(
+    private readonly perMinute: number,
+    private readonly nowMs: () => number = () => performance.now(),
+    private readonly maxAddresses = 10_000,
+  ) {}
+
+  /** What this failure is answered with: itself, or `rate_limit_exceeded` once there were too many. */
+  answerTo(error: unknown, address: string): unknown {
+    if (this.perMinute === 0 || !(error instanceof DomainError) || error.code !== 'invalid_api_key') return error;
+    const rate: CellRate = { limit: this.perMinute, periodMs: MINUTE_MS };
+    const nowMs = this.nowMs();
+    const paidMs = this.#paidMs.get(address) ?? 0;
+    const retryAfterMs = waitMs(rate, paidMs, 1, nowMs);
+    if (retryAfterMs > 0) return tooMany(retryAfterMs);
+    this.#paidMs.delete(address);
+    this.#paidMs.set(address, take(rate, paidMs, 1, nowMs));
+    const eldest = this.#paidMs.keys().next();
+    if (this.#paidMs.size > this.maxAddresses && !eldest.done) this.#paidMs.delete(eldest.value);
+    return error;
+  }
+}
+
+const tooMany = (retryAfterMs: number): DomainError =>
+  new DomainError('rate_limit_exceeded', 'Too many wrong API keys came from this address.', { retryAfterMs });
 
 export interface Caller {
   readonly headers: IncomingMessage['headers'];

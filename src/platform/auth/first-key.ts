@@ -1,20 +1,9 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ConfigError } from '../config/config-problem.js';
 import { type Settings } from '../config/settings.js';
-import { isLoopback } from '../http/loopback.js';
 import { addApiKey } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
-
-/** Origin of `auth.keys_file` where nobody named one and the server is reached from elsewhere. */
-export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
-
-/** The keys file of a server that listens beyond loopback without one (D-32). Undefined: another is named, or none is needed. */
-export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
-  const needed = auth.keysFile === '' && !auth.allowAnonymous && !isLoopback(server.host);
-  return needed ? join(data.dir, 'keys.yaml') : undefined;
-}
 
 /**
  * Makes the file with one key that may do everything, unless it is there already.

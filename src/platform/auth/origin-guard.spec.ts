@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SettingPath, settingsFrom } from '../config/settings.js';
-import { AllowedHosts } from './allowed-hosts.js';
-import { CrossOrigins } from './cross-origin.js';
+import { AllowedHosts } from '../http/allowed-hosts.js';
+import { CrossOrigins } from '../http/cross-origin.js';
 import { OriginGuard } from './origin-guard.js';
 
 type Headers = Record<string, string>;

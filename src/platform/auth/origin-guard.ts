@@ -1,7 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type AllowedHosts } from './allowed-hosts.js';
-import { type CrossOrigins } from './cross-origin.js';
+import { type AllowedHosts } from '../http/allowed-hosts.js';
+import { type CrossOrigins } from '../http/cross-origin.js';
 
 type Headers = IncomingMessage['headers'];
 

@@ -1,23 +1,25 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { doorProblems } from '../auth/door-checks.js';
+import { wrongHosts } from '../http/allowed-hosts.js';
+import { CrossOrigins } from '../http/cross-origin.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
-import { HostExceptions } from '../storage/host-exceptions.js';
+import { HostExceptions } from '../http/host-exceptions.js';
 import { type ConfigProblem } from './config-problem.js';
 import { type SourcedValue } from './setting-source.js';
 import { type SettingPath, type Settings } from './settings.js';
 
 type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 
-/** What no setting can tell alone: contradictions between settings, and values that point to nothing usable. */
+/** Problems that one setting alone does not show: contradictions, malformed lists, and paths that cannot be used. */
 export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] => [
   ...contradictions(sources),
-  ...badHosts(sources),
+  ...badLists(sources),
+  ...badAllowedHosts(sources),
+  ...badRedis(sources),
   ...missingRedis(settings, sources),
   ...badDatabase(sources),
   ...badDataFolder(sources, directory),
   ...badTenants(sources),
-  ...doorProblems(settings, path => sources.get(path)!.origin),
 ];
 
 const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
@@ -43,22 +45,40 @@ function badTenants(sources: Sources): ConfigProblem[] {
   return [{ origin, path, value, message: 'must be off, top-1 to top-100, or names of tenants with commas' }];
 }
 
-const HOST_LISTS: readonly SettingPath[] = [
-  'fetch.allow_hosts',
-  'batch.webhook_allow_hosts',
-  'pull.callback_allow_hosts',
+const hosts = (text: string): unknown => new HostExceptions(text);
+
+/** Lists in one text; parsing throws an Error that names the wrong entry. */
+const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unknown])[] = [
+  ['fetch.allow_hosts', hosts],
+  ['batch.webhook_allow_hosts', hosts],
+  ['pull.callback_allow_hosts', hosts],
+  ['server.cors_origins', text => new CrossOrigins(text)],
 ];
 
-const badHosts = (sources: Sources): ConfigProblem[] => HOST_LISTS.flatMap(path => badHostsOf(path, sources));
+const badLists = (sources: Sources): ConfigProblem[] =>
+  LISTS.flatMap(([path, parse]) => {
+    const { value, origin } = sources.get(path)!;
+    try {
+      parse(String(value));
+      return [];
+    } catch (error) {
+      return [{ origin, path, value, message: (error as Error).message }];
+    }
+  });
 
-function badHostsOf(path: SettingPath, sources: Sources): ConfigProblem[] {
+function badAllowedHosts(sources: Sources): ConfigProblem[] {
+  const path = 'server.allowed_hosts';
   const { value, origin } = sources.get(path)!;
-  try {
-    new HostExceptions(String(value));
-    return [];
-  } catch (error) {
-    return [{ origin, path, value, message: (error as Error).message }];
-  }
+  const message = (host: string): string => `\`${host}\` is no host name or IP address; leave out the port`;
+  return wrongHosts(String(value)).map(host => ({ origin, path, value, message: message(host) }));
+}
+
+/** The value is not quoted: it may hold a password. */
+function badRedis(sources: Sources): ConfigProblem[] {
+  const { value, origin } = sources.get('redis.url')!;
+  if (value === '' || /^rediss?:\/\/[^/\s]/.test(String(value))) return [];
+  const message = 'must look like redis://host:6379 or rediss://user:password@host:6380';
+  return [{ origin, path: 'redis.url', message }];
 }
 
 function missingRedis({ queue, redis }: Settings, sources: Sources): ConfigProblem[] {

@@ -1,14 +1,12 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { isLoopback } from '../http/loopback.js';
 import { ConfigError, type ConfigProblem } from './config-problem.js';
 import { crossProblems } from './cross-checks.js';
 import { type ModelSpec } from './model-spec.js';
-import { type EngineCheck, modelsFromFile, type ModelsFile } from './models-file.js';
-import { SettingSource, type SourcedValue } from './setting-source.js';
-import { CONFIG_FILE_VARIABLE, settingsFromEnvironment } from './settings-environment.js';
-import { settingsFromFile } from './settings-file.js';
+import { type EngineCheck, type ModelsFile, modelsFromFile } from './models-file.js';
+import { CONFIG_FILE_VARIABLE, settingsFromEnvironment, settingsFromFile, SettingSource, type SourcedValue } from './setting-source.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
 import { readYamlFile } from './yaml-file.js';
-import { FIRST_KEYS_ORIGIN, firstKeysFile } from '../auth/first-key.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -50,6 +48,15 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   return { settings, models: models.models, sources, warnings: models.warnings };
+}
+
+/** Origin of `auth.keys_file` where nobody named one and the server is reached from elsewhere. */
+export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
+
+/** The keys file of a server that listens beyond loopback without one (D-32). Undefined: another is named, or none is needed. */
+export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
+  const needed = auth.keysFile === '' && !auth.allowAnonymous && !isLoopback(server.host);
+  return needed ? join(data.dir, 'keys.yaml') : undefined;
 }
 
 /** Values of `sources`; one that nobody gave may follow from others, and is entered there. */

@@ -1,7 +1,94 @@
+import { isMap, isScalar, type Pair } from 'yaml';
 import { type ConfigProblem } from './config-problem.js';
-import { parseSetting } from './setting-parser.js';
+import { didYouMean } from './nearest-name.js';
+import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { type SettingValue } from './setting-definition.js';
-import { settingDefinition, type SettingPath } from './settings.js';
+import { parseSetting } from './setting-parser.js';
+import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath } from './settings.js';
+import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
+import { type YamlFile } from './yaml-file.js';
+
+/** Names the settings file, when it is not `config/switchyard.yaml`. */
+export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
+
+const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE, PROCESSOR_LINK_VARIABLE];
+
+/** Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name of it wins. */
+const BORROWED: Readonly<Record<string, SettingPath>> = {
+  MAX_BATCH_SIZE: 'pull.max_batch_size',
+  MAX_CONCURRENCY: 'pull.max_concurrency',
+  HF_ENDPOINT: 'hub.endpoint',
+  DATABASE_URL: 'database.url',
+  QUEUE_DRIVER: 'queue.driver',
+};
+
+/** As above, in seconds (seeds/micro-batching "Configuration"). */
+const BORROWED_SECONDS: Readonly<Record<string, SettingPath>> = {
+  BATCH_TIMEOUT: 'pull.batch_timeout_ms',
+  QUEUE_BRPOP_TIMEOUT: 'pull.block_ms',
+};
+
+/** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
+export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): SettingSource {
+  const source = new SettingSource();
+  for (const [name, path] of Object.entries(BORROWED)) {
+    if (environment[name] && !environment[environmentName(path)]) source.take(path, environment[name], name);
+  }
+  for (const [name, path] of Object.entries(BORROWED_SECONDS)) {
+    const raw = environment[name];
+    if (raw && !environment[environmentName(path)]) source.take(path, millisecondsOf(raw), name);
+  }
+  const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
+  for (const [name, raw] of Object.entries(environment)) {
+    if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;
+    const path = byName.get(name);
+    if (path) source.take(path, raw, name);
+    else source.problems.push({ origin: name, message: `no such setting${didYouMean(name, [...byName.keys()])}` });
+  }
+  return source;
+}
+
+/** What is no number stays as it is, and is refused with its own words. */
+function millisecondsOf(seconds: string): number | string {
+  const ms = Math.round(Number(seconds) * 1000);
+  return Number.isFinite(ms) ? ms : seconds;
+}
+
+const SECTIONS = [...new Set(SETTING_PATHS.map(path => path.split('.', 1)[0] ?? path))];
+
+/** Reads `section: { name: value }`; keys that are not settings are problems with a suggestion. */
+export function settingsFromFile(file: YamlFile): SettingSource {
+  const source = new SettingSource();
+  source.problems.push(...file.problems);
+  const root = file.document.contents;
+  if (file.problems.length > 0 || root === null) return source;
+  if (!isMap(root))
+    source.problems.push({ origin: file.originOf(root), message: 'must hold sections, such as `queue:`' });
+  else for (const section of root.items) readSection(file, section, source);
+  return source;
+}
+
+function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource): void {
+  const origin = file.originOf(key);
+  const section = String(key);
+  if (!SECTIONS.includes(section)) {
+    source.problems.push({ origin, path: section, message: `no such section${didYouMean(section, SECTIONS)}` });
+  } else if (isMap(value)) {
+    for (const item of value.items) readSetting(file, section, item, source);
+  } else if (!(isScalar(value) && value.value === null)) {
+    // A section whose every line is commented out reads as null and is fine.
+    source.problems.push({ origin, path: section, message: 'must hold settings, one per line' });
+  }
+}
+
+function readSetting(file: YamlFile, section: string, { key, value }: Pair, source: SettingSource): void {
+  const path = `${section}.${String(key)}`;
+  const origin = file.originOf(key);
+  if (isSettingPath(path)) source.take(path, isScalar(value) ? value.value : String(value), origin);
+  else source.problems.push({ origin, path, message: `no such setting${didYouMean(path, SETTING_PATHS)}` });
+}
+
+const isSettingPath = (path: string): path is SettingPath => (SETTING_PATHS as readonly string[]).includes(path);
 
 /** A value and where it was written. */
 export interface SourcedValue {

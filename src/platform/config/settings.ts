@@ -1,9 +1,7 @@
-import { PULL_SETTINGS, REDIS_SETTINGS } from './pull-settings.js';
-import { QUEUE_SETTINGS } from './queue-settings.js';
 import { SERVER_SETTINGS } from './server-settings.js';
-import { WORKER_SETTINGS } from './worker-settings.js';
 import { type SettingDefinition, type SettingValue, type ValueOf } from './setting-definition.js';
 import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-rows.js';
+import { PULL_SETTINGS, QUEUE_SETTINGS, REDIS_SETTINGS, WORKER_SETTINGS } from './worker-settings.js';
 
 /**
  * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the README and the

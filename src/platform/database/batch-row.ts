@@ -1,6 +1,57 @@
+import { type Transaction } from 'kysely';
 import { type BatchEndpoint, type BatchJob, type JobProblem, type TokenUsage } from '../../core/jobs/batch-job.js';
-import { type BatchStatus } from '../../core/jobs/batch-status.js';
-import { type BatchRow } from './schema.js';
+import { type BatchStatus, isTerminal, mayBecome } from '../../core/jobs/batch-status.js';
+import { type JobChange, type OutboxEntry, type UpdateOutcome } from '../../core/jobs/job.ports.js';
+import { timeOrderedId } from '../clock/time-ordered-id.js';
+import { type BatchRow, type Database } from './schema.js';
+
+/**
+ * Writes what a holder found out. A terminal status, the end of the lease and the webhook are one transaction: after a crash
+ * either all of them are there or none.
+ */
+export async function writeJobChange(
+  transaction: Transaction<Database>,
+  job: BatchJob,
+  change: JobChange,
+  nowMs: number,
+): Promise<UpdateOutcome> {
+  const status = change.status ?? job.status;
+  if (status !== job.status && !mayBecome(job.status, status)) {
+    if (job.status === 'cancelling') return 'cancelling';
+    throw new RangeError(`A batch that is ${job.status} cannot become ${status}.`);
+  }
+  const reachedAtMs = status === job.status ? job.reachedAtMs : { ...job.reachedAtMs, [status]: nowMs };
+  const row = rowOfJob({ ...job, ...change, status, reachedAtMs });
+  const { idempotency_key: _key, id: _id, ...columns } = row;
+  const ended = isTerminal(status);
+  await transaction
+    .updateTable('batches')
+    .set(ended ? { ...columns, lease_owner: null, lease_until_ms: 0 } : columns)
+    .where('id', '=', job.id)
+    .execute();
+  if (ended && job.webhook) await announce(transaction, job, `batch.${status}` as OutboxEntry['type'], nowMs);
+  return 'written';
+}
+
+async function announce(
+  transaction: Transaction<Database>,
+  { id, webhook }: BatchJob,
+  type: OutboxEntry['type'],
+  nowMs: number,
+): Promise<void> {
+  await transaction
+    .insertInto('webhook_outbox')
+    .values({
+      id: timeOrderedId('evt_', nowMs),
+      job_id: id,
+      type,
+      url: webhook!.url,
+      attempts: 0,
+      created_at_ms: nowMs,
+      due_at_ms: nowMs,
+    })
+    .execute();
+}
 
 export type NewBatchRow = Omit<BatchRow, 'lease_owner' | 'lease_until_ms' | 'epoch'>;
 

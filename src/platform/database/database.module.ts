@@ -12,7 +12,7 @@ import {
 } from './database.tokens.js';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { KyselyJobStore } from './kysely-job-store.js';
-import { KyselyStoredRequestStore } from './kysely-kept-request-store.js';
+import { KyselyStoredRequestStore } from './kysely-stored-request-store.js';
 import { KyselyUploadStore } from './kysely-upload-store.js';
 import { KyselyWebhookOutbox } from './kysely-webhook-outbox.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';

@@ -11,7 +11,7 @@ import {
 import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
-import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/outage.js';
+import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/storage-problems.js';
 
 /** How long writers together wait for another process's lock on SQLite. */
 const LOCKED_MS = 5000;

@@ -1,17 +1,9 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
-import {
-  type FilePurpose,
-  type FileStore,
-  type JobHolder,
-  type Page,
-  type PageRequest,
-  type StoredFile,
-} from '../../core/jobs/job.ports.js';
+import { type FilePurpose, type FileStore, type JobHolder, type Page, type PageRequest, type StoredFile } from '../../core/jobs/job.ports.js';
 import { present } from './batch-row.js';
-import { idOrder, pageOf } from './id-page.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database, type FileRow } from './schema.js';
+import { type Database, type FileRow, idOrder, pageOf } from './schema.js';
 
 /** The file table. A row without its blob cannot be: rows are made after the blob, and blobs go after the row. */
 export class KyselyFileStore implements FileStore {

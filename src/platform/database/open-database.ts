@@ -2,13 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dialect, Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { guarded } from './guarded-dialect.js';
-import { jobsAndFiles } from './migrations/001-jobs-and-files.js';
-import { batchTraceparent } from './migrations/002-batch-traceparent.js';
-import { keptRequests } from './migrations/003-kept-requests.js';
-import { filesOfBatches } from './migrations/004-files-of-batches.js';
-import { postgresDialect, QUERY_LIMITS } from './postgres-dialect.js';
+import { MIGRATIONS } from './migrations.js';
 import { type Database } from './schema.js';
-import { NodeSqliteDialect } from './sqlite-dialect.js';
+import { NodeSqliteDialect, postgresDialect, QUERY_LIMITS } from './dialects.js';
 
 /** Which SQL is spoken, for the few words that differ. */
 export type DialectName = 'sqlite' | 'postgres';
@@ -19,12 +15,6 @@ export interface OpenDatabase {
   readonly url: string;
 }
 
-export const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '001-jobs-and-files': jobsAndFiles,
-  '002-batch-traceparent': batchTraceparent,
-  '003-kept-requests': keptRequests,
-  '004-files-of-batches': filesOfBatches,
-};
 const ATTEMPTS = 5;
 
 /** @param url `postgres://…`, or the path of a SQLite file */

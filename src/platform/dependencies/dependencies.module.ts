@@ -1,8 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { RedisModule } from '../redis/redis.module.js';
-import { RedisProbe } from '../redis/redis-probe.js';
-import { dependencyMetricProviders } from './dependency.metrics.js';
+import { RedisModule, RedisProbe } from '../redis/redis.module.js';
 import { DependencyMonitor } from './dependency-monitor.js';
+import { dependencyMetricProviders } from './dependency.metrics.js';
 
 /** Probes what this process depends on; who owns another dependency than Redis adds its probe with `watch`. */
 @Module({

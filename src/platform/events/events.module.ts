@@ -1,5 +1,40 @@
-import { Global, Module } from '@nestjs/common';
-import { DispatchEventBus } from './dispatch-event-bus.js';
+import { Global, Injectable, Logger, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { config as rxjsConfig, type Observable, Subject } from 'rxjs';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+
+/**
+ * What happened to requests, in order (D-23). Metrics, logs and the live feed subscribe here and to nothing else.
+ *
+ * A subscriber that throws is on its own: rxjs keeps its error from the emitter and from its neighbours, and this bus
+ * logs it. Without the hook rxjs would throw it again from a timer, and one bad listener would end the process.
+ */
+@Injectable()
+export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
+  readonly #logger = new Logger(DispatchEventBus.name);
+  readonly #subject = new Subject<DispatchEvent>();
+
+  /** Hot: a subscriber sees events from now on. Completes when the application closes. */
+  readonly events$: Observable<DispatchEvent> = this.#subject.asObservable();
+
+  /** Synchronous: when it returns, every subscriber has seen the event. Never throws. */
+  emit(event: DispatchEvent): void {
+    this.#subject.next(event);
+  }
+
+  /** The hook stays when the application has gone: rxjs reports from a timer, and the last report must not end the process. */
+  onModuleInit(): void {
+    rxjsConfig.onUnhandledError = error => this.#report(error);
+  }
+
+  /** The named stop. Not `onModuleDestroy`: that runs before the drain, whose events must still be heard. */
+  onApplicationShutdown(): void {
+    this.#subject.complete();
+  }
+
+  #report(error: unknown): void {
+    this.#logger.error({ err: error }, 'a subscriber threw; the others and the emitter went on');
+  }
+}
 
 /** One bus for the process: who emits and who listens never meet. */
 @Global()

@@ -1,7 +1,66 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
-import { type DestinationStream } from 'pino';
-import { logDestination, type LogOptions, pinoOptions } from './log-options.js';
+import { type DestinationStream, type LoggerOptions } from 'pino';
+import { isColorSupported, prettyFactory } from 'pino-pretty';
+import { type Settings } from '../config/settings.js';
+import { standardOutput } from './log-output.js';
+import { currentRequestId } from './request-lines.js';
+
+export interface LogOptions {
+  readonly level: Settings['logging']['level'];
+  readonly pretty: Settings['logging']['pretty'];
+  /** Fields on every line of this process, such as `{ workerId, model }`. */
+  readonly bindings?: Readonly<Record<string, string>>;
+  /** Where lines go instead of standard output. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * What pino is told. Log lines hold ids, names, sizes and times: never headers (keys), query strings, bodies, audio or
+ * text of requests. The request id joins a line when it is written, so a request that says nothing costs nothing.
+ */
+export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
+  return {
+    level,
+    base: { pid: process.pid, ...bindings },
+    redact: { paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'], remove: true },
+    mixin: withRequestId,
+    hooks: { logMethod: quietFramework },
+  };
+}
+
+/** Where lines go: JSON, or text for people, on standard output. */
+export function logDestination({ pretty, destination }: LogOptions): DestinationStream {
+  const output = destination ?? standardOutput();
+  if (destination !== undefined || !isPretty(pretty)) return output;
+  const format = prettyFactory({ singleLine: true, ignore: 'pid,hostname', colorize: isColorSupported });
+  return { write: line => output.write(format(line)) };
+}
+
+function withRequestId(): object {
+  const requestId = currentRequestId();
+  return requestId === undefined ? {} : { requestId };
+}
+
+/** Nest tells each module and route it sets up: news for its developers only. */
+const FRAMEWORK = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+  'NestMicroservice',
+]);
+const INFO = 30;
+
+const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = function (args, method, level) {
+  const context = (args[0] as { context?: unknown } | undefined)?.context;
+  if (level === INFO && typeof context === 'string' && FRAMEWORK.has(context)) this.debug(...args);
+  else method.apply(this, args);
+};
+
+const isPretty = (pretty: LogOptions['pretty']): boolean =>
+  pretty === 'true' || (pretty === 'auto' && process.stdout.isTTY);
 
 /**
  * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`; `app.useLogger(app.get(Logger))` with

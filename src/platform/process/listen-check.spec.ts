@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { explainListenProblem, listenProblem } from './listen-check.js';
-import { portHolder } from './port-holder.js';
+import { explainListenProblem, listenProblem, portHolder } from './listen-check.js';
 
 const another = (port: number): string => `take ${port}`;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LastLines, LineSplitter } from './log-lines.js';
+import { LastLines, LineSplitter } from './process-log.js';
 
 function split(chunks: (string | Buffer)[]): string[] {
   const lines: string[] = [];

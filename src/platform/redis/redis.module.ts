@@ -1,5 +1,124 @@
-import { Module } from '@nestjs/common';
-import { RedisLink } from './redis-link.js';
+import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { SETTINGS, type Settings } from '../config/settings.js';
+
+export interface RedisPair {
+  readonly publisher: Redis;
+  readonly subscriber: Redis;
+}
+
+/** A caller waits for it. */
+const COMMAND_MS = 500;
+
+/** What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail because of it. */
+class FleetingPublisher extends Redis {
+  override publish(channel: string | Buffer, message: string | Buffer): Promise<number> {
+    return super.publish(channel, message).catch(() => 0);
+  }
+}
+
+/** Connections to the Redis of `redis.url`. They come back by themselves; losing Redis never stops this process. */
+@Injectable()
+export class RedisLink implements OnApplicationShutdown {
+  readonly #logger = new Logger(RedisLink.name);
+  readonly #clients: Redis[] = [];
+
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+
+  /** Before every key and channel. */
+  get prefix(): string {
+    return this.settings.redis.prefix;
+  }
+
+  /** Undefined when there is no Redis. */
+  pubSub(): RedisPair | undefined {
+    const { url } = this.settings.redis;
+    if (url === '') return undefined;
+    const publisher = new FleetingPublisher(url, { enableOfflineQueue: false });
+    const subscriber = new Redis(url, { maxRetriesPerRequest: null });
+    for (const client of [publisher, subscriber]) this.#watch(client);
+    return { publisher, subscriber };
+  }
+
+  /**
+   * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when there is
+   * no Redis.
+   * @param timeoutMs limit of one command
+   */
+  commands(timeoutMs = COMMAND_MS): Redis | undefined {
+    const { url } = this.settings.redis;
+    if (url === '') return undefined;
+    const client = new Redis(url, { enableOfflineQueue: false, commandTimeout: timeoutMs, maxRetriesPerRequest: 0 });
+    this.#watch(client);
+    return client;
+  }
+
+  /** For what blocks or listens: it waits for Redis as long as that takes. Undefined when there is no Redis. */
+  listener(): Redis | undefined {
+    const { url } = this.settings.redis;
+    if (url === '') return undefined;
+    const client = new Redis(url, { maxRetriesPerRequest: null });
+    this.#watch(client);
+    return client;
+  }
+
+  onApplicationShutdown(): void {
+    for (const client of this.#clients.splice(0)) client.disconnect();
+  }
+
+  /** One line when it goes and one when it is back; ioredis reports every attempt. */
+  #watch(client: Redis): void {
+    this.#clients.push(client);
+    let away = false;
+    client.on('error', (error: Error) => {
+      if (!away) this.#logger.warn({ reason: error.message }, 'Redis is not reachable; trying again');
+      away = true;
+    });
+    client.on('ready', () => {
+      if (away) this.#logger.log('Redis is back');
+      away = false;
+    });
+  }
+}
+
+/** Longer than any script of ours on a slow machine. */
+const ANSWER_MS = 2000;
+const KEY_TTL_MS = 1000;
+
+/** Asks Redis for a write, because a full one still answers reads. A connection of its own: nothing queues before it. */
+@Injectable()
+export class RedisProbe {
+  readonly timeoutMs = ANSWER_MS;
+  readonly #redis: Redis | undefined;
+  readonly #key: string;
+
+  constructor(link: RedisLink, @Inject(SETTINGS) { redis }: Settings) {
+    this.#redis = link.commands(ANSWER_MS);
+    this.#key = `${redis.prefix}:plane:probe`;
+  }
+
+  /** There is a Redis. */
+  get enabled(): boolean {
+    return this.#redis !== undefined;
+  }
+
+  async probe(): Promise<void> {
+    if (this.#redis?.status === 'connecting' || this.#redis?.status === 'connect') await untilConnected(this.#redis);
+    await this.#redis?.set(this.#key, '1', 'PX', KEY_TTL_MS);
+  }
+}
+
+/** The first attempt is not a failure. Never longer than the monitor waits. */
+const untilConnected = (redis: Redis): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(resolve, ANSWER_MS).unref();
+    const done = (): void => {
+      clearTimeout(timer);
+      redis.off('ready', done).off('close', done);
+      resolve();
+    };
+    redis.on('ready', done).on('close', done);
+  });
 
 /** Redis, where `redis.url` names one. */
 @Module({ providers: [RedisLink], exports: [RedisLink] })

@@ -1,5 +1,5 @@
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { BlobMissing } from './blob-missing.js';
+import { BlobMissing } from './storage-problems.js';
 import { type StorageComponent, type StorageOperation, type StorageOperations } from './storage.metrics.js';
 
 /** A blob store whose operations are counted for one component. What goes wrong with a caller's bytes is not the store's. */

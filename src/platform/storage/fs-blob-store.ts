@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { BlobMissing, checkKey } from './blob-missing.js';
+import { BlobMissing, checkKey } from './storage-problems.js';
 
 /** Files being written; not blobs yet. */
 const UNFINISHED = '.unfinished';

@@ -1,17 +1,6 @@
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
+import { AbortMultipartUploadCommand, CompleteMultipartUploadCommand, CreateMultipartUploadCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { BlobMissing, checkKey } from './blob-missing.js';
+import { BlobMissing, checkKey } from './storage-problems.js';
 
 /** S3 takes parts of 5 MiB and more, 10,000 at most: this allows 80 GB in two buffers of memory. */
 const PART_BYTES = 8 * 1_048_576;

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { SpoolWriter } from './spool-writer.js';
+import { SpoolWriter } from './spool.js';
 
 /** Linux's own full disk: every write to it is ENOSPC. */
 const FULL = '/dev/full';

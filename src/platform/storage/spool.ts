@@ -1,10 +1,84 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { SpoolWriter } from './spool-writer.js';
-import { type SpooledUpload } from './spooled-upload.js';
+import { SpooledUpload } from './spooled-upload.js';
+import { orStorageFull } from './storage-problems.js';
+
+export interface SpoolLimits {
+  /** Largest upload in bytes; one more is `file_too_large`. */
+  readonly maxBytes: number;
+  /** Uploads up to this size stay in memory. */
+  readonly memoryBytes: number;
+}
+
+/** Enough for the headers of every container that keeps its duration in front. */
+const HEAD_BYTES = 65_536;
+
+/** Takes one upload chunk by chunk: in memory first, from `memoryBytes` on in a file that only this user can read. */
+export class SpoolWriter {
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #head = Buffer.alloc(0);
+  #file: FileHandle | undefined;
+
+  constructor(
+    private readonly path: string,
+    private readonly limits: SpoolLimits,
+    private readonly create: (path: string) => Promise<FileHandle> = path => open(path, 'wx', 0o600),
+  ) {}
+
+  /** @throws DomainError `file_too_large` at the first byte over the limit, `storage_full` when the disk is. */
+  async write(chunk: Buffer): Promise<void> {
+    this.#size += chunk.length;
+    const { maxBytes, memoryBytes } = this.limits;
+    if (this.#size > maxBytes) throw fileTooLarge(maxBytes);
+    if (this.#file === undefined) {
+      this.#chunks.push(chunk);
+      if (this.#size > memoryBytes) await this.#spill();
+    } else {
+      await onDisk(this.#file.appendFile(chunk));
+    }
+  }
+
+  async finish(): Promise<SpooledUpload> {
+    if (this.#file === undefined) {
+      const bytes = Buffer.concat(this.#chunks);
+      return new SpooledUpload({ size: this.#size, head: bytes, content: { kind: 'memory', bytes } });
+    }
+    await onDisk(this.#file.close());
+    return new SpooledUpload({ size: this.#size, head: this.#head, content: { kind: 'file', path: this.path } });
+  }
+
+  /** Forgets everything. The error that led here is the one worth telling, so this one never rejects. */
+  async abort(): Promise<void> {
+    this.#chunks = [];
+    if (this.#file === undefined) return;
+    await this.#file.close().catch(() => undefined);
+    await unlink(this.path).catch(() => undefined);
+  }
+
+  async #spill(): Promise<void> {
+    const gathered = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#head = Buffer.from(gathered.subarray(0, HEAD_BYTES));
+    this.#file = await onDisk(this.create(this.path));
+    await onDisk(this.#file.appendFile(gathered));
+  }
+}
+
+/** @param maxBytes `server.upload_limit_bytes` or the limit of the file's purpose */
+export function fileTooLarge(maxBytes: number): DomainError {
+  const mib = Number((maxBytes / 1_048_576).toFixed(2));
+  return new DomainError('file_too_large', `The upload is larger than ${maxBytes} bytes (${mib} MiB).`, {
+    param: 'file',
+  });
+}
+
+const onDisk = <T>(operation: Promise<T>): Promise<T> =>
+  orStorageFull(operation, 'There is no room to store the upload.');
 
 /** Holds uploads between the socket and the worker: small ones in memory, larger ones in `data.dir/spool`. */
 @Injectable()
@@ -58,3 +132,6 @@ function isAlive(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
+
+@Module({ providers: [Spool], exports: [Spool] })
+export class StorageModule {}

@@ -1,5 +1,5 @@
 import { trace, type Tracer } from '@opentelemetry/api';
-import { tracingWanted } from '../config/tracing-environment.js';
+import { tracingWanted } from '../config/process-environment.js';
 
 /** Injection token of the process's `Tracer`. */
 export const TRACER = Symbol('TRACER');

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type CallAudio } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { SafeFetch } from '../../platform/storage/safe-fetch.js';
+import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { abortError } from '../execution/work-item.js';
 
 /**

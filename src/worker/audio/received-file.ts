@@ -1,6 +1,6 @@
 import { type FileHandle } from 'node:fs/promises';
-import { fileTooLarge } from '../../platform/storage/spool-writer.js';
-import { orStorageFull } from '../../platform/storage/storage-full.js';
+import { fileTooLarge } from '../../platform/storage/spool.js';
+import { orStorageFull } from '../../platform/storage/storage-problems.js';
 import { openUnnamed } from './upload-file.js';
 
 interface ReceivedFileOptions {

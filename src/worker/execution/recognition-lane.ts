@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { knownVoices } from '../audio/known-voices.js';
 import { normaliseLoudness } from '../audio/loudness.js';
-import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
 import { RECOGNIZER } from '../engine.tokens.js';
+import { type PreparedAudio, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../engines/engine.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits } from './device-limits.js';

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type SpeechChunk, type SynthesizeCall } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
 import { CONTENT_TYPES, openEncoder } from '../audio/encode.js';
 import { SPEECH_RATE } from '../audio/pcm.js';
 import { SpeechOutput } from '../audio/speech-output.js';
-import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/engine.js';
 import { SYNTHESIZER } from '../engine.tokens.js';
+import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/engine.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits } from './device-limits.js';

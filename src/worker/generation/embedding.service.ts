@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/generation.codec.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type EmbedItem, type Embedding, type TextEmbedder } from '../engines/engine.js';
 import { EMBEDDER } from '../engine.tokens.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '../engines/engine.js';
 import { BatchJournal } from '../execution/batch-journal.js';
 import { deviceLimits } from '../execution/device-limits.js';
 import { MicroBatcher } from '../execution/micro-batcher.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type GenerateCallFields, type GenerationMessage } from '../../contracts/grpc/generation.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { ProcessClock } from '../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
 import { GenerationService } from './generation.service.js';
 

@@ -4,7 +4,7 @@ import { type EmbeddingOptions, type QueueJob } from '../../contracts/queue-jobs
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { readWhole } from '../../platform/storage/plane-values.js';
+import { readWhole } from '../../platform/storage/blob-keys.js';
 import { EMBEDDER } from '../engine.tokens.js';
 import { type TextEmbedder } from '../engines/engine.js';
 import { EmbeddingService } from '../generation/embedding.service.js';

@@ -4,7 +4,7 @@ import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { backoffMs } from '../../core/shared/backoff.js';
-import { type SharedQueueAccess } from '../../platform/redis/plane-access.js';
+import { type SharedQueueAccess } from '../../platform/config/plane-access.js';
 import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 

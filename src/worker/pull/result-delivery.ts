@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type LoadedResult, type QueueJobResult, type JobValue } from '../../contracts/queue-jobs/job-result.js';
+import { type JobValue, type LoadedResult, type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { blobOf, storeLarge } from '../../platform/storage/plane-values.js';
+import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { CallbackOutbox } from './callbacks/callback-outbox.js';
 import { persistently } from './persistently.js';

@@ -1,6 +1,6 @@
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
 import { type StoredFile } from '../../../src/core/jobs/job.ports.js';
-import { timeOrderedId } from '../../../src/platform/database/time-ordered-id.js';
+import { timeOrderedId } from '../../../src/platform/clock/time-ordered-id.js';
 
 export const NOW_MS = 1_800_000_000_000;
 export const TENANT = 'tenant-a';

@@ -6,16 +6,11 @@ import { type Kysely, sql } from 'kysely';
 import { rowOfJob } from '../../../src/platform/database/batch-row.js';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
-import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-kept-request-store.js';
+import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-stored-request-store.js';
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
-import { jobsAndFiles } from '../../../src/platform/database/migrations/001-jobs-and-files.js';
-import {
-  connectDatabase,
-  migrate,
-  MIGRATIONS,
-  type OpenDatabase,
-} from '../../../src/platform/database/open-database.js';
+import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
+import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';

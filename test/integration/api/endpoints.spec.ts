@@ -8,7 +8,7 @@ import { ENDPOINTS, isWork } from '../../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../../src/core/shared/domain-error.js';
 import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
-import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-policy.js';
+import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-hooks.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { sttModel, ttsModel } from './models.js';
 

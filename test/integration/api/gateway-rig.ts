@@ -12,7 +12,7 @@ import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
-import { OpenConnections } from '../../../src/platform/http/open-connections.js';
+import { OpenConnections } from '../../../src/platform/http/connections.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
-import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-policy.js';
+import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-hooks.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
-import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
 import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
+import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
-import { KEPT_BLOBS, newStoredBlob } from '../../../src/platform/storage/kept-blob-key.js';
-import { fileBlobKey } from '../../../src/platform/storage/file-blob-key.js';
+import { fileBlobKey, KEPT_BLOBS, newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DispatchEvent } from '../../../src/core/dispatch/dispatch-event.js';
-import { DispatchEventBus } from '../../../src/platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
+import { aKey } from '../../support/requests.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from './feed-client.js';
-import { aKey } from '../../support/requests.js';
 
 /** More than the sockets of both sides hold together. */
 const FLOOD_BYTES = 48_000_000;

@@ -3,17 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Job, type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
-import {
-  type DeadLetter,
-  readAnnouncement,
-  type WorkerAnnouncement,
-} from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
+import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { type DeadLetter, readAnnouncement, type WorkerAnnouncement } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { type PullRules, pullRules } from '../../../src/platform/config/pull-rules.js';
+import { type SharedQueueAccess } from '../../../src/platform/config/plane-access.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { type SharedQueueAccess } from '../../../src/platform/redis/plane-access.js';
+import { type PullRules, pullRules } from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { pause } from '../../support/waiting.js';

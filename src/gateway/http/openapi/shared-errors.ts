@@ -1,7 +1,7 @@
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { ERROR_REGISTRY, type ErrorCode } from '../../../core/shared/domain-error.js';
-import { accessOf } from '../../../platform/auth/access-policy.js';
+import { accessOf } from '../../../platform/auth/access-hooks.js';
 import { describedErrors } from './errors.decorator.js';
 
 const ANY_ROUTE: readonly ErrorCode[] = ['invalid_value', 'rate_limit_exceeded', 'internal_error'];

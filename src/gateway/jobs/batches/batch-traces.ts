@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { TRACER } from '../../../platform/tracing/tracing.js';
-import { contextAfter, traceparentOf } from '../../../platform/tracing/traceparent.js';
+import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 
 /** The API's part of a batch's trace: it continues the caller's, and the processor's `process-batch` continues it. */
 @Injectable()

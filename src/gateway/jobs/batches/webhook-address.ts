@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { fetchTarget, resolveBySystem } from '../../../platform/storage/fetch-target.js';
-import { HostExceptions } from '../../../platform/storage/host-exceptions.js';
+import { fetchTarget, resolveBySystem } from '../../../platform/http/fetch-target.js';
+import { HostExceptions } from '../../../platform/http/host-exceptions.js';
 
 /**
  * Refuses webhooks that nobody could tell from forged ones, and those that would reach into this network, while their author is

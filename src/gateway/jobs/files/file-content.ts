@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { BlobMissing } from '../../../platform/storage/blob-missing.js';
+import { BlobMissing } from '../../../platform/storage/storage-problems.js';
 import { byteRange, type ByteRange, namesTag } from './byte-range.js';
 
 /**

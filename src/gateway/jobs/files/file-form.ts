@@ -1,7 +1,7 @@
 import { type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
+import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { FormFields, LONGEST_TEXT } from '../../http/form-fields.js';
 import { formParts } from '../../http/form-parts.js';
 import { multipartError } from '../../http/multipart-error.js';

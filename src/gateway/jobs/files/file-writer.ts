@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore, type FilePurpose, type FileStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
-import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
-import { fileBlobKey, mayBeNamed } from '../../../platform/storage/file-blob-key.js';
-import { orStorageFull } from '../../../platform/storage/storage-full.js';
+import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
+import { orStorageFull } from '../../../platform/storage/storage-problems.js';
 import { API_BLOBS } from '../counted-blobs.js';
 import { expiryMs } from './file-limits.js';
 import { type FileLimits, MeasuredBytes } from './measured-bytes.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
+import { fileTooLarge } from '../../../platform/storage/spool.js';
 
 export interface FileLimits {
   readonly maxBytes: number;

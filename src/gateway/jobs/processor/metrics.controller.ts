@@ -1,8 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { allMetricsText, mergedMetrics, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-server.js';
 import { summaryOf } from '../../http/openapi/summary.js';
-import { mergedMetrics } from '../../../platform/metrics/merged-metrics.js';
-import { allMetricsText, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-text.js';
 import { EmbeddedProcessor } from './embedded-processor.js';
 
 /** One scrape tells of the gateway and of the processor it brought along. */

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { processorEnvironment, type ProcessorLink } from '../../../platform/config/processor-link.js';
-import { PROCESSOR_NODE_FLAGS } from '../../../platform/process/processor-flags.js';
+import { PROCESSOR_NODE_FLAGS, processorEnvironment, type ProcessorLink } from '../../../platform/config/processor-link.js';
 
 /** How the batch processor is started. Tests start another program. */
 export interface ProcessorLaunch {

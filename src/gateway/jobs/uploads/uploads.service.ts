@@ -2,19 +2,12 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { PART_BYTES, type UploadCompleteDto, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
-import {
-  type BlobStore,
-  type StoredFile,
-  type Upload,
-  type UploadPart,
-  type UploadStore,
-} from '../../../core/jobs/job.ports.js';
+import { type BlobStore, type FileStore, type StoredFile, type Upload, type UploadPart, type UploadStore } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
-import { timeOrderedId } from '../../../platform/database/time-ordered-id.js';
-import { fileTooLarge } from '../../../platform/storage/spool-writer.js';
-import { type FileStore } from '../../../core/jobs/job.ports.js';
+import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { API_BLOBS } from '../counted-blobs.js';
 import { bytesOf, readFileForm } from '../files/file-form.js';
 import { limitsOf } from '../files/file-limits.js';

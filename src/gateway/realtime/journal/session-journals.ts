@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RedisLink } from '../../../platform/redis/redis-link.js';
+import { RedisLink } from '../../../platform/redis/redis.module.js';
 import { JournalStore } from './journal-store.js';
 import { SessionJournal, type SessionJournalOptions } from './session-journal.js';
 import { type AdoptedSession, secretDigest } from './session-state.js';

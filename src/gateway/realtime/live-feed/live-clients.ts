@@ -1,17 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Namespace, type Socket } from 'socket.io';
-import {
-  type ClientToServerEvents,
-  type LiveAnswer,
-  type LiveRoomName,
-  liveRoomName,
-  type ServerToClientEvents,
-} from '../../../contracts/events/live-event.js';
+import { type ClientToServerEvents, type LiveAnswer, type LiveRoomName, liveRoomName, type ServerToClientEvents } from '../../../contracts/events/live-event.js';
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { Authenticator } from '../../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../../platform/auth/principal.js';
-import { ProcessClock } from '../../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { isBatchRoom } from './live-batch-book.js';
 import { LiveBatches } from './live-batches.js';
 import { LiveFeed } from './live-feed.js';

@@ -7,7 +7,7 @@ import { type Subscription } from 'rxjs';
 import { Server } from 'socket.io';
 import { LIVE_NAMESPACE, LIVE_PATH } from '../../../contracts/events/live-event.js';
 import { KeyRing } from '../../../platform/auth/key-ring.js';
-import { RedisLink } from '../../../platform/redis/redis-link.js';
+import { RedisLink } from '../../../platform/redis/redis.module.js';
 import { UpgradeRouter } from '../upgrade-router.js';
 import { LiveClients, type LiveNamespace } from './live-clients.js';
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';

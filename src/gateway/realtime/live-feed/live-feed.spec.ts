@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { aKey } from '../../../../test/support/requests.js';
 import { type LiveDelta } from '../../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../../core/dispatch/dispatch-event.js';
 import { ANYBODY } from '../../../platform/auth/principal.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { DispatchEventBus } from '../../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../../platform/events/events.module.js';
 import { type WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { LiveBatchBook } from './live-batch-book.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener } from './live-listener.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
-import { aKey } from '../../../../test/support/requests.js';
 
 const base = (requestId: string) =>
   ({ key: aKey(requestId), requestId, model: 'm', priority: 'batch', atMs: 0 }) as const;

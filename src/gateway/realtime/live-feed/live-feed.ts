@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import { type Subscription } from 'rxjs';
 import { type LiveRoomName, type LiveSnapshot } from '../../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../../core/dispatch/dispatch-event.js';
-import { DispatchEventBus } from '../../../platform/events/dispatch-event-bus.js';
+import { DispatchEventBus } from '../../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';

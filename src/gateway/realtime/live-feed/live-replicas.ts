@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { type LiveDelta, type LiveRoomName, type LiveSnapshot } from '../../../contracts/events/live-event.js';
-import { ProcessClock } from '../../../platform/clock/monotonic-clock.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { isBatchRoom } from './live-batch-book.js';
 import { LiveFeed } from './live-feed.js';
 import { type Owned } from './live-room.js';

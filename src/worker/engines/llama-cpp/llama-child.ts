@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { foreignEnvironment } from '../../../platform/config/child-environment.js';
+import { foreignEnvironment } from '../../../platform/config/process-environment.js';
 import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
 import { threadEntry } from '../threads/thread-entry.js';
 import { type LlamaOptions } from './llama-options.js';

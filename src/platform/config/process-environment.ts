@@ -1,0 +1,46 @@
+
+
+/**
+ * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes native
+ * code. Nothing else: the gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of its business, and
+ * `NODE_OPTIONS` such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
+ */
+export const INHERITED_VARIABLES: readonly RegExp[] = [
+  /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR)$/,
+  /^(LC|XDG)_/,
+  /^(DY)?LD_LIBRARY_PATH$/,
+  // Certificate authorities, for engines that call servers.
+  /^(SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS)$/,
+  /^(CUDA|NVIDIA|NCCL|CUDNN|ROCR|HIP|HSA)_/,
+  /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF)_/,
+];
+
+export const inheritedEnvironment = (base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(base).filter(([name]) => INHERITED_VARIABLES.some(rule => rule.test(name))));
+
+/** OpenTelemetry is configured by its own variables; without this one nothing is traced. */
+export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boolean =>
+  (environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? '') !== '';
+
+/**
+ * Where the person stood who typed the command: names of files on the command line start there. npm runs its scripts in the
+ * package's folder and keeps the other one in INIT_CWD, which our launcher does as well.
+ */
+export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
+  environment.INIT_CWD ?? process.cwd();
+
+/**
+ * The environment for a process with foreign code in it, such as a native engine's: this process's own without Switchyard's
+ * settings, among which are addresses and secrets.
+ */
+export function foreignEnvironment(
+  added: Readonly<Record<string, string>>,
+  environment: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const inherited = Object.entries(environment).filter(
+    ([name]) => !name.startsWith('SWITCHYARD_') && !SECRETS.has(name),
+  );
+  return { ...Object.fromEntries(inherited), ...added };
+}
+
+const SECRETS = new Set(['DATABASE_URL', 'REDIS_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'OPENAI_API_KEY']);

@@ -1,0 +1,117 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { CompiledQuery, type DatabaseConnection, type Driver, PostgresDialect, SqliteDialect, SqliteDriver } from 'kysely';
+import pg from 'pg';
+
+/** int8: this project's whole numbers (instants, sizes, counts) stay far below 2^53. */
+const INT8 = pg.types.builtins.INT8;
+
+/** Time limits of what a request waits for. All in milliseconds. */
+export const QUERY_LIMITS = {
+  /** A query that is not answered by then fails: the server, or the way to it, is frozen. */
+  query_timeout: 10_000,
+  /** What the server ends by itself: a statement, the wait for a row that another session has locked. */
+  statement_timeout: 8000,
+  lock_timeout: 4000,
+} as const;
+
+/** A process that freezes in a transaction loses it, and with it the rows that others wait for. */
+const IDLE_IN_TRANSACTION_MS = 5000;
+
+/** Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get one fails after 5 s. */
+export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS> = {}): PostgresDialect {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 8,
+    connectionTimeoutMillis: 5000,
+    ...limits,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    idleTimeoutMillis: 30_000,
+    application_name: 'switchyard',
+    types,
+  });
+  // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a query
+  // on it is refused.
+  pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
+  return new PostgresDialect({ pool });
+}
+
+/** How long SQLite itself waits for another process's transaction, with the event loop; the rest of the wait is the guard's. */
+const BUSY_MS = 20;
+/** At the start nobody else is served yet, and the switch to WAL needs the file alone. */
+const OPENING_MS = 10_000;
+
+/**
+ * Node's own SQLite in the data folder, shared by the gateway and local batch processors (D-13). WAL: readers never wait.
+ * FULL: what was answered survives a power cut.
+ */
+export class NodeSqliteDialect extends SqliteDialect {
+  readonly #open: () => Promise<NodeSqlite>;
+
+  constructor(file: string) {
+    const open = (): Promise<NodeSqlite> => Promise.resolve(new NodeSqlite(file));
+    super({ database: open });
+    this.#open = open;
+  }
+
+  override createDriver(): Driver {
+    return new ImmediateDriver({ database: this.#open });
+  }
+}
+
+/** Takes the write lock at once: a transaction that reads first and writes later could find the door shut halfway. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+}
+
+class NodeSqlite {
+  readonly #database: DatabaseSync;
+  /** Queries are few and fixed: each is compiled once. */
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(file: string) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    this.#database = new DatabaseSync(file);
+    this.#database.exec(`PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
+    this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  }
+
+  prepare(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const statement = new Statement(this.#database.prepare(sql));
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+}
+
+/** What Kysely expects of a statement. */
+class Statement {
+  readonly reader: boolean;
+
+  constructor(private readonly statement: StatementSync) {
+    this.reader = statement.columns().length > 0;
+  }
+
+  all(parameters: readonly unknown[]): unknown[] {
+    return this.statement.all(...(parameters as SQLInputValue[]));
+  }
+
+  run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
+    return this.statement.run(...(parameters as SQLInputValue[]));
+  }
+
+  iterate(parameters: readonly unknown[]): IterableIterator<unknown> {
+    return this.statement.iterate(...(parameters as SQLInputValue[]));
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type JobValue, type StoredJobValue } from '../../contracts/queue-jobs/job-result.js';
+import { MAX_INLINE_BYTES, PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { bornAtMs } from '../clock/time-ordered-id.js';
+
+/** The value as Redis may have it: itself, or a reference to a blob when it is large. */
+export async function storeLarge(blobs: BlobStore, value: JobValue): Promise<JobValue | StoredJobValue> {
+  const json = Buffer.from(JSON.stringify(value));
+  if (json.byteLength <= MAX_INLINE_BYTES) return value;
+  const blob = `${PLANE_BLOBS}results/${randomUUID()}`;
+  return { kind: 'stored', blob, bytes: await blobs.write(blob, once(json)) };
+}
+
+/** @throws BlobMissing when it was removed */
+export async function loadValue(blobs: BlobStore, value: JobValue | StoredJobValue): Promise<JobValue> {
+  if (value.kind !== 'stored') return value;
+  return JSON.parse((await readWhole(blobs, value.blob)).toString()) as JobValue;
+}
+
+/** @throws BlobMissing */
+export async function readWhole(blobs: BlobStore, key: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of blobs.read(key)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** The blob that holds it, where one does. */
+export const blobOf = (value: JobValue | StoredJobValue): string | undefined =>
+  value.kind === 'stored' || value.kind === 'speech' ? value.blob : undefined;
+
+// eslint-disable-next-line @typescript-eslint/require-await -- blobs are written from streams
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}
+
+/** Before every key of a kept request's bytes, and of nothing else. */
+export const KEPT_BLOBS = 'kept/';
+
+/** Where the body and the answer of a request will lie, as its row names it: two keys below this. */
+export const newStoredBlob = (): string => `${KEPT_BLOBS}${randomUUID()}`;
+
+/** The name, as in a row, that a key lies below. */
+export const keptBlobOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));
+
+/** Before every key of a copied result log, and of nothing else. */
+export const JOB_LOG_BLOBS = 'jobs/';
+
+/** Where the copies of a batch's result log lie, for processors that share no disk. */
+export const jobLogFolder = (jobId: string): string => `${JOB_LOG_BLOBS}${jobId}/log/`;
+
+/** The batch whose log a key belongs to. */
+export const jobOfLogKey = (key: string): string => key.slice(JOB_LOG_BLOBS.length).split('/', 1)[0]!;
+
+/** Before every key of a file, and of nothing else. */
+export const FILE_BLOBS = 'files/';
+
+/** Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing tells nobody. */
+export function fileBlobKey(tenant: string, fileId: string): string {
+  const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
+  return `${FILE_BLOBS}${owner}/${fileId}`;
+}
+
+/**
+ * Bytes whose name is `orphanAgeMs` old and stands in no row are garbage. A row may name them during the first half of that time
+ * only, so that no row comes while they are being removed, however long a write, a pause or an outage was.
+ */
+export const mayBeNamed = (fileId: string, orphanAgeMs: number, nowMs: number): boolean =>
+  nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;

@@ -1,0 +1,50 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from '@jest/globals';
+import { isOutage } from './storage-problems.js';
+
+const thrownBy = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+const withFields = (fields: object, message = 'x'): Error => Object.assign(new Error(message), fields);
+
+describe('isOutage', () => {
+  it.each([
+    ['a disk that is full', { code: 'ENOSPC' }],
+    ['a server that refuses', { code: 'ECONNREFUSED' }],
+    ['Postgres that is going down', { severity: 'FATAL', code: '57P01' }],
+    ['Postgres without room', { severity: 'ERROR', code: '53100' }],
+    ['SQLite that is busy', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
+    ['SQLite with an extended I/O error', { code: 'ERR_SQLITE_ERROR', errcode: 10 + (3 << 8) }],
+    ['what S3 says', { $metadata: { httpStatusCode: 503 } }],
+    ['one behind another error', { cause: withFields({ code: 'EIO' }) }],
+  ])('is %s', (_, fields) => {
+    expect(isOutage(withFields(fields))).toBe(true);
+  });
+
+  it('is a connection that pg lost, which has no code', () => {
+    expect(isOutage(new Error('Connection terminated unexpectedly'))).toBe(true);
+    expect(isOutage(new Error('timeout exceeded when trying to connect'))).toBe(true);
+  });
+
+  it.each([
+    ['a broken rule of Postgres', { severity: 'ERROR', code: '23505' }],
+    ['a wrong question to Postgres', { severity: 'ERROR', code: '42P01' }],
+    ['a wrong argument', { code: 'ERR_INVALID_ARG_TYPE' }],
+    ['a mistake', {}],
+  ])('is not %s', (_, fields) => {
+    expect(isOutage(withFields(fields))).toBe(false);
+  });
+
+  it('is not a broken rule or a wrong question of the real SQLite', () => {
+    using database = new DatabaseSync(':memory:');
+    database.exec('create table t (id integer primary key); insert into t values (1)');
+    expect(isOutage(thrownBy(() => database.exec('insert into t values (1)')))).toBe(false);
+    expect(isOutage(thrownBy(() => database.exec('select * from nothing')))).toBe(false);
+  });
+});

@@ -1,0 +1,87 @@
+import { statfs } from 'node:fs/promises';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { storageUnavailable } from '../http/passing-errors.js';
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+const isFull = (cause: unknown): boolean => FULL.has((cause as NodeJS.ErrnoException).code ?? '');
+
+/** @throws DomainError `storage_full` when the disk is; else what `operation` throws. */
+export async function orStorageFull<T>(operation: Promise<T>, message: string): Promise<T> {
+  try {
+    return await operation;
+  } catch (cause) {
+    if (!isFull(cause)) throw cause;
+    throw new DomainError('storage_full', message, { cause });
+  }
+}
+
+/** @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or database do not work; else what `operation` throws. */
+export async function orStorageProblem<T>(operation: Promise<T>, message: string): Promise<T> {
+  try {
+    return await orStorageFull(operation, message);
+  } catch (cause) {
+    if (cause instanceof DomainError || !isOutage(cause)) throw cause;
+    throw storageUnavailable('The database or the blob store does not answer now.', cause);
+  }
+}
+
+/** Free bytes for this user on the file system of an existing folder. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** There is no blob with this key: it was removed, or never written to its end. */
+export class BlobMissing extends Error {
+  constructor(readonly key: string) {
+    super(`There is no blob ${key}.`);
+    this.name = 'BlobMissing';
+  }
+}
+
+const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
+
+/** Keys are made here, never by users; a path that could leave the folder is a mistake worth stopping at. @throws RangeError */
+export function checkKey(key: string): string {
+  if (key.length > 200 || !KEY.test(key)) throw new RangeError(`Not a blob key: ${JSON.stringify(key)}.`);
+  return key;
+}
+
+/** SQLite's result codes for what passes: busy, locked, read-only, I/O, full, cannot open, protocol of locks. */
+const SQLITE_PASSING = new Set([5, 6, 8, 10, 13, 14, 15]);
+/** Classes of SQLSTATE: connection, rolled back by the server, resources, not now, operator, system; a transaction left idle. */
+const SQLSTATE_PASSING = /^(08|40|53|55|57|58|25P03)/;
+const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+const SQLSTATE_FULL = '53100';
+
+/**
+ * A disk, database, network or blob store that does not do its work now: everything is kept and tried again. Anything else is a
+ * mistake of ours, and repeating it would not help.
+ */
+export function isOutage(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, $metadata, $fault, severity, errcode, message, cause } = error as Readonly<Record<string, unknown>>;
+  // S3: whatever its server or the way to it said.
+  if ($metadata !== undefined || $fault !== undefined) return true;
+  // Postgres: the server spoke, and it may be about our question.
+  if (typeof severity === 'string') return SQLSTATE_PASSING.test(String(code));
+  if (typeof errcode === 'number') return SQLITE_PASSING.has(errcode & 0xff);
+  // ERR_… are Node's complaints about arguments; others are the system's.
+  if (typeof code === 'string') return !code.startsWith('ERR_');
+  return /connection|timeout|terminat/i.test(String(message)) || isOutage(cause);
+}
+
+/** Another process has the lock of the SQLite file. */
+export const isLockedSqlite = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY;
+
+/** The database says that its disk has no room. */
+export const isFullDatabase = (error: unknown): boolean =>
+  sqliteCode(error) === SQLITE_FULL || (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
+
+/** Extended codes carry the plain one in their low byte. */
+function sqliteCode(error: unknown): number | undefined {
+  const { errcode } = (error ?? {}) as { errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
