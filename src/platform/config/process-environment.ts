@@ -1,5 +1,3 @@
-
-
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes native
  * code. Nothing else: the gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of its business, and

@@ -1,5 +1,3 @@
-
-
 /**
  * Flags of Node for a batch processor, whoever starts it. A batch makes much garbage and keeps next to nothing: with V8's own
  * measures the old generation grows by 150 MiB before anybody looks (test/bench/README.md "Reading `batch-ingest`").

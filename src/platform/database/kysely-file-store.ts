@@ -1,6 +1,13 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
-import { type FilePurpose, type FileStore, type JobHolder, type Page, type PageRequest, type StoredFile } from '../../core/jobs/job.ports.js';
+import {
+  type FilePurpose,
+  type FileStore,
+  type JobHolder,
+  type Page,
+  type PageRequest,
+  type StoredFile,
+} from '../../core/jobs/job.ports.js';
 import { present } from './batch-row.js';
 import { type OpenDatabase } from './open-database.js';
 import { type Database, type FileRow, idOrder, pageOf } from './schema.js';

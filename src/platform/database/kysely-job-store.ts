@@ -1,7 +1,20 @@
 import { type Kysely, type Transaction } from 'kysely';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { BATCH_STATUSES, type BatchStatus, isCancellable, isTerminal, UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
-import { type JobChange, type JobStore, type LeasedJob, type Page, type PageRequest, type UpdateOutcome } from '../../core/jobs/job.ports.js';
+import {
+  BATCH_STATUSES,
+  type BatchStatus,
+  isCancellable,
+  isTerminal,
+  UNFINISHED_STATUSES,
+} from '../../core/jobs/batch-status.js';
+import {
+  type JobChange,
+  type JobStore,
+  type LeasedJob,
+  type Page,
+  type PageRequest,
+  type UpdateOutcome,
+} from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import { jobOfRow, rowOfJob, writeJobChange } from './batch-row.js';
 import { type OpenDatabase } from './open-database.js';

@@ -5,7 +5,11 @@ import { type Job, type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
-import { type DeadLetter, readAnnouncement, type WorkerAnnouncement } from '../../../src/contracts/queue-jobs/queue-messages.js';
+import {
+  type DeadLetter,
+  readAnnouncement,
+  type WorkerAnnouncement,
+} from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SharedQueueAccess } from '../../../src/platform/config/plane-access.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';

@@ -1,5 +1,12 @@
 import { type AddressInfo } from 'node:net';
-import { type BeforeApplicationShutdown, Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  Logger,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
 import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/batch-processor/processor-link.js';

@@ -1,5 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { PROCESSOR_NODE_FLAGS, processorEnvironment, type ProcessorLink } from '../../../platform/config/processor-link.js';
+import {
+  PROCESSOR_NODE_FLAGS,
+  processorEnvironment,
+  type ProcessorLink,
+} from '../../../platform/config/processor-link.js';
 
 /** How the batch processor is started. Tests start another program. */
 export interface ProcessorLaunch {

@@ -1,6 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Namespace, type Socket } from 'socket.io';
-import { type ClientToServerEvents, type LiveAnswer, type LiveRoomName, liveRoomName, type ServerToClientEvents } from '../../../contracts/events/live-event.js';
+import {
+  type ClientToServerEvents,
+  type LiveAnswer,
+  type LiveRoomName,
+  liveRoomName,
+  type ServerToClientEvents,
+} from '../../../contracts/events/live-event.js';
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { Authenticator } from '../../../platform/auth/authenticator.js';
