@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import { SPEECH_FORMATS } from '../contracts/formats/speech-format.js';
+import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { numberFrom, writablePath } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';

@@ -12,7 +12,7 @@ import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
 import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
 import { IntakeGate } from './http/intake-gate.js';
-import { keepJsonBytes } from './http/raw-body.js';
+import { keepJsonBytes } from './http/json-body.js';
 import { InnerRequests } from './requests/inner-requests.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
 import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ENGLISH_RULES, EnglishNormalizer } from '../../src/gateway/written-form/english/english-normalizer.js';
-import { rewrite } from '../../src/gateway/written-form/english/rewrite.js';
-import { tokenize } from '../../src/gateway/written-form/english/tokenizer.js';
+import {
+  ENGLISH_RULES,
+  EnglishNormalizer,
+  tokenize,
+} from '../../src/gateway/written-form/english/english-normalizer.js';
+import { rewrite } from '../../src/gateway/written-form/english/token.js';
 
 const english = new EnglishNormalizer();
 

@@ -1,30 +1,28 @@
-import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
+import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
 import { type DispatchEvent, type DispatchEventType } from '../../src/core/dispatch/dispatch-event.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
-import { OpenAiExceptionFilter } from '../../src/gateway/http/openai-exception.filter.js';
-import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
-import { WorkerDirectory } from '../../src/gateway/shared-queue/worker-directory.js';
+import { OpenAiExceptionFilter } from '../../src/gateway/http/error-reply.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../../src/gateway/scheduler/submitted-request.js';
+import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
+import { WorkerDirectory } from '../../src/gateway/shared-queue/worker-directory.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
-import { ClockModule } from '../../src/platform/clock/clock.module.js';
-import { ProcessClock } from '../../src/platform/clock/clock.module.js';
+import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
-import { DispatchEventBus } from '../../src/platform/events/events.module.js';
-import { EventsModule } from '../../src/platform/events/events.module.js';
-import { ScriptedPool } from './scripted-pool.js';
+import { DispatchEventBus, EventsModule } from '../../src/platform/events/events.module.js';
 import { audioSource } from './pool-harness.js';
+import { ScriptedPool } from './scripted-pool.js';
 
 /** Real time, and jumps ahead: half a minute of waiting costs nothing. */
 export class JumpingClock {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatSrt } from './srt.js';
-import { timestamp } from './timestamp.js';
-import { formatVtt } from './vtt.js';
+import { formatSrt, formatVtt, timestamp } from './subtitles.js';
 
 const segment = (start: number, end: number, text: string) => ({
   id: 0,

@@ -1,12 +1,9 @@
-import { formatDiarizedJson } from './diarized-json.js';
 import { SSE_CONTENT_TYPE } from './server-sent-event.js';
-import { formatSrt } from './srt.js';
-import { logprobBody } from './token-logprobs.js';
-import { formatTranscriptStream } from './transcript-events.js';
+import { formatSrt, formatVtt } from './subtitles.js';
+import { formatTranscriptStream, logprobBody } from './transcript-events.js';
 import { type Transcript } from './transcript.js';
 import { durationUsage } from './usage.js';
-import { formatVerboseJson, type VerboseOptions } from './verbose-json.js';
-import { formatVtt } from './vtt.js';
+import { formatDiarizedJson, formatVerboseJson, type VerboseOptions } from './transcript-json.js';
 
 export const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 export const TRANSCRIPT_FORMATS = [...TRANSLATION_FORMATS, 'diarized_json'] as const;

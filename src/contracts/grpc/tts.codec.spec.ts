@@ -1,4 +1,4 @@
-import { SPEECH_FORMATS } from '../formats/speech-format.js';
+import { SPEECH_FORMATS } from '../formats/speech.js';
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import {

@@ -1,4 +1,4 @@
-import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech-format.js';
+import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
 import {
   type CallEnvelope,
   type CallExecution,

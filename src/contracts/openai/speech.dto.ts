@@ -1,8 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
-import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech-format.js';
-import { Shaped } from './field-shapes.js';
-import { InRange, LengthUpTo, OneOf } from './field.decorators.js';
+import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
+import { InRange, LengthUpTo, OneOf, Shaped } from './field.decorators.js';
 import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
 export const SPEECH_INPUT_LIMIT = 4096;

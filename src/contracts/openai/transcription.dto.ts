@@ -1,18 +1,63 @@
-import { ApiExtraModels, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import { IsArray, IsBoolean, IsOptional, IsString } from 'class-validator';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsInt, IsNumber, IsOptional, IsString } from 'class-validator';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
-import { type TimestampGranularity } from '../formats/verbose-json.js';
+import { type TimestampGranularity } from '../formats/transcript-json.js';
 import {
   BooleanFromForm,
   CommaListFromForm,
+  InRange,
   LanguageFromForm,
   LanguageTag,
   ListFromForm,
+  NumberFromForm,
   OneOf,
   TextList,
 } from './field.decorators.js';
-import { ServerVadDto } from './server-vad.dto.js';
 import { TranslationDto } from './translation.dto.js';
+
+export class DurationUsageDto {
+  @ApiProperty({ example: 'duration' })
+  type!: 'duration';
+
+  @ApiProperty({ example: 4, description: 'Seconds of audio, rounded up.' })
+  seconds!: number;
+}
+
+/** `response_format: json`; documentation only, the body is written by `formats/transcript-body.ts`. */
+export class TranscriptDto {
+  @ApiProperty({ example: 'the quick brown fox jumps over the lazy dog' })
+  text!: string;
+
+  @ApiPropertyOptional({ type: DurationUsageDto })
+  usage?: DurationUsageDto;
+}
+
+const LONGEST_MS = 10_000;
+
+/** The object form of `chunking_strategy`. Defaults are OpenAI's. */
+export class ServerVadDto {
+  @ApiProperty({ enum: ['server_vad'] })
+  @OneOf(['server_vad'])
+  type!: 'server_vad';
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 1, default: 0.5, description: 'What counts as speech.' })
+  @NumberFromForm()
+  @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0 to 1' })
+  @InRange(0, 1)
+  threshold = 0.5;
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: LONGEST_MS, default: 300 })
+  @NumberFromForm()
+  @IsInt({ message: `must be a whole number from 0 to ${LONGEST_MS}` })
+  @InRange(0, LONGEST_MS)
+  prefix_padding_ms = 300;
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: LONGEST_MS, default: 200 })
+  @NumberFromForm()
+  @IsInt({ message: `must be a whole number from 0 to ${LONGEST_MS}` })
+  @InRange(0, LONGEST_MS)
+  silence_duration_ms = 200;
+}
 
 const GRANULARITIES = ['word', 'segment'] as const;
 const INCLUDABLE = ['logprobs'] as const;

@@ -1,4 +1,4 @@
-import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech-format.js';
+import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
 import { type Chunking } from '../formats/transcript.js';
 import { FieldReader } from '../realtime/field-reader.js';
 import {

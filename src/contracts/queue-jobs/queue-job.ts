@@ -1,5 +1,5 @@
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type SpeechParams } from '../formats/speech-format.js';
+import { type SpeechParams } from '../formats/speech.js';
 import { type TranscriptionParams } from '../formats/transcript.js';
 
 /** What a job asks for. Text generation and live streams need a connection and never come this way (D-20, D-21). */

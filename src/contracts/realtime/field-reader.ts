@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type IgnoredFields } from '../openai/ignored-fields.js';
+import { type IgnoredFields } from '../openai/field-rules.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

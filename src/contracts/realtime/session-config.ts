@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
 import { wantedLanguage } from '../formats/language-name.js';
-import { type IgnoredFields } from '../openai/ignored-fields.js';
+import { type IgnoredFields } from '../openai/field-rules.js';
+import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
 import { FieldReader } from './field-reader.js';
 
 /** Voice activity that ends utterances; milliseconds. */

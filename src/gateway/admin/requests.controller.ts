@@ -1,13 +1,26 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Injectable,
+  Param,
+  type PipeTransform,
+  Post,
+  Query,
+  UsePipes,
+} from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { type ClassConstructor } from 'class-transformer';
 import { isLive } from '../../core/dispatch/request-view.js';
-import { DescribesErrors } from '../http/openapi/errors.decorator.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { AdminInputPipe } from './admin-input.pipe.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { parseStrictDto } from '../http/dto-validation.js';
+import { fieldsOf } from '../http/json-body.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { oneNamed } from '../requests/one-named.js';
 import {
+  CancellationDto,
   CancelledRequestsDto,
   CancelRequestsDto,
   FoundRequestDto,
@@ -18,6 +31,17 @@ import {
   RequestListDto,
   requestsAhead,
 } from '../requests/request.dto.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+
+/** Admin input is strict: a misspelt filter that was ignored would cancel more than was meant. */
+@Injectable()
+export class AdminInputPipe implements PipeTransform {
+  /** Bodies and queries become their DTOs; a body may be left out. Parts of the path pass. */
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if (type === 'param' || metatype === undefined) return value;
+    return parseStrictDto(metatype as ClassConstructor<object>, fieldsOf(value ?? {}));
+  }
+}
 
 /** Every request: where it is, why it waits, and out with it. */
 @ApiTags('admin')

@@ -3,11 +3,9 @@ import { StorageModule } from '../../platform/storage/spool.js';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';
-import { SpeechController } from './speech.controller.js';
 import { SpeechService } from './speech.service.js';
 import { TranscriptionService } from './transcription.service.js';
-import { TranscriptionsController } from './transcriptions.controller.js';
-import { TranslationsController } from './translations.controller.js';
+import { SpeechController, TranscriptionsController, TranslationsController } from './audio.controllers.js';
 import { UploadReader } from './upload-reader.js';
 
 /** `/v1/audio`: transcription, translation and speech. */

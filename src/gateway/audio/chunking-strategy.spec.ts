@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { chunkingStrategy } from './chunking-strategy.js';
-import { FormFields } from '../http/form-fields.js';
+import { FormFields } from '../http/multipart-form.js';
 
 const DEFAULTS = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 200 };
 

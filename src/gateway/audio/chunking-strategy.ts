@@ -1,5 +1,5 @@
 import { type Chunking } from '../../contracts/formats/transcript.js';
-import { ServerVadDto } from '../../contracts/openai/server-vad.dto.js';
+import { ServerVadDto } from '../../contracts/openai/transcription.dto.js';
 import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { parseDto } from '../http/dto-validation.js';

@@ -1,6 +1,6 @@
 import { type Readable } from 'node:stream';
 import { sseData } from '../../contracts/formats/server-sent-event.js';
-import { speechDelta, speechDone } from '../../contracts/formats/speech-events.js';
+import { speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech-format.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
+import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { bodyObject } from '../http/body-object.js';
-import { answerHeaders } from '../http/request-timings.js';
+import { bodyObject } from '../http/json-body.js';
+import { answerHeaders } from '../http/answer-headers.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { speechWork, toSpeechParams } from './speech-params.js';
+import { speechWork, parseSpeech } from './parse-speech.js';
 import { speechEvents, SpeechStream } from './speech-stream.js';
 
 /** `/v1/audio/speech`: the audio is sent while the worker still makes it. */
@@ -22,7 +22,7 @@ export class SpeechService {
 
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const params = toSpeechParams(bodyObject(request), this.catalog, this.settings.compat);
+    const params = parseSpeech(bodyObject(request), this.catalog, this.settings.compat);
     const { model, dto, ignored } = params;
     const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const caller = httpCaller(request, reply, dto.service_tier);

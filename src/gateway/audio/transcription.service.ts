@@ -5,11 +5,11 @@ import { transcriptBody } from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
-import { answerHeaders } from '../http/request-timings.js';
+import { answerHeaders } from '../http/answer-headers.js';
 import { httpCaller, type InferenceRequest, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
-import { type ParsedTranscription, parseTranscription, parseTranslation } from './transcription-params.js';
+import { type ParsedTranscription, parseTranscription, parseTranslation } from './parse-transcription.js';
 import { TranscriptStream } from './transcript-stream.js';
 import { type Upload, UploadReader } from './upload-reader.js';
 

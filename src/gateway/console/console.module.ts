@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ConsoleController } from './console.controller.js';
-import { ConsolePage } from './console-page.js';
+import { ConsoleController, ConsolePage } from './console.controller.js';
 
 /** Pages for people. */
 @Module({ controllers: [ConsoleController], providers: [ConsolePage] })

@@ -1,8 +1,51 @@
-import { Controller, Get, HttpStatus, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpStatus, Inject, Injectable, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { HealthAccess } from './health-access.js';
+import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
+import { OriginGuard } from '../../platform/auth/origin-guard.js';
+import { demandScope } from '../../platform/auth/principal.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
 import { HealthService, type HealthSummary } from './health.service.js';
+
+/** Where to go from the bare address of the server. */
+@ApiTags('health')
+@Controller()
+export class RootController {
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+
+  @Get()
+  @ApiOperation({ summary: summaryOf('GET', '/'), description: 'Browsers are redirected to the documentation.' })
+  @ApiOkResponse({ schema: { type: 'object', example: { name: 'switchyard', api: '/v1', docs: '/docs' } } })
+  index(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { docs } = this.settings.server;
+    const page = docs ? '/docs' : '/console/realtime';
+    void reply.header('vary', 'Accept');
+    if (headers.accept?.includes('text/html')) return void reply.redirect(page, 302);
+    const documents = docs ? { docs: '/docs', openapi: '/docs-json' } : {};
+    void reply.send({ name: 'switchyard', api: '/v1', models: '/v1/models', health: '/health', ...documents });
+  }
+}
+
+/** Probes need no key; models, workers and processes are named to operators only. */
+@Injectable()
+export class HealthAccess {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly origins: OriginGuard,
+  ) {}
+
+  /** True for a key with the scope admin; where no keys are asked for, for whoever the server serves. */
+  seesDetails({ headers, method, ip: address }: FastifyRequest): boolean {
+    try {
+      demandScope(this.authenticator.authenticateRequest(bearerToken(headers), { headers, address }), 'admin');
+      this.origins.demandRequest(method, headers);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
 
 /** What everybody may know; with the details, a `HealthSummary`. */
 type PublicHealth = Pick<HealthSummary, 'status'>;

@@ -5,11 +5,8 @@ import { JobsModule } from '../jobs/jobs.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
-import { HealthAccess } from './health-access.js';
-import { HealthController } from './health.controller.js';
-import { HealthService } from './health.service.js';
-import { RootController } from './root.controller.js';
-import { StoreProbes } from './store-probes.js';
+import { HealthAccess, HealthController, RootController } from './health.controller.js';
+import { HealthService, StoreProbes } from './health.service.js';
 
 /** `/health`, `/health/ready` and `/`. */
 @Module({

@@ -1,9 +1,112 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
-import { hasUnreadBody, lingeringBody } from './lingering-body.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
+import { endConnection } from '../../platform/http/connections.js';
+import { toDomainError } from './http-error.js';
+import { REQUEST_ID_HEADER, requestIdFor } from './request-headers.js';
+
+/** The one place where errors become HTTP. Every route, also the unknown ones, ends here. */
+@Catch()
+export class OpenAiExceptionFilter implements ExceptionFilter {
+  private readonly logger = new Logger(OpenAiExceptionFilter.name);
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = toDomainError(thrown, { method: request.method, url: request.url });
+    this.log(error);
+    if (reply.raw.headersSent) {
+      // The status is out already: a cut connection is the only honest way left to say that the answer is not whole.
+      reply.raw.destroy();
+      return;
+    }
+    sendError(error, request, reply);
+  }
+
+  /** Callers' mistakes are theirs to read. The line carries the request id: the logger knows which request it is in. */
+  private log(error: DomainError): void {
+    const { code, message, cause, definition } = error;
+    if (code === 'internal_error') this.logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
+    else if (definition.status >= 500) this.logger.warn({ code, reason: message }, 'the request failed');
+  }
+}
+
+/** Node's code for a request whose headers came too slowly; a body that stalls is answered alike. */
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** Bytes that are no HTTP request, or came too slowly. There is no request to answer through, so it is written by hand. */
+export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Socket): void {
+  // The answer is on its way; what comes behind it is discarded.
+  if (socket.writableEnded) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = brokenHttpStatus(error.code);
+  const message = `The request is not valid HTTP: ${STATUS_CODES[status] ?? 'Bad Request'}.`;
+  const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'x-should-retry: false',
+    `x-request-id: ${requestIdFor({ headers: {} })}`,
+    'connection: close',
+  ];
+  endConnection(socket, `${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function brokenHttpStatus(code: string | undefined): number {
+  if (code === REQUEST_TIMEOUT) return 408;
+  return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+}
+
+/** Ends the connection of a request that came too slowly: with 408, or at once when its answer has begun. */
+export function endSlowRequest(message: IncomingMessage, response: ServerResponse): void {
+  if (response.headersSent) message.socket.destroy();
+  else answerBrokenHttp({ code: REQUEST_TIMEOUT }, message.socket);
+}
+
+/** How long and how much of a refused upload is thrown away before the connection is cut. */
+const LINGER_MS = 2000;
+const LINGER_BYTES = 64 * 1_048_576;
+
+/** A body was announced and has not come to its end. */
+export function hasUnreadBody(message: IncomingMessage): boolean {
+  const announced = Number(message.headers['content-length'] ?? 0) > 0 || 'transfer-encoding' in message.headers;
+  return announced && !message.readableEnded;
+}
+
+/**
+ * `body`, with an end that comes late. A socket closed while the peer still sends is reset, and the reset can overtake
+ * the answer: the client would see a broken pipe instead of its 413. So the bytes go out at once (Content-Length tells
+ * that they are all), and the connection ends when the peer has stopped, or after 2 s or 64 MiB more.
+ */
+export function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
+  let discarded = 0;
+  const answer = new Readable({ read: () => undefined });
+  const end = () => {
+    clearTimeout(timer);
+    message.off('end', end).off('close', end).off('data', count);
+    if (!answer.destroyed && !answer.readableEnded) answer.push(null);
+  };
+  const count = (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > LINGER_BYTES) end();
+  };
+  const timer = setTimeout(end, LINGER_MS).unref();
+  answer.push(body);
+  message.unpipe();
+  message.once('end', end).once('close', end).on('data', count).resume();
+  if (message.destroyed || message.readableEnded) end();
+  return answer;
+}
 
 /** nginx's name for it; Node knows none and would write "unknown". */
 const CLIENT_CLOSED_REQUEST = 499;

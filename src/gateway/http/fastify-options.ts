@@ -1,12 +1,10 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type FastifyMultipartOptions } from '@fastify/multipart';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Settings } from '../../platform/config/settings.js';
-import { answerBrokenHttp } from './broken-http.js';
-import { sendError } from './error-reply.js';
-import { LONGEST_FIELD } from './form-fields.js';
-import { isPartAFile } from './form-parts.js';
+import { answerBrokenHttp, sendError } from './error-reply.js';
 import { toDomainError } from './http-error.js';
-import { requestIdFor } from './request-id.js';
+import { isPartAFile, LONGEST_FIELD } from './multipart-form.js';
+import { requestIdFor } from './request-headers.js';
 
 /** A client has this long for its headers; its body is measured by `BodyWatch`. */
 const HEADERS_TIMEOUT_MS = 20_000;

@@ -1,14 +1,12 @@
 import { type IncomingHttpHeaders, type Server } from 'node:http';
 import { type FastifyInstance } from 'fastify';
-import { unroutable } from './http-error.js';
 import { OpenConnections } from '../../platform/http/connections.js';
 import { type BodyRate, BodyWatch } from './body-watch.js';
-import { endSlowRequest } from './broken-http.js';
+import { endSlowRequest, hasUnreadBody } from './error-reply.js';
+import { unroutable } from './http-error.js';
 import { type IntakeGate } from './intake-gate.js';
-import { hasUnreadBody } from './lingering-body.js';
-import { demandPlainMessage } from './request-headers.js';
-import { REQUEST_ID_HEADER, refuseUnusableRequestId } from './request-id.js';
-import { EXPOSED_HEADERS } from './request-timings.js';
+import { demandPlainMessage, refuseUnusableRequestId, REQUEST_ID_HEADER } from './request-headers.js';
+import { EXPOSED_HEADERS } from './answer-headers.js';
 
 /** Nothing of these can be cancelled or repeated under an id: an unusable one is replaced. */
 const READING = ['GET', 'HEAD', 'OPTIONS'];

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { OpenAiExceptionFilter } from './error-reply.js';
 import { IntakeGate } from './intake-gate.js';
-import { OpenAiExceptionFilter } from './openai-exception.filter.js';
 
 /** What every route shares: errors in OpenAI's envelope, and the gate that shutdown closes. */
 @Module({

@@ -1,3 +1,5 @@
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { BODY_BOUNDS, jsonExcess } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 const SHOWN_CHARACTERS = 80;
@@ -8,3 +10,44 @@ export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   const got = body === undefined ? 'nothing' : JSON.stringify(body).slice(0, SHOWN_CHARACTERS);
   throw new DomainError('invalid_json', `The body must be a JSON object; got ${got}.`);
 }
+
+/** @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything but an object. */
+export function bodyObject(request: FastifyRequest): Readonly<Record<string, unknown>> {
+  if (request.isMultipart()) throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
+  return fieldsOf(request.body);
+}
+
+const BODIES = new WeakMap<FastifyRequest, Buffer>();
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * JSON is bounded before it is parsed, parsed as strictly as Fastify does by itself, and its bytes are kept beside: what is handed on to another server must not
+ * be printed anew, which would lose digits of large numbers.
+ */
+export function keepJsonBytes(fastify: FastifyInstance): void {
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  fastify.removeContentTypeParser('application/json');
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const text = bytes.toString('utf8');
+    const excess = jsonExcess(text, BODY_BOUNDS);
+    if (excess !== undefined) return done(new DomainError('invalid_json', `The JSON body ${excess}.`));
+    BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
+    void parse(request, text, (error, parsed) => done(error && unreadable(text, error), parsed));
+  });
+}
+
+/** Fastify says only that it is wrong; where, a caller can use. What parses all the same has a key that it does not take. */
+function unreadable(text: string, cause: Error): DomainError {
+  let reason = 'a field named `__proto__`, or `prototype` of a `constructor`, is not taken';
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    reason = (error as Error).message;
+  }
+  return new DomainError('invalid_json', `The JSON body cannot be parsed: ${reason}.`, { cause });
+}
+
+/** The bytes of a request's JSON body; empty when it has none. */
+export const rawBodyOf = (request: FastifyRequest): Buffer => BODIES.get(request) ?? Buffer.alloc(0);

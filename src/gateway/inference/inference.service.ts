@@ -4,7 +4,7 @@ import { type ServiceTier } from '../../contracts/openai/service-tier.js';
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { type RequestTimings } from '../http/request-timings.js';
+import { type RequestTimings } from '../http/answer-headers.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';

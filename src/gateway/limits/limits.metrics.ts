@@ -1,9 +1,35 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter } from 'prom-client';
-import { type Subscription } from 'rxjs';
+import { Subject, type Subscription } from 'rxjs';
+import { type LimitName } from '../../core/limits/limit-rules.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import { LimitEvents } from './limit-events.js';
+
+export type LimitEvent = { readonly type: 'refused'; readonly limit: LimitName } | { readonly type: 'store_failed' };
+
+/** What happens at the desk, for metrics. While the shared accounts are away there is a line in the log every ten seconds. */
+@Injectable()
+export class LimitEvents {
+  readonly #logger = new Logger('Limits');
+  readonly #events = new Subject<LimitEvent>();
+  readonly events$ = this.#events.asObservable();
+  #loggedAtMs = -Infinity;
+
+  refused(limit: LimitName): void {
+    this.#events.next({ type: 'refused', limit });
+  }
+
+  storeFailed({ message }: Error): void {
+    this.#events.next({ type: 'store_failed' });
+    const nowMs = performance.now();
+    if (nowMs - this.#loggedAtMs < QUIET_MS) return;
+    this.#loggedAtMs = nowMs;
+    this.#logger.warn({ reason: message }, 'limits are counted by this gateway alone: Redis does not answer');
+  }
+}
+
+/** Every request would have a line of its own. */
+const QUIET_MS = 10_000;
 
 export const limitMetricProviders: Provider[] = [
   metricProvider('switchyard_limit_refusals_total'),

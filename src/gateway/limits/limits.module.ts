@@ -3,9 +3,8 @@ import { DependenciesModule } from '../../platform/dependencies/dependencies.mod
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
-import { LimitEvents } from './limit-events.js';
 import { LIMIT_STORE } from './limit.tokens.js';
-import { limitMetricProviders, LimitMetrics } from './limits.metrics.js';
+import { LimitEvents, limitMetricProviders, LimitMetrics } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
 import { RateLimiter } from './rate-limiter.js';
 import { RedisLimitStore } from './redis-limit-store.js';

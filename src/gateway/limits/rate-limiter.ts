@@ -2,18 +2,45 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { LIMIT_NAMES, type LimitName, type Limits, type RateLimitStatus } from '../../core/limits/limit-rules.js';
+import {
+  LIMIT_NAMES,
+  type LimitName,
+  type Limits,
+  type RateLimitStatus,
+  type Refusal,
+} from '../../core/limits/limit-rules.js';
 import { type LimitAdmission, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { SlotMap } from '../../core/shared/churn-map.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { LimitEvents } from './limit-events.js';
-import { limitError } from './limit-refusal.js';
 import { LIMIT_STORE } from './limit.tokens.js';
+import { LimitEvents } from './limits.metrics.js';
+
+const WORDS: Readonly<Record<LimitName, string>> = {
+  requestsPerDay: 'requests per day',
+  requestsPerMinute: 'requests per minute',
+  tokensPerMinute: 'tokens per minute',
+  audioSecondsPerMinute: 'seconds of audio per minute',
+  concurrentRequests: 'requests at the same time',
+};
+
+/** `rate_limit_exceeded` says when to come back; `insufficient_quota`, which SDKs must not retry, that the day's share is used up. */
+export function limitError({ limit, retryAfterMs }: Refusal, limits: Limits): DomainError {
+  const what = `${limits[limit]} ${WORDS[limit]}`;
+  if (limit === 'requestsPerDay') {
+    const at = new Date(Date.now() + retryAfterMs).toISOString().slice(0, 16);
+    return new DomainError('insufficient_quota', `The quota of ${what} is used up; it is new at ${at}Z.`);
+  }
+  const seconds = Math.ceil(retryAfterMs / 1000);
+  return new DomainError('rate_limit_exceeded', `The limit of ${what} is reached; try again in ${seconds} s.`, {
+    retryAfterMs,
+  });
+}
 
 /** Somebody who was let in, until `leave`. */
 export interface Ticket {

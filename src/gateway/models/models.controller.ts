@@ -2,7 +2,7 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
-import { DescribesErrors } from '../http/openapi/errors.decorator.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
 
 @ApiTags('models')

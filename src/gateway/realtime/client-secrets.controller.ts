@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { IGNORED_HEADER } from '../../contracts/openai/ignored-fields.js';
+import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
 import { sessionView } from '../../contracts/realtime/session-view.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { ClientSecrets } from './client-secrets.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import {
   defaultSession,

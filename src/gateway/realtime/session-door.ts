@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';

@@ -4,7 +4,7 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { speechWork, toSpeechParams } from '../audio/speech-params.js';
+import { speechWork, parseSpeech } from '../audio/parse-speech.js';
 import { SpeechStream } from '../audio/speech-stream.js';
 import { InferenceService } from '../inference/inference.service.js';
 
@@ -38,7 +38,7 @@ export class Speaker {
   /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
   speak({ id, text, voice, speed, tenant }: SpeechRequest): Speech {
     const body = { model: this.settings.realtime.speechModel, input: text, voice, speed, response_format: 'pcm' };
-    const params = toSpeechParams(body, this.catalog, this.settings.compat);
+    const params = parseSpeech(body, this.catalog, this.settings.compat);
     const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const caller = { id, tenant, priority: RequestPriority.REALTIME };
     const speech = this.inference.start(caller, speechWork(params, output), { output });

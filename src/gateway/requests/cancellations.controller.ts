@@ -1,13 +1,13 @@
 import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
-import { CancellationDto } from '../../contracts/openai/cancellation.dto.js';
+import { isLive } from '../../core/dispatch/request-view.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { permits } from '../../platform/auth/principal.js';
-import { oneNamed } from './one-named.js';
-import { StoredRequestsService } from './stored-requests.service.js';
-import { isLive } from '../../core/dispatch/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { oneNamed } from './one-named.js';
+import { CancellationDto } from './request.dto.js';
+import { StoredRequestsService } from './stored-requests.service.js';
 
 /**
  * One id space, four spellings: always 200, and idempotent (seeds/scheduling "REST API"). Another tenant's request is

@@ -1,7 +1,7 @@
 import { type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { REQUEST_ID_HEADER } from '../http/request-id.js';
+import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 
 /** How a request wants its answer kept. */
 export interface IdempotencyOptions {

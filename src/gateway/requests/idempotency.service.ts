@@ -8,7 +8,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
-import { LONGEST_FORM } from '../http/form-fields.js';
+import { LONGEST_FORM } from '../http/multipart-form.js';
 import { keepTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
 import { type IdempotencyOptions } from './idempotency-options.js';

@@ -1,12 +1,23 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Equals, IsOptional, IsString } from 'class-validator';
 import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { type ErrorCode } from '../../core/shared/domain-error.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { StoredFieldsDto } from './stored-request.dto.js';
 import { type RequestFilter, type RequestView, type RequestViewState } from '../../core/dispatch/request-view.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { explainWait } from '../scheduler/wait-explanation.js';
+import { StoredFieldsDto } from './stored-request.dto.js';
+
+/** Answer of every cancel route (seeds/scheduling "REST API"). */
+export class CancellationDto {
+  @ApiProperty({ example: 'req_0198a1b2c3d4' })
+  request_id!: string;
+
+  @ApiProperty({
+    description: 'true when this call cancelled it; false when it was unknown, finished or cancelled before.',
+  })
+  cancelled!: boolean;
+}
 
 const PRIORITIES = ['realtime', 'batch'] as const;
 const LIVE_STATES = ['queued', 'running'] as const;

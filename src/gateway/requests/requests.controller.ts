@@ -10,7 +10,7 @@ import { RequestDto, requestDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { DescribesErrors } from '../http/openapi/errors.decorator.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 
 @ApiTags('requests')
 @Controller('v1/requests')

@@ -3,8 +3,8 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { DescribesErrors } from '../http/openapi/errors.decorator.js';
-import { summaryOf } from '../http/openapi/summary.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 @ApiTags('requests')

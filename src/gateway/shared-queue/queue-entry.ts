@@ -1,4 +1,4 @@
-import { type SpeechParams } from '../../contracts/formats/speech-format.js';
+import { type SpeechParams } from '../../contracts/formats/speech.js';
 import { decodeJobTranscript, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type EmbeddingOptions, type TranscriptionOptions } from '../../contracts/queue-jobs/queue-job.js';
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';

@@ -2,12 +2,32 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/embedding-body.js';
-import { bodyObject } from '../http/body-object.js';
-import { rawBodyOf } from '../http/raw-body.js';
-import { answerHeaders } from '../http/request-timings.js';
+import { countInputs } from '../../contracts/openai/generation.dto.js';
+import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
+import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { parseDto } from '../http/dto-validation.js';
+import { bodyObject, rawBodyOf } from '../http/json-body.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import { demandAbilities, demandsOf, demandTask } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { toEmbeddingParams } from './embedding-params.js';
+
+export interface ParsedEmbedding {
+  readonly model: ModelSpec;
+  readonly dto: EmbeddingDto;
+  /** Vectors that are wanted. */
+  readonly inputs: number;
+}
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function parseEmbedding(body: Readonly<Record<string, unknown>>, catalog: ModelCatalog): ParsedEmbedding {
+  const dto = parseDto(EmbeddingDto, body);
+  const model = catalog.getOfKind(dto.model, 'embedding');
+  demandTask(model, 'embeddings', catalog);
+  demandAbilities(model, demandsOf(FIELD_RULES.embeddings, { dimensions: dto.dimensions !== undefined }), catalog);
+  return { model, dto, inputs: countInputs(dto.input) };
+}
 
 /** `/v1/embeddings`. */
 @Injectable()
@@ -23,7 +43,7 @@ export class EmbeddingsService {
       model: { id: model },
       dto,
       inputs,
-    } = toEmbeddingParams(bodyObject(request), this.catalog);
+    } = parseEmbedding(bodyObject(request), this.catalog);
     const body = rawBodyOf(request);
     const work = { model, bytes: body.length, audioDurationS: 0, payload: { kind: 'embed', body, inputs } } as const;
     const caller = httpCaller(request, reply, dto.service_tier);

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { DescribesChat, DescribesCompletion, DescribesEmbeddings } from '../http/openapi/text.decorator.js';
+import { DescribesChat, DescribesCompletion, DescribesEmbeddings } from './text.openapi.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { GenerationService } from './generation.service.js';
 

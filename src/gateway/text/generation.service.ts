@@ -3,9 +3,8 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { bodyObject } from '../http/body-object.js';
-import { rawBodyOf } from '../http/raw-body.js';
-import { answerHeaders } from '../http/request-timings.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { bodyObject, rawBodyOf } from '../http/json-body.js';
 import {
   httpCaller,
   type InferenceCaller,
@@ -14,14 +13,13 @@ import {
 } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { type GenerationParams, toChatParams, toCompletionParams } from './generation-params.js';
+import { affinityOf, parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
 import { GenerationStream } from './generation-stream.js';
-import { affinityOf } from './prompt-beginning.js';
 
-const PARSERS = { chat: toChatParams, completions: toCompletionParams } as const;
+const PARSERS = { chat: parseChat, completions: parseCompletion } as const;
 
 interface GenerationCall {
-  readonly params: GenerationParams;
+  readonly params: ParsedGeneration;
   readonly caller: InferenceCaller;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

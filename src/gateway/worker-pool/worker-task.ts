@@ -1,5 +1,5 @@
 import { type Writable } from 'node:stream';
-import { type SpeechParams } from '../../contracts/formats/speech-format.js';
+import { type SpeechParams } from '../../contracts/formats/speech.js';
 import {
   type TokenLogprob,
   type Transcript,

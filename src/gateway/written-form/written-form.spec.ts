@@ -1,8 +1,61 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { formatSrt } from '../../contracts/formats/subtitles.js';
+import { transcriptEvents } from '../../contracts/formats/transcript-events.js';
+import { type Transcript } from '../../contracts/formats/transcript.js';
 import { EnglishNormalizer } from './english/english-normalizer.js';
 import { NormalizerRegistry } from './normalizer-registry.js';
-import { WrittenForm } from './written-form.js';
+import { WrittenForm, writtenTranscript } from './written-form.js';
+
+const english = new EnglishNormalizer();
+const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };
+
+function transcript(text: string, ...segments: readonly string[]): Transcript {
+  const timed = segments.map((segment, id) => ({ id, start: id, end: id + 1, text: segment, ...rest }));
+  return { text, language: 'en', durationS: segments.length, segments: timed, words: [] };
+}
+const written = (spoken: Transcript) => writtenTranscript(spoken, text => english.normalize(text));
+
+describe('writtenTranscript', () => {
+  it('writes text and segments alike, white space kept', () => {
+    const { text, segments } = written(
+      transcript('it was\n twenty five  and fifty percent', 'it was', ' twenty five', 'and fifty percent'),
+    );
+    expect(text).toBe('it was\n 25  and 50%');
+    expect(segments.map(segment => segment.text)).toEqual(['it was', ' 25', 'and 50%']);
+  });
+
+  it('reads no number across a segment boundary: subtitles and text must agree', () => {
+    const answer = written(transcript('twenty five', 'twenty', 'five'));
+    expect(answer.text).toBe('20 five');
+    expect(formatSrt(answer)).toBe(
+      '1\n00:00:00,000 --> 00:00:01,000\n20\n\n2\n00:00:01,000 --> 00:00:02,000\nfive\n\n',
+    );
+  });
+
+  it('streams deltas that add up to the written text', () => {
+    const events = transcriptEvents(written(transcript('ten dollars ten percent', 'ten dollars', 'ten percent')));
+    expect(events.map(event => ('delta' in event ? event.delta : event.text))).toEqual(['$10', ' 10%', '$10 10%']);
+  });
+
+  it.each([
+    ['without segments', transcript('twenty five')],
+    ['that holds more than its segments', transcript('twenty five and ten', 'and')],
+    ['whose segments differ from it', transcript('twenty five and ten', 'five twenty')],
+  ])('writes a text %s on its own', (_, spoken) => {
+    expect(written(spoken).text).toMatch(/^25/);
+  });
+
+  it('leaves words, times and all else as they are', () => {
+    const spoken = {
+      ...transcript('twenty', 'twenty'),
+      words: [{ word: 'twenty', start: 0, end: 1, confidence: 0.9 }],
+    };
+    const answer = written(spoken);
+    expect({ ...answer, text: '', segments: [] }).toEqual({ ...spoken, text: '', segments: [] });
+    expect(answer.segments).toEqual([{ ...spoken.segments[0], text: '20' }]);
+  });
+});
 
 const broken = {
   language: 'xx',
@@ -10,8 +63,8 @@ const broken = {
     throw new Error('a defect');
   },
 };
-const transcript = (language: string) => ({ text: 'twenty five', language, durationS: 1, segments: [], words: [] });
-const order = (languages: readonly string[], wanted = true) => ({ wanted, demanded: wanted, languages });
+const spokenIn = (language: string) => ({ text: 'twenty five', language, durationS: 1, segments: [], words: [] });
+const params = (languages: readonly string[], wanted = true) => ({ wanted, demanded: wanted, languages });
 
 let logged: jest.SpiedFunction<Logger['error']>;
 let form: WrittenForm;
@@ -31,27 +84,27 @@ describe('WrittenForm', () => {
     ['no language when the engine cannot tell', [], '', 'twenty five'],
     ['no language when it has no normaliser', ['de', 'fr'], 'en', 'twenty five'],
   ])('goes by %s', (_, languages, heard, text) => {
-    expect(form.apply(transcript(heard), order(languages)).text).toBe(text);
+    expect(form.apply(spokenIn(heard), params(languages)).text).toBe(text);
   });
 
   it('does nothing unless wanted', () => {
-    const spoken = transcript('en');
-    expect(form.apply(spoken, order(['en'], false))).toBe(spoken);
+    const spoken = spokenIn('en');
+    expect(form.apply(spoken, params(['en'], false))).toBe(spoken);
   });
 
   it('answers with the spoken form when a normaliser throws, and logs that once', () => {
-    const spoken = transcript('xx');
-    for (let time = 0; time < 3; time += 1) expect(form.apply(spoken, order([]))).toBe(spoken);
+    const spoken = spokenIn('xx');
+    for (let time = 0; time < 3; time += 1) expect(form.apply(spoken, params([]))).toBe(spoken);
     expect(logged).toHaveBeenCalledTimes(1);
     expect(JSON.stringify(logged.mock.calls)).not.toContain('twenty');
   });
 
   it.each([[['en']], [['de', 'en-GB']], [[]]])('can be demanded of %j', languages => {
-    expect(() => form.demand(order(languages))).not.toThrow();
+    expect(() => form.demand(params(languages))).not.toThrow();
   });
 
   it('is refused when no language the text can be in has a normaliser', () => {
-    expect(() => form.demand(order(['de', 'fr']))).toThrow(
+    expect(() => form.demand(params(['de', 'fr']))).toThrow(
       expect.objectContaining({ code: 'unsupported_parameter', message: expect.stringContaining('de or fr') }),
     );
     expect(() => form.demand({ wanted: true, demanded: false, languages: ['de'] })).not.toThrow();

@@ -1,5 +1,5 @@
 import { type Writable } from 'node:stream';
-import { type SpeechFormat } from '../../contracts/formats/speech-format.js';
+import { type SpeechFormat } from '../../contracts/formats/speech.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { abortError } from '../execution/work-item.js';
 import { boundedText } from './bounded-text.js';

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chatLogprobs,
   type ChoiceDelta,
+  completionLogprobs,
+  type DrawnToken,
   generationBody,
   generationChunk,
   type GenerationHead,
   type ToolCallBody,
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
-import { chatLogprobs, completionLogprobs, type DrawnToken } from '../../contracts/formats/generation-logprobs.js';
 import { type TokenUsage } from '../engines/engine.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type Said } from './choice.js';

@@ -1,5 +1,5 @@
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/generation.dto.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-input.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerateItem } from '../engines/engine.js';

@@ -1,4 +1,4 @@
-import { type SpeechFormat } from '../../../src/contracts/formats/speech-format.js';
+import { type SpeechFormat } from '../../../src/contracts/formats/speech.js';
 import { type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';

@@ -10,10 +10,10 @@ import {
 } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { tenantOf } from '../../../platform/auth/access-hooks.js';
-import { DescribesErrors } from '../../http/openapi/errors.decorator.js';
-import { summaryOf } from '../../http/openapi/summary.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { fieldsOf } from '../../http/json-body.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
 import { idempotencyKeyOf, orderOf } from './batch-params.js';

@@ -2,9 +2,7 @@ import { type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
-import { FormFields, LONGEST_TEXT } from '../../http/form-fields.js';
-import { formParts } from '../../http/form-parts.js';
-import { multipartError } from '../../http/multipart-error.js';
+import { FormFields, formParts, LONGEST_TEXT, multipartError } from '../../http/multipart-form.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

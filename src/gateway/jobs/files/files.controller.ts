@@ -19,9 +19,9 @@ import {
   FileListQueryDto,
 } from '../../../contracts/openai/file.dto.js';
 import { tenantOf } from '../../../platform/auth/access-hooks.js';
-import { DescribesErrors } from '../../http/openapi/errors.decorator.js';
-import { summaryOf } from '../../http/openapi/summary.js';
 import { parseDto } from '../../http/dto-validation.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
 import { FilesService } from './files.service.js';

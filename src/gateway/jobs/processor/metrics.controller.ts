@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { allMetricsText, mergedMetrics, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-server.js';
-import { summaryOf } from '../../http/openapi/summary.js';
+import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { EmbeddedProcessor } from './embedded-processor.js';
 
 /** One scrape tells of the gateway and of the processor it brought along. */

@@ -11,10 +11,10 @@ import {
   UploadPartDto,
 } from '../../../contracts/openai/upload.dto.js';
 import { tenantOf } from '../../../platform/auth/access-hooks.js';
-import { DescribesErrors } from '../../http/openapi/errors.decorator.js';
-import { summaryOf } from '../../http/openapi/summary.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { fieldsOf } from '../../http/json-body.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { OutageInterceptor } from '../outage.interceptor.js';
 import { UploadsService } from './uploads.service.js';
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { LIVE_NAMESPACE } from '../../../contracts/events/live-event.js';
-import { summaryOf } from '../../http/openapi/summary.js';
+import { summaryOf } from '../../http/openapi/route.decorator.js';
 
 const message = 'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
 const refusal = JSON.stringify({ message });

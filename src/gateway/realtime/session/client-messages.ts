@@ -1,9 +1,9 @@
+import { IgnoredFields } from '../../../contracts/openai/field-rules.js';
 import { type ClientEvent, openEnvelope, readClientEvent } from '../../../contracts/realtime/client-event.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js';
 import { errorEvent, ignoredWarning } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 import { containerOf } from './container-sniff.js';

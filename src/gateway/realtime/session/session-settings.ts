@@ -1,4 +1,4 @@
-import { type IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
+import { type IgnoredFields } from '../../../contracts/openai/field-rules.js';
 import { readOlderSession, readSession, type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/shared/domain-error.js';

@@ -1,9 +1,7 @@
-import { belowHundred, parseCardinal } from './cardinal.js';
+import { belowHundred, pairText, parseCardinal, parsePair } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
-import { pairText, parsePair } from './number-pair.js';
 import { ordinalText, parseOrdinal } from './ordinal.js';
-import { type Written } from './rewrite.js';
-import { continued, type Token, type Tokens, wordBefore } from './token.js';
+import { continued, type Token, type Tokens, wordBefore, type Written } from './token.js';
 
 const MONTHS = new Set(
   'january february march april may june july august september october november december'.split(' '),

@@ -1,6 +1,5 @@
-import { DIGITS, isZeroLetter, SCALES } from './number-words.js';
-import { type Written } from './rewrite.js';
-import { asSpoken, continued, type Tokens } from './token.js';
+import { DIGITS, isZeroLetter, SCALES } from './vocabulary.js';
+import { asSpoken, continued, type Tokens, type Written } from './token.js';
 
 export interface DigitRun {
   readonly digits: string;

@@ -1,7 +1,6 @@
+import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './vocabulary.js';
 import { parsePointQuantity, parseQuantity, type Quantity, quantityText, secondOfSpan } from './quantity.js';
-import { type Written } from './rewrite.js';
-import { continued, continuesWith, type Tokens } from './token.js';
-import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './unit-words.js';
+import { continued, continuesWith, type Tokens, type Written } from './token.js';
 
 /** "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph, "minus two degrees" → -2° */
 export function writeMeasure(tokens: Tokens, at: number): Written | undefined {

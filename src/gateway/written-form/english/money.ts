@@ -1,8 +1,7 @@
 import { parseCardinal } from './cardinal.js';
+import { CURRENCIES } from './vocabulary.js';
 import { parsePointQuantity, parseQuantity, type Quantity, secondOfSpan } from './quantity.js';
-import { type Written } from './rewrite.js';
-import { continued, type Tokens } from './token.js';
-import { CURRENCIES } from './unit-words.js';
+import { continued, type Tokens, type Written } from './token.js';
 
 const CENTS = new Set(['cent', 'cents']);
 const PENCE = new Set(['penny', 'pence']);

@@ -1,7 +1,6 @@
 import { parseCardinal } from './cardinal.js';
-import { isNumeric, ORDINAL_UNITS, ORDINALS, SCALE_ORDINALS } from './number-words.js';
-import { type Written } from './rewrite.js';
-import { continued, type Tokens, wordBefore } from './token.js';
+import { isNumeric, ORDINAL_UNITS, ORDINALS, SCALE_ORDINALS } from './vocabulary.js';
+import { continued, type Tokens, wordBefore, type Written } from './token.js';
 
 export interface Ordinal {
   readonly value: number;

@@ -1,9 +1,7 @@
-import { isArticleOne, parseCardinal } from './cardinal.js';
+import { isArticleOne, isolated, pairText, parseCardinal, parsePair } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
-import { isolated, pairText, parsePair } from './number-pair.js';
-import { isNumeric, SCALES } from './number-words.js';
 import { continued, continuesWith, type Tokens, wordBefore } from './token.js';
-import { isUnitWord } from './unit-words.js';
+import { isNumeric, isUnitWord, SCALES } from './vocabulary.js';
 
 export interface Quantity {
   /** `-` or nothing. */
@@ -39,7 +37,7 @@ export function secondOfSpan(tokens: Tokens, { end, value }: Quantity): Quantity
   const link = continued(tokens, end);
   if ((link !== 'to' && link !== 'or') || continued(tokens, end + 1) === '') return undefined;
   const second = parseQuantity(tokens, end + 1);
-  // "five or six hundred dollars": shared-scale.ts
+  // "five or six hundred dollars": number.ts
   const sharesScale = second?.scale === '' && value < 100 && second.value >= 100;
   return sharesScale || second?.article ? undefined : second;
 }

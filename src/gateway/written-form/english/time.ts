@@ -1,8 +1,6 @@
-import { belowHundred } from './cardinal.js';
-import { isolated, looksLikeTime, type NumberPair, pairText, parsePair } from './number-pair.js';
-import { isNumeric, isZeroLetter, TEENS, UNITS } from './number-words.js';
-import { type Written } from './rewrite.js';
-import { continued, continuesWith, type Tokens, wordBefore } from './token.js';
+import { belowHundred, isolated, looksLikeTime, type NumberPair, pairText, parsePair } from './cardinal.js';
+import { continued, continuesWith, type Tokens, wordBefore, type Written } from './token.js';
+import { isNumeric, isZeroLetter, TEENS, UNITS } from './vocabulary.js';
 
 const BEFORE_TIMES = new Set(['at', 'by', 'until', 'till', 'before', 'after', 'around', 'from', 'since']);
 const BEFORE_YEARS = new Set(['in', 'year', 'of', 'circa', 'room', 'flight', 'route', 'number']);

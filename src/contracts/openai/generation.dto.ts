@@ -1,0 +1,165 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
+import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
+
+export const TEXT_OR_TOKENS =
+  'must be a text, a list of texts, a list of token ids, or a list of those, and none of them empty';
+
+const isTokens = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(item => Number.isSafeInteger(item) && Number(item) >= 0);
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** What `prompt` and `input` may be. Empty texts and lists are none. */
+export const isTextOrTokens = (value: unknown): boolean =>
+  isText(value) ||
+  isTokens(value) ||
+  (Array.isArray(value) && value.length > 0 && (value.every(isText) || value.every(isTokens)));
+
+/** How many texts it holds. @param value one that `isTextOrTokens` accepts */
+export const countInputs = (value: string | readonly unknown[]): number =>
+  typeof value === 'string' || isTokens(value) ? 1 : value.length;
+
+export const LARGEST_COUNT = 2_147_483_647;
+
+const isStop = (value: unknown): boolean =>
+  value === undefined ||
+  typeof value === 'string' ||
+  (Array.isArray(value) && value.every(item => typeof item === 'string'));
+
+const isObject = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
+
+/**
+ * Fields that chat and completions share. Unknown ones are accepted and handed on: engines behind an upstream know more than we
+ * do. Only what has one meaning everywhere is judged here.
+ */
+export class TextGenerationFields {
+  @ApiProperty({ example: 'gpt-4o-mini', description: 'A model id or alias; see `GET /v1/models`.' })
+  @IsString({ message: 'must be the name of a model' })
+  @IsNotEmpty({ message: 'must be the name of a model' })
+  model!: string;
+
+  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Chunks as server-sent events, then `[DONE]`.' })
+  @IsBoolean({ message: 'must be true or false' })
+  stream = false;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    properties: { include_usage: { type: 'boolean' } },
+    description: 'Only with `stream`. `include_usage`: one more chunk, with the usage, at the end.',
+  })
+  @Holds(isObject, 'must be an object such as {"include_usage": true}')
+  stream_options?: { readonly include_usage?: unknown };
+
+  @ApiPropertyOptional({ type: Number, minimum: 1, maximum: 128, default: 1, description: 'Choices.' })
+  @WholeNumber()
+  @InRange(1, 128)
+  n = 1;
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 2 })
+  @IsOptional()
+  @InRange(0, 2)
+  temperature?: number;
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 1 })
+  @IsOptional()
+  @InRange(0, 1)
+  top_p?: number;
+
+  @ApiPropertyOptional({ type: Number, minimum: -2, maximum: 2 })
+  @IsOptional()
+  @InRange(-2, 2)
+  presence_penalty?: number;
+
+  @ApiPropertyOptional({ type: Number, minimum: -2, maximum: 2 })
+  @IsOptional()
+  @InRange(-2, 2)
+  frequency_penalty?: number;
+
+  @ApiPropertyOptional({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
+  @Holds(isStop, 'must be a text or a list of texts')
+  stop?: string | readonly string[];
+
+  @ApiPropertyOptional({ type: Number, description: 'Passed on digit by digit.' })
+  @IsOptional()
+  @WholeNumber()
+  seed?: number;
+
+  @ApiPropertyOptional({
+    enum: SERVICE_TIERS,
+    default: 'auto',
+    description:
+      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. Answers tell the tier really used.',
+  })
+  @OneOf(SERVICE_TIERS)
+  service_tier: ServiceTier = 'auto';
+}
+
+/** Fields of `POST /v1/chat/completions` that mean something to the gateway; all others pass through. */
+export class ChatCompletionDto extends TextGenerationFields {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object' },
+    example: [{ role: 'user', content: 'What does a switchyard do?' }],
+    description: 'At least one message, each with a `role`.',
+  })
+  @IsArray({ message: 'must be a list of messages' })
+  messages!: readonly unknown[];
+
+  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Most tokens of each choice.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(1, LARGEST_COUNT)
+  max_completion_tokens?: number;
+
+  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Older name of `max_completion_tokens`.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(1, LARGEST_COUNT)
+  max_tokens?: number;
+
+  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Needs a model with that capability.' })
+  @IsBoolean({ message: 'must be true or false' })
+  logprobs = false;
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 20, description: 'Only with `logprobs`.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(0, 20)
+  top_logprobs?: number;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'object' },
+    description: 'Needs a model with that capability; calls of them pass through as they are.',
+  })
+  @IsOptional()
+  @IsArray({ message: 'must be a list of tools' })
+  tools?: readonly unknown[];
+}
+
+/** Fields of `POST /v1/completions` that mean something to the gateway; all others pass through. */
+export class CompletionDto extends TextGenerationFields {
+  @ApiProperty({
+    oneOf: [{ type: 'string' }, { type: 'array', items: {} }],
+    example: 'A switchyard is',
+    description: 'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
+  })
+  @IsDefined({ message: TEXT_OR_TOKENS })
+  @Holds(isTextOrTokens, TEXT_OR_TOKENS)
+  prompt!: string | readonly unknown[];
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, description: 'Most tokens of each choice.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(0, LARGEST_COUNT)
+  max_tokens?: number;
+
+  @ApiPropertyOptional({ type: Number, minimum: 0, description: 'Needs a model with that capability.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(0, LARGEST_COUNT)
+  logprobs?: number;
+}

@@ -1,0 +1,105 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/formats/speech.js';
+import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
+import { type Transcript } from '../../contracts/formats/transcript.js';
+import { SpeechDto } from '../../contracts/openai/speech.dto.js';
+import { TranscriptDto } from '../../contracts/openai/transcription.dto.js';
+import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { DescribesRequestHeaders, summaryOf } from '../http/openapi/route.decorator.js';
+
+const EXAMPLES = {
+  wav: {
+    summary: 'A WAV file',
+    value: { model: 'tts-1', voice: 'alloy', input: 'The quick brown fox.', response_format: 'wav' },
+  },
+  mp3: {
+    summary: 'MP3, a little faster',
+    value: { model: 'tts-1', voice: 'alloy', input: 'Good morning.', speed: 1.25 },
+  },
+  events: {
+    summary: 'Server-sent events',
+    value: { model: 'tts-1', voice: 'alloy', input: 'Good morning.', response_format: 'pcm', stream_format: 'sse' },
+  },
+};
+
+const AUDIO_EVENTS = {
+  type: 'string',
+  description:
+    'With `stream_format: sse`: `data: {…}` per event, `speech.audio.delta` with audio in base64, then one ' +
+    '`speech.audio.done`. A failure after the first event is the error envelope as the last one.',
+};
+const AUDIO_EVENTS_EXAMPLE = speechDelta(Buffer.alloc(6)) + speechDone(1.5);
+
+/** OpenAPI of the speech route. */
+export function DescribesSpeech(): MethodDecorator {
+  const binary = { schema: { type: 'string', format: 'binary' } };
+  const audio = Object.fromEntries(Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]));
+  return applyDecorators(
+    ApiOperation({
+      summary: summaryOf('POST', '/v1/audio/speech'),
+      description: 'Chunked: the first bytes leave while the rest is still being made.',
+    }),
+    ApiConsumes('application/json'),
+    ApiBody({ type: SpeechDto, examples: EXAMPLES }),
+    DescribesRequestHeaders(),
+    ApiOkResponse({
+      description: 'The audio, or events with it in base64.',
+      content: { ...audio, 'text/event-stream': { schema: AUDIO_EVENTS, example: AUDIO_EVENTS_EXAMPLE } },
+    }),
+    DescribesErrors('invalid_json', 'voice_not_found', ...FIELD_ERRORS, ...QUEUE_ERRORS),
+  );
+}
+
+export interface UploadDescription {
+  readonly path: '/v1/audio/transcriptions' | '/v1/audio/translations';
+  readonly form: Type;
+  readonly errors?: readonly ErrorCode[];
+}
+
+const UPLOAD_ERRORS = [
+  'too_many_files',
+  'empty_file',
+  'invalid_audio',
+  'audio_too_short',
+  'file_url_refused',
+  'file_url_unreachable',
+  'invalid_multipart',
+  'storage_full',
+] as const satisfies readonly ErrorCode[];
+
+const TEXT_EVENTS = {
+  type: 'string',
+  description:
+    'With `stream=true`: `data: {…}` per event, `transcript.text.delta`, `transcript.text.segment` (with speakers), ' +
+    'then one `transcript.text.done`, then `data: [DONE]`. A failure after the first event is the error envelope as ' +
+    'the last one.',
+};
+const FOX = { text: 'the quick brown fox', durationS: 2.5, segments: [], language: 'en' } as unknown as Transcript;
+const TEXT_EVENTS_EXAMPLE = formatTranscriptStream(FOX);
+
+const SUBTITLES = '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps over the lazy dog\n\n';
+
+/** OpenAPI of a route that takes audio and answers with text. */
+export function DescribesUpload({ path, form, errors = [] }: UploadDescription): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ summary: summaryOf('POST', path), description: curlFor(path) }),
+    ApiConsumes('multipart/form-data'),
+    ApiBody({ type: form }),
+    ApiExtraModels(TranscriptDto),
+    DescribesRequestHeaders(),
+    ApiOkResponse({
+      description: 'The transcript, in the `response_format` asked for.',
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(TranscriptDto) } },
+        'text/plain': { schema: { type: 'string' }, example: SUBTITLES },
+        'text/event-stream': { schema: TEXT_EVENTS, example: TEXT_EVENTS_EXAMPLE },
+      },
+    }),
+    DescribesErrors(...FIELD_ERRORS, ...UPLOAD_ERRORS, ...errors, ...QUEUE_ERRORS),
+  );
+}
+
+const curlFor = (path: string): string =>
+  `\`curl -F file=@speech.wav -F model=whisper-1 http://localhost:8000${path}\``;

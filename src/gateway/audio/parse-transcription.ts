@@ -1,0 +1,181 @@
+import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
+import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '../../contracts/formats/transcript.js';
+import { FIELD_RULES, type FieldNature } from '../../contracts/openai/field-rules.js';
+import { type ServiceTier } from '../../contracts/openai/service-tier.js';
+import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
+import { TranslationDto } from '../../contracts/openai/translation.dto.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { RepeatedForms } from '../http/dto-validation.js';
+import {
+  type AbilityDemand,
+  demandAbilities,
+  demandLanguage,
+  demandsOf,
+  knowsLanguage,
+  speaksOnlyEnglish,
+  type Strictness,
+} from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { type WrittenFormParams } from '../written-form/written-form.js';
+import { chunkingStrategy } from './chunking-strategy.js';
+import { knownSpeakers } from './known-speakers.js';
+
+/** What a valid form asks for. */
+export interface ParsedTranscription {
+  readonly model: ModelSpec;
+  readonly tier: ServiceTier;
+  readonly params: TranscriptionParams;
+  readonly answer: TranscriptBodyOptions;
+  readonly itn: WrittenFormParams;
+  /** Advisory fields that this model, or this format, cannot use. */
+  readonly ignored: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const transcriptions = new RepeatedForms(TranscriptionDto);
+const translations = new RepeatedForms(TranslationDto);
+
+/** @throws DomainError for the first thing wrong with the form. */
+export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
+  const sent = transcriptions.parse(fields);
+  const model = catalog.getOfKind(sent.model, 'stt');
+  const unusable = [
+    ...uselessWithFormat(sent, compat),
+    ...demandAbilities(model, spokenDemands(sent), catalog, compat),
+  ];
+  demandLanguage(model, sent.language ?? '');
+  const { language, ignored: languages } = chosenLanguage(model, sent);
+  const ignored = [...unusable, ...languages];
+  const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };
+  return {
+    model,
+    tier: dto.service_tier,
+    ignored,
+    params: transcriptionParams(dto),
+    answer: {
+      task: 'transcribe',
+      format: dto.response_format,
+      stream: dto.stream,
+      granularities: dto.timestamp_granularities ?? ['segment'],
+    },
+    itn: writtenFormOf(dto, model, dto.language === undefined ? model.languages : [dto.language]),
+  };
+}
+
+/**
+ * A model that cannot translate is accepted when it recognises English only: its transcript is English already.
+ * @throws DomainError `unsupported_task` for any other model that cannot; names the models that can.
+ */
+export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
+  const sent = translations.parse(fields);
+  const model = catalog.getOfKind(sent.model, 'stt');
+  const translates = model.capabilities.includes('translate');
+  if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
+  const ignored = demandAbilities(model, demandsOf(FIELD_RULES.translations, usedAdvice(sent)), catalog, compat);
+  const dto = withDefaults(sent, ignored, TranslationDto);
+  const { prompt, temperature } = dto;
+  return {
+    model,
+    tier: dto.service_tier,
+    ignored,
+    params: { ...PLAIN_TRANSCRIPTION, task: translates ? 'translate' : 'transcribe', prompt, temperature },
+    answer: { task: 'translate', format: dto.response_format, stream: false, granularities: ['segment'] },
+    itn: writtenFormOf(dto, model, ['en']),
+  };
+}
+
+/** Fields that cannot be used get their defaults, so that the worker does not have to know about them. */
+const withDefaults = <T extends object>(dto: Readonly<T>, names: readonly string[], type: new () => T): Readonly<T> => {
+  if (names.length === 0) return dto;
+  const defaults = new type() as Record<string, unknown>;
+  return { ...dto, ...Object.fromEntries(names.map(name => [name, defaults[name]])) };
+};
+
+function transcriptionParams(dto: TranscriptionDto): TranscriptionParams {
+  const chunking = chunkingStrategy(dto.chunking_strategy);
+  return {
+    task: 'transcribe',
+    language: dto.language ?? '',
+    prompt: dto.prompt,
+    temperature: dto.temperature,
+    wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
+    logprobs: dto.include.includes('logprobs'),
+    diarize: dto.response_format === 'diarized_json',
+    knownSpeakers: knownSpeakers(dto),
+    hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
+    ...(chunking && { chunking }),
+  };
+}
+
+const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: readonly string[]): WrittenFormParams => ({
+  wanted: itn ?? model.itn ?? false,
+  demanded: itn === true,
+  languages,
+});
+
+const usedAdvice = ({ prompt, temperature }: TranslationDto) => ({
+  prompt: prompt !== '',
+  temperature: temperature > 0,
+});
+
+function spokenDemands(dto: TranscriptionDto): readonly AbilityDemand[] {
+  const diarized = dto.response_format === 'diarized_json';
+  const demands = demandsOf(FIELD_RULES.transcriptions, {
+    ...usedAdvice(dto),
+    hot_words: dto.hot_words.length > 0,
+    keywords: dto.keywords.length > 0,
+    include: dto.include.length > 0,
+    response_format: diarized,
+    timestamp_granularities: dto.timestamp_granularities?.includes('word') === true,
+  });
+  return demands.map(demand =>
+    demand.param === 'response_format' ? { ...demand, shown: 'response_format=diarized_json' } : demand,
+  );
+}
+
+type FormatRule = readonly [
+  param: keyof TranscriptionDto,
+  given: boolean,
+  formats: readonly TranscriptFormat[],
+  nature: FieldNature,
+];
+
+/**
+ * Fields that act with some formats only. @returns those that only advise: SDKs say of `stream` that it is ignored where an answer
+ * cannot be streamed. @throws DomainError `invalid_value` for the others
+ */
+function uselessWithFormat(dto: TranscriptionDto, { strict }: Strictness = { strict: false }): readonly string[] {
+  const rules: readonly FormatRule[] = [
+    ['timestamp_granularities', dto.timestamp_granularities !== undefined, ['verbose_json'], 'meaning'],
+    ['stream', dto.stream, ['json', 'text', 'diarized_json'], 'advice'],
+    ['include', dto.include.length > 0, ['json'], 'advice'],
+    ['known_speaker_names', dto.known_speaker_names.length > 0, ['diarized_json'], 'meaning'],
+    ['known_speaker_references', dto.known_speaker_references.length > 0, ['diarized_json'], 'meaning'],
+  ];
+  const broken = rules.filter(([, given, formats]) => given && !formats.includes(dto.response_format));
+  const refused = broken.find(([, , , nature]) => strict || nature === 'meaning');
+  if (refused === undefined) return broken.map(([param]) => param);
+  const [param, , formats] = refused;
+  const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${dto.response_format}.`;
+  throw new DomainError('invalid_value', message, { param });
+}
+
+/**
+ * `languages` are possible ones. Of those that the model recognises a single one is the language; among several it finds out by itself.
+ * @throws DomainError `invalid_value` when it recognises none of them.
+ */
+function chosenLanguage(model: ModelSpec, { language, languages }: TranscriptionDto) {
+  if (languages.length === 0) return { language, ignored: [] };
+  if (language !== undefined) return { language, ignored: ['languages'] };
+  const known = languages.filter(tag => knowsLanguage(model, tag));
+  if (known.length === 0) demandLanguage(model, languages[0] ?? '', 'languages');
+  return known.length === 1 ? { language: known[0], ignored: [] } : { language: undefined, ignored: ['languages'] };
+}
+
+function cannotTranslate(model: ModelSpec, catalog: ModelCatalog): DomainError {
+  const able = catalog.namesAble('stt', 'translate');
+  const message = `The model \`${model.id}\` cannot translate; models that can: ${able}.`;
+  return new DomainError('unsupported_task', message, { param: 'model' });
+}

@@ -1,0 +1,83 @@
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
+import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+
+export interface RequestTimings {
+  readonly phases: LatencyPhases;
+  readonly attempts?: number;
+  readonly execution?: CallExecution;
+  /** Generated text: from acceptance to the first token. */
+  readonly ttftMs?: number;
+  /** Of text that was not streamed. */
+  readonly usage?: { readonly promptTokens: number; readonly completionTokens: number };
+}
+
+/** Response headers that scripts in a browser may read. */
+export const EXPOSED_HEADERS = [
+  'x-request-id',
+  'openai-processing-ms',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'location',
+  'preference-applied',
+  'idempotent-replayed',
+  ...['requests', 'tokens', 'audio-seconds'].flatMap(what =>
+    ['limit', 'remaining', 'reset'].map(part => `x-ratelimit-${part}-${what}`),
+  ),
+  'server-timing',
+  'x-switchyard-model',
+  IGNORED_HEADER,
+  'x-switchyard-queue-ms',
+  'x-switchyard-batch-wait-ms',
+  'x-switchyard-grpc-ms',
+  'x-switchyard-prep-ms',
+  'x-switchyard-ready-ms',
+  'x-switchyard-device-ms',
+  'x-switchyard-ttft-ms',
+  'x-switchyard-prompt-tokens',
+  'x-switchyard-completion-tokens',
+  'x-switchyard-batch-size',
+  'x-switchyard-attempts',
+].join(', ');
+
+/** Headers of every answer of a model: the model, what was ignored, and where the time went. */
+export const answerHeaders = (model: string, timings: RequestTimings, ignored: readonly string[] = []) => ({
+  ...timingHeaders(timings),
+  'x-switchyard-model': model,
+  ...(ignored.length > 0 && { [IGNORED_HEADER]: [...new Set(ignored)].join(', ') }),
+});
+
+/**
+ * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request wait?". `batch` is a part of
+ * `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`. Phases that the request
+ * did not reach are left out.
+ */
+function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
+  const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
+    ['queue', 'x-switchyard-queue-ms', phases.queueWaitMs],
+    ['batch', 'x-switchyard-batch-wait-ms', phases.batchWaitMs],
+    ['grpc', 'x-switchyard-grpc-ms', phases.grpcMs],
+    ['ttft', 'x-switchyard-ttft-ms', ttftMs],
+    ['prep', 'x-switchyard-prep-ms', execution?.prepMs],
+    ['ready', 'x-switchyard-ready-ms', execution?.readyWaitMs],
+    ['device', 'x-switchyard-device-ms', execution?.deviceMs],
+    ['total', undefined, phases.totalMs],
+  ];
+  const headers: Record<string, string> = {};
+  const timings: string[] = [];
+  for (const [timing, header, ms] of spans) {
+    if (ms === undefined) continue;
+    const shown = ms.toFixed(2);
+    timings.push(`${timing};dur=${shown}`);
+    if (header) headers[header] = shown;
+  }
+  if (timings.length > 0) headers['server-timing'] = timings.join(', ');
+  if (execution) headers['x-switchyard-batch-size'] = String(execution.batchSize);
+  if (usage) {
+    headers['x-switchyard-prompt-tokens'] = String(usage.promptTokens);
+    headers['x-switchyard-completion-tokens'] = String(usage.completionTokens);
+  }
+  if (attempts !== undefined) headers['x-switchyard-attempts'] = String(attempts);
+  return headers;
+}

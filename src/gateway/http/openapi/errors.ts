@@ -1,0 +1,100 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiResponse, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
+import { ERROR_REGISTRY, type ErrorCode } from '../../../core/shared/domain-error.js';
+import { accessOf } from '../../../platform/auth/access-hooks.js';
+
+const ANY_ROUTE: readonly ErrorCode[] = ['invalid_value', 'rate_limit_exceeded', 'internal_error'];
+const GUARDED: readonly ErrorCode[] = ['invalid_api_key', 'missing_scope', 'host_not_allowed', 'shutting_down'];
+const WITH_BODY: readonly ErrorCode[] = [
+  'invalid_json',
+  'origin_not_allowed',
+  'file_too_large',
+  'unsupported_media_type',
+  'expectation_failed',
+  'transfer_coding_unsupported',
+];
+const WITH_PARAMETER: readonly ErrorCode[] = ['unknown_url'];
+
+/** Adds the errors that every route of a kind can answer. A status that a route describes itself stays as it is. */
+export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods) as unknown as [string, Operation][]) {
+      for (const code of sharedCodes(method, path)) {
+        const { status } = ERROR_REGISTRY[code];
+        const alike = sharedCodes(method, path).filter(other => ERROR_REGISTRY[other].status === status);
+        operation.responses[status] ??= response(alike);
+      }
+    }
+  }
+  return document;
+}
+
+interface Operation {
+  readonly responses: Record<string, object>;
+}
+
+function sharedCodes(method: string, path: string): readonly ErrorCode[] {
+  const isPublic = accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) === 'public';
+  return [
+    ...ANY_ROUTE,
+    ...(isPublic ? [] : GUARDED),
+    ...(method === 'post' ? WITH_BODY : []),
+    ...(path.includes('{') ? WITH_PARAMETER : []),
+  ];
+}
+
+function response(codes: readonly ErrorCode[]): object {
+  const { description, examples } = describedErrors(codes);
+  const schema = { $ref: getSchemaPath(ErrorEnvelope) };
+  return { description, content: { 'application/json': { schema, examples } } };
+}
+
+/** Error answers of a route, one response per status with an example per code, straight from the registry. */
+export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator {
+  const statuses = new Set(codes.map(code => ERROR_REGISTRY[code].status));
+  return applyDecorators(
+    ...[...statuses].map(status => {
+      const group = [...new Set(codes)].filter(code => ERROR_REGISTRY[code].status === status);
+      return ApiResponse({ status, type: ErrorEnvelope, ...describedErrors(group) });
+    }),
+  );
+}
+
+/** Description and examples of one status. */
+export const describedErrors = (codes: readonly ErrorCode[]) => ({
+  description: codes.map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`).join('\n\n'),
+  examples: Object.fromEntries(codes.map(code => [code, { summary: code, value: exampleOf(code) }])),
+});
+
+function exampleOf(code: ErrorCode): ErrorEnvelope {
+  const { help, type } = ERROR_REGISTRY[code];
+  return { error: { message: help, type, param: null, code } };
+}
+
+/** What every route that queues work can answer. */
+export const QUEUE_ERRORS = [
+  'duplicate_request_id',
+  'idempotency_key_reused',
+  'queue_full',
+  'request_cancelled',
+  'engine_failed',
+  'internal_error',
+  'worker_lost',
+  'queue_timeout',
+  'no_worker',
+  'model_unloaded',
+  'shutting_down',
+  'inference_timeout',
+] as const satisfies readonly ErrorCode[];
+
+/** What every route that takes fields can answer. */
+export const FIELD_ERRORS = [
+  'invalid_value',
+  'missing_required_parameter',
+  'unsupported_parameter',
+  'model_kind_mismatch',
+  'model_not_found',
+  'file_too_large',
+  'unsupported_media_type',
+] as const satisfies readonly ErrorCode[];

@@ -1,0 +1,57 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiHeader } from '@nestjs/swagger';
+import { type EndpointMethod, ENDPOINTS } from '../../../contracts/endpoints.js';
+
+/** The summary of the endpoint table, so that Swagger UI and README say the same. */
+export function summaryOf(method: EndpointMethod, path: string): string {
+  const endpoint = ENDPOINTS.find(entry => entry.method === method && entry.path === path);
+  if (!endpoint) throw new Error(`${method} ${path} is not in the endpoint table`);
+  return endpoint.summary;
+}
+
+/** What respond-async is answered with. */
+const ACCEPTED = {
+  description: 'With `Prefer: respond-async`.',
+  headers: { Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' } },
+  schema: {
+    type: 'object',
+    example: {
+      request_id: 'req_0198a1b2c3d4',
+      status: 'queued',
+      created_at: 1767225600,
+      location: '/v1/requests/req_0198a1b2c3d4',
+    },
+  },
+} as const;
+
+/** Request headers of every route that queues work. */
+export function DescribesRequestHeaders(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: 'X-Priority',
+      required: false,
+      schema: { type: 'string', enum: ['realtime', 'batch'] },
+      description: 'REALTIME goes before BATCH, which is the default.',
+    }),
+    ApiHeader({
+      name: 'X-Request-Id',
+      required: false,
+      schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
+      description: 'Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`.',
+    }),
+    ApiHeader({
+      name: 'Prefer',
+      required: false,
+      // An example would be filled in and sent: as one of one it is a choice.
+      schema: { type: 'string', enum: ['respond-async'] },
+      description: '`respond-async`: 202 at once; `Location` names where the answer will be.',
+    }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      schema: { type: 'string', maxLength: 255 },
+      description: 'A retry under the same key joins the first attempt, or gets its answer.',
+    }),
+    ApiAcceptedResponse(ACCEPTED),
+  );
+}

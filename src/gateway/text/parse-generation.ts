@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import {
+  ChatCompletionDto,
+  CompletionDto,
+  countInputs,
+  type TextGenerationFields,
+} from '../../contracts/openai/generation.dto.js';
+import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { parseDto } from '../http/dto-validation.js';
+import { demandAbilities, demandsOf, demandTask } from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { type GenerateTask } from '../worker-pool/worker-task.js';
+
+/** Characters of a text that tell which beginning it is. */
+const TELLING_CHARACTERS = 512;
+/** The system's message and the first question: what all turns of one conversation share. */
+const TELLING_MESSAGES = 2;
+
+const textOf = (content: unknown): string => {
+  if (typeof content === 'string') return content.slice(0, TELLING_CHARACTERS);
+  if (!Array.isArray(content)) return '';
+  const part: unknown = content.find(item => typeof (item as { text?: unknown } | null)?.text === 'string');
+  return part === undefined ? '' : (part as { text: string }).text.slice(0, TELLING_CHARACTERS);
+};
+
+/** How a conversation begins; the same for each of its turns. */
+export const beginningOfChat = (messages: unknown): string =>
+  (messages as readonly { readonly role: string; readonly content?: unknown }[])
+    .slice(0, TELLING_MESSAGES)
+    .map(({ role, content }) => `${role}:${textOf(content)}`)
+    .join('\n');
+
+/** How the first prompt begins. */
+export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
+  if (typeof prompt === 'string') return textOf(prompt);
+  const [first] = prompt;
+  if (typeof first === 'string') return textOf(first);
+  return ((Array.isArray(first) ? first : prompt) as readonly unknown[]).slice(0, TELLING_CHARACTERS).join();
+}
+
+/** What the pool chooses a worker by: prefixes are kept per tenant, so two tenants have nothing to share. */
+export const affinityOf = (tenant: string, beginning: string): string =>
+  createHash('sha256').update(`${tenant}\n${beginning}`).digest('base64url').slice(0, 22);
+
+export interface ParsedGeneration {
+  readonly model: ModelSpec;
+  readonly dto: TextGenerationFields;
+  readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
+  /** How it begins, in short: requests that begin alike are best computed where the first of them was. */
+  readonly beginning: string;
+}
+
+/** Of one request: prompts times `n`. */
+const MOST_CHOICES = 2048;
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function parseChat(body: Body, catalog: ModelCatalog): ParsedGeneration {
+  // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
+  const { messages, tools } = body;
+  const dto = parseDto(ChatCompletionDto, body, { messages: shapeOf(messages), tools: shapeOf(tools) });
+  const model = catalog.getOfKind(dto.model, 'llm');
+  demandTask(model, 'chat', catalog);
+  demandMessages(messages as readonly unknown[]);
+  demandStreamOptions(dto);
+  const wanted = { tools: Array.isArray(tools) && tools.length > 0, logprobs: dto.logprobs };
+  demandAbilities(model, demandsOf(FIELD_RULES.chat, wanted), catalog);
+  if (dto.top_logprobs !== undefined && !dto.logprobs) {
+    throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
+  }
+  const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
+  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n }, beginning: beginningOfChat(messages) };
+}
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function parseCompletion(body: Body, catalog: ModelCatalog): ParsedGeneration {
+  const dto = parseDto(CompletionDto, body);
+  const model = catalog.getOfKind(dto.model, 'llm');
+  demandTask(model, 'completions', catalog);
+  demandStreamOptions(dto);
+  demandAbilities(model, demandsOf(FIELD_RULES.completions, { logprobs: dto.logprobs !== undefined }), catalog);
+  const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n: choicesOf(dto) } as const;
+  return { model, dto, task, beginning: beginningOfPrompt(dto.prompt) };
+}
+
+/** Each prompt of a list has choices of its own. They hold one slot together, so there must not be any number of them. */
+function choicesOf({ prompt, n }: CompletionDto): number {
+  const prompts = countInputs(prompt);
+  if (prompts * n <= MOST_CHOICES) return prompts * n;
+  const rule = `must hold at most ${Math.floor(MOST_CHOICES / n)} prompts with \`n\` ${n}; got ${prompts}`;
+  throw invalid('prompt', `\`prompt\` ${rule}. Split it into several requests.`);
+}
+
+/** A list without what it holds. */
+const shapeOf = (value: unknown): unknown => (Array.isArray(value) ? [] : value);
+
+function demandMessages(messages: readonly unknown[]): void {
+  if (messages.length === 0) {
+    throw new DomainError('missing_required_parameter', '`messages` is required: it must hold at least one message.', {
+      param: 'messages',
+    });
+  }
+  messages.forEach((message, index) => {
+    const param = `messages[${index}]`;
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+      throw invalid(param, `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`);
+    }
+    demandRole((message as { role?: unknown }).role, `${param}.role`);
+  });
+}
+
+/** Which roles there are is the engine's to say. */
+function demandRole(role: unknown, param: string): void {
+  if (typeof role === 'string' && role !== '') return;
+  const rule = 'must be a text such as user';
+  if (role !== undefined && role !== null && role !== '')
+    throw invalid(param, `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`);
+  throw new DomainError('missing_required_parameter', `\`${param}\` is required: it ${rule}.`, { param });
+}
+
+function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
+  if (stream_options === undefined) return;
+  if (!stream) throw invalid('stream_options', '`stream_options` is for `stream: true` only.');
+  const { include_usage = false } = stream_options;
+  if (typeof include_usage === 'boolean' || include_usage === null) return;
+  const param = 'stream_options.include_usage';
+  throw invalid(param, `\`${param}\` must be true or false; got ${JSON.stringify(include_usage).slice(0, 80)}.`);
+}
+
+const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });

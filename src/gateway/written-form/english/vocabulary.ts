@@ -1,0 +1,126 @@
+/** Symbol before the amount. Pounds are weights as often as money, so they need "sterling" or "pence" (money.ts). */
+export const CURRENCIES: ReadonlyMap<string, string> = new Map([
+  ['dollar', '$'],
+  ['dollars', '$'],
+  ['euro', '€'],
+  ['euros', '€'],
+  ['yen', '¥'],
+  ['rupee', '₹'],
+  ['rupees', '₹'],
+]);
+
+/**
+ * Units that have one symbol everybody reads. Feet, miles, pounds, hours and minutes are everyday words: they stay, and
+ * their numbers follow the general rule ("two feet", "26 miles").
+ */
+const SYMBOLS: readonly (readonly [string, string])[] = [
+  ['kilometer', 'km'],
+  ['kilometre', 'km'],
+  ['meter', 'm'],
+  ['metre', 'm'],
+  ['centimeter', 'cm'],
+  ['centimetre', 'cm'],
+  ['millimeter', 'mm'],
+  ['millimetre', 'mm'],
+  ['kilogram', 'kg'],
+  ['kilo', 'kg'],
+  ['gram', 'g'],
+  ['milligram', 'mg'],
+  ['liter', 'L'],
+  ['litre', 'L'],
+  ['milliliter', 'mL'],
+  ['millilitre', 'mL'],
+  ['millisecond', 'ms'],
+  ['kilobyte', 'kB'],
+  ['megabyte', 'MB'],
+  ['gigabyte', 'GB'],
+  ['terabyte', 'TB'],
+  ['kilowatt', 'kW'],
+  ['megawatt', 'MW'],
+  ['gigawatt', 'GW'],
+  ['watt', 'W'],
+  ['volt', 'V'],
+  ['decibel', 'dB'],
+];
+
+export const UNITS_OF_MEASURE: ReadonlyMap<string, string> = new Map([
+  ...SYMBOLS,
+  ...SYMBOLS.map(([name, symbol]) => [`${name}s`, symbol] as const),
+  ['hertz', 'Hz'],
+  ['kilohertz', 'kHz'],
+  ['megahertz', 'MHz'],
+  ['gigahertz', 'GHz'],
+]);
+
+/** Units whose squares and cubes are written with a raised digit. */
+export const LENGTH_SYMBOLS: ReadonlySet<string> = new Set(['km', 'm', 'cm', 'mm']);
+
+export const isDegree = (word: string): boolean => word === 'degree' || word === 'degrees';
+
+/** Words in which "and a half" before them becomes ".5". */
+export const isUnitWord = (word: string): boolean =>
+  word === 'percent' || isDegree(word) || CURRENCIES.has(word) || UNITS_OF_MEASURE.has(word);
+
+const UNIT_NAMES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+const TEEN_NAMES = 'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' ');
+const TENS_NAMES = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
+const ORDINAL_UNIT_NAMES = 'first second third fourth fifth sixth seventh eighth ninth'.split(' ');
+const ORDINAL_TEEN_NAMES =
+  'tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth'.split(' ');
+
+const numbered = (names: readonly string[], from: number, step = 1): (readonly [string, number])[] =>
+  names.map((name, index) => [name, from + index * step] as const);
+
+/** 1..9 */
+export const UNITS: ReadonlyMap<string, number> = new Map(numbered(UNIT_NAMES, 1));
+/** 10..19 */
+export const TEENS: ReadonlyMap<string, number> = new Map(numbered(TEEN_NAMES, 10));
+/** 20, 30 .. 90 */
+export const TENS: ReadonlyMap<string, number> = new Map(numbered(TENS_NAMES, 20, 10));
+export const SCALES: ReadonlyMap<string, number> = new Map([
+  ['thousand', 1e3],
+  ['million', 1e6],
+  ['billion', 1e9],
+  ['trillion', 1e12],
+]);
+
+/** 1..9 */
+export const ORDINAL_UNITS: ReadonlyMap<string, number> = new Map(numbered(ORDINAL_UNIT_NAMES, 1));
+/** 1..19 and 20, 30 .. 90 */
+export const ORDINALS: ReadonlyMap<string, number> = new Map([
+  ...ORDINAL_UNITS,
+  ...numbered(ORDINAL_TEEN_NAMES, 10),
+  ...numbered(
+    TENS_NAMES.map(name => name.replace(/y$/, 'ieth')),
+    20,
+    10,
+  ),
+]);
+export const SCALE_ORDINALS: ReadonlyMap<string, number> = new Map([
+  ['hundredth', 100],
+  ...[...SCALES].map(([name, value]) => [`${name}th`, value] as const),
+]);
+/** "eighties", as in "nineteen eighties". */
+export const DECADES: ReadonlyMap<string, number> = new Map(
+  numbered(
+    TENS_NAMES.map(name => name.replace(/y$/, 'ies')),
+    20,
+    10,
+  ),
+);
+
+/** One spoken digit; "oh" counts only beside others. */
+export const DIGITS: ReadonlyMap<string, string> = new Map([
+  ['zero', '0'],
+  ['oh', '0'],
+  ['o', '0'],
+  ...[...UNITS].map(([name, value]) => [name, String(value)] as const),
+]);
+
+export const isZeroLetter = (word: string): boolean => word === 'oh' || word === 'o';
+
+/** A cardinal word, or one that has digits already. "oh" and "a" are words first of all. */
+export function isNumeric(word: string): boolean {
+  const named = UNITS.has(word) || TEENS.has(word) || TENS.has(word) || SCALES.has(word);
+  return named || word === 'hundred' || word === 'zero' || /\d/.test(word);
+}
