@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,13 +11,15 @@ import { command, inRoot } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
 
-/** Runs the official Python SDK against the built product; see test/conformance/README.md. */
+/** Runs the official Python SDK, and workers in Python, against the built product; see test/conformance/README.md. */
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 const suite = (...parts) => inRoot('test', 'conformance', ...parts);
 
 await runMain(async () => {
-  const { values } = parseArgs({ options: { 'no-build': { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    options: { 'no-build': { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+  });
   await ensurePackages({ install: false });
   if (!values['no-build']) await ensureBuild();
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
@@ -25,7 +27,15 @@ await runMain(async () => {
     const python = await virtualEnvironment(folder);
     await generateModels(folder);
     return await withProduct(folder, url =>
-      run(python, ['-B', '-W', 'ignore::DeprecationWarning', suite('python', 'run.py'), `${url}/v1`]),
+      run(python, [
+        '-B',
+        '-W',
+        'ignore::DeprecationWarning',
+        suite('python', 'run.py'),
+        `${url}/v1`,
+        folder,
+        values.only,
+      ]),
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -34,12 +44,25 @@ await runMain(async () => {
 
 async function virtualEnvironment(folder) {
   const venv = join(folder, 'venv');
-  doing('Python SDK', 'a virtual environment with the openai package');
+  doing('Python SDK', 'a virtual environment with the openai package and workers/python');
   const python = join(venv, 'bin', 'python');
   const requirements = suite('python', 'requirements.txt');
+  // A copy: building a package leaves files beside its sources.
+  const workers = join(folder, 'workers');
+  await cp(inRoot('workers', 'python'), workers, { recursive: true });
   for (const [file, ...args] of [
     ['python3', '-m', 'venv', venv],
-    [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements],
+    [
+      python,
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '-r',
+      requirements,
+      `${workers}[ctranslate2]`,
+    ],
   ]) {
     const { code, output } = await command(file, args);
     if (code !== 0) throw new SetupError(`${[file, ...args].join(' ')} failed:\n${output}`);

@@ -1,20 +1,22 @@
-"""The official Python SDK, unchanged, against a running Switchyard. Usage: run.py BASE_URL"""
+"""The official Python SDK, unchanged, and workers in Python with a running Switchyard.
 
+Usage: run.py BASE_URL FOLDER [MODULE], where FOLDER is what generate-models.ts wrote and MODULE the only one to run.
+"""
+
+import importlib
 import sys
 
 import openai
+from checks import run_all
 
 # Each registers its checks; in this order they run.
-import audio  # noqa: F401
-import clients  # noqa: F401
-import jobs  # noqa: F401
-import text  # noqa: F401
-import llama_chat  # noqa: F401
-import llama_formats  # noqa: F401
-import llama_completions  # noqa: F401
-import llama_vectors  # noqa: F401
-import llama_calls  # noqa: F401
-from checks import run_all
+MODULES = ["audio", "clients", "jobs", "text"]
+MODULES += ["llama_chat", "llama_formats", "llama_completions", "llama_vectors", "llama_calls"]
+MODULES += ["python_worker", "ctranslate2_worker"]
+
+for name in MODULES:
+    if sys.argv[3:] in ([], [""], [name]):
+        importlib.import_module(name)
 
 print(f"openai {openai.__version__}, Python {sys.version.split()[0]}", flush=True)
 run_all()

@@ -7,7 +7,7 @@ import io
 import itertools
 import json
 import wave
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from whisper_models import FIXTURES, convert
 from switchyard.v1 import stt_pb2 as stt
 from switchyard_worker.ctranslate2.audio_file import RATE, quiet_cuts
 from switchyard_worker.ctranslate2.engine import WhisperEngine
-from switchyard_worker.ctranslate2.whisper import Settings, Whisper
+from switchyard_worker.ctranslate2.whisper import Heard, Settings, Task, Whisper
 
 
 @pytest.fixture(scope="session")
@@ -70,39 +70,43 @@ def test_features_are_those_of_the_public_extractor(folder: Path) -> None:
     assert np.abs(made - np.array(reference["mels"]["80"]["values"])).max() < 2e-4
 
 
-def test_eight_at_once_are_heard_as_each_alone(folder: Path) -> None:
+def texts(heard: Sequence[Heard]) -> list[tuple[str, str]]:
+    return [(one.language, "".join(done.segment.text for done in one.segments)) for one in heard]
+
+
+def test_eight_in_one_call_are_heard_as_each_alone(folder: Path) -> None:
+    whisper = Whisper(Settings(folder, threads=1))
+    tasks = [Task(whisper.features(rhythm(0.5 + 0.2 * at, at + 1)), 0.5 + 0.2 * at, "en") for at in range(8)]
+    together = texts(whisper.hear(tasks))
+    assert together == [texts(whisper.hear([task]))[0] for task in tasks]
+    assert len(set(together)) > 4
+
+
+def test_prompts_languages_tasks_and_temperatures_may_differ_within_a_call(folder: Path) -> None:
+    whisper = Whisper(Settings(folder, threads=1))
+    audio = whisper.features(rhythm(1.5, 3))
+    tasks = [
+        Task(audio, 1.5, "de"),
+        Task(audio, 1.5, None),
+        Task(audio, 1.5, "en", before=whisper.tokens_before("red green blue", ())),
+        Task(audio, 1.5, "fr", words=True),
+        Task(audio, 1.5, None, words=True, logprobs=True),
+        Task(audio, 1.5, "en", translate=True),
+        Task(audio, 1.5, "en", before=whisper.tokens_before("", ["black"])),
+    ]
+    together = texts(whisper.hear(tasks))
+    assert together == [texts(whisper.hear([task]))[0] for task in tasks]
+    assert together[0][0] == "de" and together[3][0] == "fr"
+    assert len(set(together)) > 3
+
+
+def test_callers_share_engine_calls(folder: Path) -> None:
     async def test(client: Client) -> None:
-        files = [wav(rhythm(0.5 + 0.2 * at, at + 1)) for at in range(8)]
-        alone = [await client.transcribe(f"a{at}", audio=file, language="en") for at, file in enumerate(files)]
-        calls = [
-            client.transcribe(f"b{at}", audio=file, language="en", group="g", size=8) for at, file in enumerate(files)
-        ]
-        together = await asyncio.gather(*calls)
-        assert [one.text for one in together] == [one.text for one in alone]
-        assert {one.execution.batch_size for one in together} == {8}
-        assert len({one.text for one in together}) > 1
-
-    on_model(folder, test)
-
-
-def test_mixed_prompts_languages_and_temperatures_share_an_engine_call(folder: Path) -> None:
-    async def test(client: Client) -> None:
-        wishes: list[dict[str, Any]] = [
-            {"language": "de"},
-            {},
-            {"prompt": "red green blue"},
-            {"language": "fr", "word_timestamps": True},
-            {"language": "en", "task": stt.TASK_TRANSLATE},
-            {"hot_words": ["black"]},
-        ]
-        audio = wav(rhythm(1.5, 3))
-        alone = [await client.transcribe(f"a{at}", audio=audio, **wish) for at, wish in enumerate(wishes)]
-        together = await asyncio.gather(
-            *(client.transcribe(f"b{at}", audio=audio, group="g", size=6, **wish) for at, wish in enumerate(wishes))
-        )
-        assert [(one.language, one.text) for one in together] == [(one.language, one.text) for one in alone]
-        assert [one.language for one in together[:1]] == ["de"]
-        assert {one.execution.batch_id for one in together} == {together[0].execution.batch_id}
+        audio = wav(rhythm(2, 3))
+        calls = [client.transcribe(str(at), audio=audio, language="en") for at in range(64)]
+        answers = await asyncio.gather(*calls)
+        assert len({one.text for one in answers}) == 1
+        assert max(one.execution.batch_size for one in answers) > 1
 
     on_model(folder, test)
 
@@ -146,7 +150,7 @@ def test_long_audio_is_cut_into_windows_that_share_engine_calls(folder: Path) ->
 def test_a_doubtful_window_is_tried_again_at_higher_temperatures(folder: Path) -> None:
     async def test(client: Client) -> None:
         answer = await client.transcribe("t", audio=wav(rhythm(1, 5)), language="en")
-        assert answer.segments[0].temperature == pytest.approx(0.4)
+        assert answer.segments[0].temperature > 0
         told = await client.transcribe("u", audio=wav(rhythm(1, 5)), language="en", temperature=0.7)
         assert told.segments[0].temperature == pytest.approx(0.7)
 

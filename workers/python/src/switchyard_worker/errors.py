@@ -6,16 +6,13 @@ from urllib.parse import quote
 
 from grpc import StatusCode
 
+INVALID = """
+invalid_value missing_required_parameter unsupported_parameter unsupported_task invalid_audio audio_too_short
+file_too_large file_url_refused file_url_unreachable voice_not_found context_length_exceeded
+"""
 #: Codes that a worker may send, each with the gRPC status that fits it. The gateway reads the code, not the status.
 STATUS_OF_CODE = {
-    **dict.fromkeys(
-        [
-            *("invalid_value", "missing_required_parameter", "unsupported_parameter", "unsupported_task"),
-            *("invalid_audio", "audio_too_short", "file_too_large", "file_url_refused", "file_url_unreachable"),
-            *("voice_not_found", "context_length_exceeded"),
-        ],
-        StatusCode.INVALID_ARGUMENT,
-    ),
+    **dict.fromkeys(INVALID.split(), StatusCode.INVALID_ARGUMENT),
     "duplicate_request_id": StatusCode.ALREADY_EXISTS,
     "request_cancelled": StatusCode.CANCELLED,
     "inference_timeout": StatusCode.DEADLINE_EXCEEDED,

@@ -14,7 +14,7 @@ from switchyard.v1.common_pb2 import Execution
 
 from .engine import BatchEngine
 from .errors import as_worker_error
-from .ready_queue import Place, ReadyQueue
+from .ready_queue import Item, ReadyQueue
 from .request import Request
 
 log = logging.getLogger("switchyard_worker")
@@ -24,17 +24,6 @@ log = logging.getLogger("switchyard_worker")
 RETURN_SHARE, RETURN_LIMIT_S = 0.1, 0.1
 
 
-class Item(Place):
-    def __init__(self, request: Request[Any], work: Any) -> None:
-        super().__init__(request)
-        self.work = work
-        self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.execution = Execution(batch_size=1)
-        self.ready_at = 0.0
-        #: Ends with the engine call that computes it.
-        self.call: asyncio.Future[None] | None = None
-
-
 class MicroBatcher:
     """Methods: event loop only. The engine's `prepare` and `compute`, its batched method, run on threads."""
 
@@ -42,7 +31,7 @@ class MicroBatcher:
         self._engine, self._compute = engine, compute
         self._device = ThreadPoolExecutor(engine.max_concurrent, "device")
         self._preparers = ThreadPoolExecutor(engine.prepare_threads, "prepare")
-        self._queue = ReadyQueue[Item]()
+        self._queue = ReadyQueue()
         self._running = 0
         #: An engine call ended and left ready items: those never wait for the rest of their group.
         self._freed = False
@@ -55,6 +44,7 @@ class MicroBatcher:
         """Returns this item's result. If the request is cancelled, raises when no thread works for it any more."""
         request.check()
         item = Item(request, work)
+        item.result = asyncio.get_running_loop().create_future()
         self._queue.arrive(item)
         try:
             await self._prepare(item)
@@ -70,7 +60,7 @@ class MicroBatcher:
     async def _prepare(self, item: Item) -> None:
         loop, started, ready = asyncio.get_running_loop(), time.monotonic(), False
         try:
-            await loop.run_in_executor(self._preparers, self._prepare_unless_cancelled, item)
+            await loop.run_in_executor(self._preparers, self._prepare_now, item)
             item.request.check()
             ready = True
         finally:
@@ -78,7 +68,7 @@ class MicroBatcher:
             item.execution.prep_ms = 1000 * (item.ready_at - started)
             self._queue.prepared(item, ready)
 
-    def _prepare_unless_cancelled(self, item: Item) -> None:
+    def _prepare_now(self, item: Item) -> None:
         item.request.check()
         self._engine.prepare(item.work)
 

@@ -105,10 +105,8 @@ class Service:
         )
 
     def methods(self) -> dict[str, Any]:
-        return {
-            "Cancel": _unary(self.cancel, common.CancelRequest),
-            "Health": _unary(self.health, common.HealthRequest),
-        }
+        cancel, health = _unary(self.cancel, common.CancelRequest), _unary(self.health, common.HealthRequest)
+        return {"Cancel": cancel, "Health": health}
 
     def handler(self) -> grpc.GenericRpcHandler:
         return grpc.method_handlers_generic_handler(f"switchyard.v1.{self.name}", self.methods())
@@ -154,11 +152,8 @@ class TextToSpeech(Service):
     engine: Synthesizer
 
     def methods(self) -> dict[str, Any]:
-        synthesize, voices = (
-            _streaming(self.synthesize, tts.SynthesizeRequest),
-            _unary(self.voices, tts.ListVoicesRequest),
-        )
-        return {**super().methods(), "Synthesize": synthesize, "ListVoices": voices}
+        voices = {"ListVoices": _unary(self.voices, tts.ListVoicesRequest)}
+        return {**super().methods(), "Synthesize": _streaming(self.synthesize, tts.SynthesizeRequest), **voices}
 
     async def voices(self, _message: tts.ListVoicesRequest, _context: Context) -> tts.ListVoicesResponse:
         return tts.ListVoicesResponse(voices=self.engine.voices)
@@ -215,9 +210,7 @@ class TextGeneration(Service):
 SERVICES: dict[str, Callable[[Any, str], Service]] = {"stt": SpeechToText, "tts": TextToSpeech, "llm": TextGeneration}
 
 
-async def _receive(
-    request: Request[stt.TranscribeFileRequest], pieces: AsyncIterator[stt.TranscribeUploadRequest]
-) -> None:
+async def _receive(request: Request[Any], pieces: AsyncIterator[stt.TranscribeUploadRequest]) -> None:
     audio = bytearray()
     async for piece in pieces:
         audio += piece.audio
@@ -239,11 +232,10 @@ async def _parts(request: Request[Any], work: Coroutine[Any, Any, Any]) -> Async
 
 def _segments(answer: stt.TranscribeFileResponse) -> Sequence[stt.SegmentDone]:
     """The words of each by their times."""
+    words = answer.words
     return [
-        stt.SegmentDone(
-            segment=segment, words=[word for word in answer.words if segment.start <= word.start < segment.end]
-        )
-        for segment in answer.segments
+        stt.SegmentDone(segment=part, words=[word for word in words if part.start <= word.start < part.end])
+        for part in answer.segments
     ]
 
 

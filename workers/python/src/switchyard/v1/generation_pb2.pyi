@@ -32,16 +32,12 @@ class GenerateRequest(_message.Message):
         DESCRIPTOR: _descriptor.EnumDescriptor
         FORM_UNSPECIFIED: GenerateRequest._Form.ValueType  # 0
         FORM_CHAT: GenerateRequest._Form.ValueType  # 1
-        """The body of POST /v1/chat/completions."""
         FORM_COMPLETION: GenerateRequest._Form.ValueType  # 2
-        """The body of POST /v1/completions."""
 
     class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
     FORM_UNSPECIFIED: GenerateRequest.Form.ValueType  # 0
     FORM_CHAT: GenerateRequest.Form.ValueType  # 1
-    """The body of POST /v1/chat/completions."""
     FORM_COMPLETION: GenerateRequest.Form.ValueType  # 2
-    """The body of POST /v1/completions."""
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
@@ -56,19 +52,10 @@ class GenerateRequest(_message.Message):
     priority: _common_pb2.Priority.ValueType
     form: Global___GenerateRequest.Form.ValueType
     body: _builtins.bytes
-    """The caller's JSON object, byte by byte, fields that nobody here knows included. An engine that hands it on changes
-    `model` and nothing else; what follows is read from it for those that schedule.
-    """
     stream: _builtins.bool
-    """Chunks in OpenAI's streaming form; else one chunk with the whole answer."""
     max_tokens: _builtins.int
-    """Tokens of output per choice at most; 0: the caller named no limit."""
     n: _builtins.int
-    """Choices that are wanted, 1 or more."""
     tenant: _builtins.str
-    """Salt of everything that is kept between requests, such as cached prefixes: content of one tenant never serves
-    another.
-    """
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     def __init__(
@@ -99,7 +86,6 @@ class GenerateResponse(_message.Message):
     CHUNK_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     chunk: _builtins.bytes
-    """One JSON object in OpenAI's form, without the framing of an event stream."""
     @_builtins.property
     def done(self) -> Global___GenerationDone: ...
     def __init__(
@@ -127,15 +113,10 @@ class GenerationDone(_message.Message):
     EXECUTION_FIELD_NUMBER: _builtins.int
     FIRST_TOKEN_MS_FIELD_NUMBER: _builtins.int
     first_token_ms: _builtins.float
-    """Milliseconds from the start of the engine's work to its first token; absent: unknown."""
     @_builtins.property
-    def usage(self) -> Global___TokenUsage:
-        """Absent: the engine does not know."""
-
+    def usage(self) -> Global___TokenUsage: ...
     @_builtins.property
-    def finish_reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Why each choice ended, in order of its index: "stop", "length", "tool_calls", "content_filter", ..."""
-
+    def finish_reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
     def execution(self) -> _common_pb2.Execution: ...
     def __init__(
@@ -166,7 +147,6 @@ class TokenUsage(_message.Message):
     prompt_tokens: _builtins.int
     completion_tokens: _builtins.int
     cached_tokens: _builtins.int
-    """Part of prompt_tokens that was not computed anew."""
     def __init__(
         self,
         *,
@@ -195,9 +175,7 @@ class EmbedRequest(_message.Message):
     request_id: _builtins.str
     priority: _common_pb2.Priority.ValueType
     body: _builtins.bytes
-    """The body of POST /v1/embeddings, as in GenerateRequest."""
     inputs: _builtins.int
-    """Vectors the answer holds: one per input."""
     tenant: _builtins.str
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
@@ -228,9 +206,7 @@ class EmbedResponse(_message.Message):
     USAGE_FIELD_NUMBER: _builtins.int
     EXECUTION_FIELD_NUMBER: _builtins.int
     vectors: _builtins.bytes
-    """All vectors in order of the inputs, one after another: 32-bit floats, little endian."""
     dimensions: _builtins.int
-    """Length of one vector."""
     @_builtins.property
     def usage(self) -> Global___TokenUsage: ...
     @_builtins.property

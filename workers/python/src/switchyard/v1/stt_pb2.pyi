@@ -28,13 +28,11 @@ class _TaskEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Task.ValueType],
     DESCRIPTOR: _descriptor.EnumDescriptor
     TASK_TRANSCRIBE: _Task.ValueType  # 0
     TASK_TRANSLATE: _Task.ValueType  # 1
-    """Into English."""
 
 class Task(_Task, metaclass=_TaskEnumTypeWrapper): ...
 
 TASK_TRANSCRIBE: Task.ValueType  # 0
 TASK_TRANSLATE: Task.ValueType  # 1
-"""Into English."""
 Global___Task: _TypeAlias = Task  # noqa: Y015
 
 @_typing.final
@@ -58,39 +56,25 @@ class TranscribeFileRequest(_message.Message):
     HOT_WORDS_FIELD_NUMBER: _builtins.int
     CHUNKING_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """Unique among the running calls of a worker; opaque. Cancel names it."""
     priority: _common_pb2.Priority.ValueType
     task: Global___Task.ValueType
     audio: _builtins.bytes
-    """The file as uploaded, in any container the worker can decode."""
     filename: _builtins.str
-    """Name the client gave, a hint for the container format only."""
     language: _builtins.str
-    """BCP-47; empty: detect, or the model's only language."""
     prompt: _builtins.str
     temperature: _builtins.float
-    """0..1"""
     word_timestamps: _builtins.bool
     audio_url: _builtins.str
-    """Instead of audio: http or https; the worker fetches it, guarded against private addresses, within its own limits. A
-    worker that fetches nothing answers file_url_refused.
-    """
     logprobs: _builtins.bool
-    """Log probability of each token in the answer; only of models with the capability "logprobs"."""
     diarize: _builtins.bool
-    """Names the speaker of each segment; only of models with the capability "diarize"."""
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     @_builtins.property
     def known_speakers(self) -> _containers.RepeatedCompositeFieldContainer[Global___KnownSpeaker]: ...
     @_builtins.property
-    def hot_words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Words and phrases to expect; only of models with the capability "hot_words"."""
-
+    def hot_words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
-    def chunking(self) -> Global___VoiceActivity:
-        """How the caller wants long audio cut; absent: the worker decides."""
-
+    def chunking(self) -> Global___VoiceActivity: ...
     def __init__(
         self,
         *,
@@ -121,15 +105,12 @@ Global___TranscribeFileRequest: _TypeAlias = TranscribeFileRequest  # noqa: Y015
 
 @_typing.final
 class KnownSpeaker(_message.Message):
-    """A voice the caller can name, for diarisation."""
-
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     REFERENCE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     reference: _builtins.bytes
-    """2 to 10 seconds of that voice alone, in any container the worker can decode."""
     def __init__(
         self,
         *,
@@ -151,11 +132,8 @@ class TranscribeUploadRequest(_message.Message):
     START_FIELD_NUMBER: _builtins.int
     AUDIO_FIELD_NUMBER: _builtins.int
     audio: _builtins.bytes
-    """The next bytes of the file. The caller's half-close is the end of the file."""
     @_builtins.property
-    def start(self) -> Global___TranscribeFileRequest:
-        """First message; its `audio` is empty."""
-
+    def start(self) -> Global___TranscribeFileRequest: ...
     def __init__(
         self,
         *,
@@ -179,13 +157,9 @@ class TranscribeUploadResponse(_message.Message):
     SEGMENT_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def segment(self) -> Global___SegmentDone:
-        """Final: never revised afterwards. In order of time."""
-
+    def segment(self) -> Global___SegmentDone: ...
     @_builtins.property
-    def done(self) -> Global___TranscribeFileResponse:
-        """Last message."""
-
+    def done(self) -> Global___TranscribeFileResponse: ...
     def __init__(
         self,
         *,
@@ -214,9 +188,7 @@ class SegmentDone(_message.Message):
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___Word]: ...
     @_builtins.property
-    def logprobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___TokenLogprob]:
-        """Of this segment; filled when asked for."""
-
+    def logprobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___TokenLogprob]: ...
     def __init__(
         self,
         *,
@@ -245,9 +217,7 @@ class TranscribeFileResponse(_message.Message):
     LOGPROBS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     language: _builtins.str
-    """BCP-47 tag of the speech."""
     duration_s: _builtins.float
-    """Seconds of decoded audio."""
     @_builtins.property
     def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___Segment]: ...
     @_builtins.property
@@ -255,9 +225,7 @@ class TranscribeFileResponse(_message.Message):
     @_builtins.property
     def execution(self) -> _common_pb2.Execution: ...
     @_builtins.property
-    def logprobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___TokenLogprob]:
-        """Filled when asked for."""
-
+    def logprobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___TokenLogprob]: ...
     def __init__(
         self,
         *,
@@ -286,9 +254,7 @@ class TokenLogprob(_message.Message):
     BYTES_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     logprob: _builtins.float
-    """Natural logarithm, <= 0."""
     bytes: _builtins.bytes
-    """UTF-8 of the token, which may be part of a character only."""
     def __init__(
         self,
         *,
@@ -306,8 +272,6 @@ Global___TokenLogprob: _TypeAlias = TokenLogprob  # noqa: Y015
 
 @_typing.final
 class Segment(_message.Message):
-    """Times in seconds from the start of the audio."""
-
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
@@ -327,7 +291,6 @@ class Segment(_message.Message):
     avg_logprob: _builtins.float
     no_speech_prob: _builtins.float
     speaker: _builtins.str
-    """A known speaker's name, or "A", "B", ... in order of appearance; empty without diarisation."""
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
@@ -363,7 +326,6 @@ class Word(_message.Message):
     start: _builtins.float
     end: _builtins.float
     confidence: _builtins.float
-    """Posterior, 0..1; 0 when the engine has none."""
     def __init__(
         self,
         *,
@@ -388,13 +350,10 @@ class TranscribeStreamRequest(_message.Message):
     AUDIO_FIELD_NUMBER: _builtins.int
     COMMIT_FIELD_NUMBER: _builtins.int
     audio: _builtins.bytes
-    """PCM s16le mono at StreamConfig.sample_rate."""
     @_builtins.property
     def config(self) -> Global___StreamConfig: ...
     @_builtins.property
-    def commit(self) -> Global___Commit:
-        """Finish the current utterance now and go on listening."""
-
+    def commit(self) -> Global___Commit: ...
     def __init__(
         self,
         *,
@@ -428,9 +387,7 @@ class StreamConfig(_message.Message):
     partials: _builtins.bool
     prompt: _builtins.str
     @_builtins.property
-    def voice_activity(self) -> Global___VoiceActivity:
-        """Absent: utterances end with Commit only."""
-
+    def voice_activity(self) -> Global___VoiceActivity: ...
     def __init__(
         self,
         *,
@@ -451,19 +408,14 @@ Global___StreamConfig: _TypeAlias = StreamConfig  # noqa: Y015
 
 @_typing.final
 class VoiceActivity(_message.Message):
-    """Ends utterances by itself where speech stops."""
-
     DESCRIPTOR: _descriptor.Descriptor
 
     THRESHOLD_FIELD_NUMBER: _builtins.int
     PREFIX_PADDING_MS_FIELD_NUMBER: _builtins.int
     SILENCE_DURATION_MS_FIELD_NUMBER: _builtins.int
     threshold: _builtins.float
-    """Probability of speech that starts an utterance, 0..1."""
     prefix_padding_ms: _builtins.int
-    """Audio before the detected start that belongs to the utterance, milliseconds."""
     silence_duration_ms: _builtins.int
-    """Silence that ends an utterance, milliseconds."""
     def __init__(
         self,
         *,
@@ -534,8 +486,6 @@ Global___TranscribeStreamResponse: _TypeAlias = TranscribeStreamResponse  # noqa
 
 @_typing.final
 class SpeechStarted(_message.Message):
-    """Sent with VoiceActivity only; seconds from the start of the session, padding included."""
-
     DESCRIPTOR: _descriptor.Descriptor
 
     UTTERANCE_FIELD_NUMBER: _builtins.int
@@ -600,9 +550,7 @@ class PartialTranscript(_message.Message):
     UTTERANCE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     utterance: _builtins.int
-    """Utterance number from 0."""
     text: _builtins.str
-    """Revised text of the whole utterance so far."""
     def __init__(
         self,
         *,
@@ -629,7 +577,6 @@ class FinalTranscript(_message.Message):
     utterance: _builtins.int
     text: _builtins.str
     start: _builtins.float
-    """Seconds from the start of the session."""
     end: _builtins.float
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___Word]: ...

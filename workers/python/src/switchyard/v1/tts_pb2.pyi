@@ -34,11 +34,8 @@ class SynthesizeRequest(_message.Message):
     priority: _common_pb2.Priority.ValueType
     text: _builtins.str
     voice: _builtins.str
-    """A voice id of ListVoices."""
     speed: _builtins.float
-    """0.25..4, 1 is the voice's own pace."""
     format: _builtins.str
-    """"mp3", "opus", "aac", "flac", "wav" or "pcm" (24 kHz s16le mono)."""
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     def __init__(
@@ -68,7 +65,6 @@ class SynthesizeResponse(_message.Message):
     AUDIO_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     audio: _builtins.bytes
-    """Encoded bytes in the requested format."""
     @_builtins.property
     def header(self) -> Global___AudioHeader: ...
     @_builtins.property
@@ -97,7 +93,6 @@ class AudioHeader(_message.Message):
     CONTENT_TYPE_FIELD_NUMBER: _builtins.int
     SAMPLE_RATE_FIELD_NUMBER: _builtins.int
     content_type: _builtins.str
-    """MIME type, e.g. "audio/mpeg"."""
     sample_rate: _builtins.int
     def __init__(
         self,
@@ -120,7 +115,6 @@ class SynthesisDone(_message.Message):
     DURATION_S_FIELD_NUMBER: _builtins.int
     EXECUTION_FIELD_NUMBER: _builtins.int
     duration_s: _builtins.float
-    """Seconds of speech made."""
     @_builtins.property
     def execution(self) -> _common_pb2.Execution: ...
     def __init__(
@@ -183,9 +177,7 @@ class Voice(_message.Message):
     id: _builtins.str
     name: _builtins.str
     language: _builtins.str
-    """BCP-47 tag."""
     gender: _builtins.str
-    """"female", "male" or empty."""
     def __init__(
         self,
         *,

@@ -1,0 +1,104 @@
+"""Whisper through CTranslate2 behind the gateway, on generated weights, beside whisper-onnx on the same ones."""
+
+import io
+import random
+import subprocess
+import sys
+import wave
+from concurrent.futures import ThreadPoolExecutor
+
+import openai
+from checks import check, equal, holds, raises
+from product import client, transcribe
+from worker_process import FOLDER, REPOSITORY, Worker
+
+TESTS = REPOSITORY / "workers" / "python" / "tests"
+subprocess.run([sys.executable, "-B", TESTS / "whisper_models.py", FOLDER / "ctranslate2"], check=True, stdout=2)
+model = FOLDER / "ctranslate2" / "spoken"
+worker = Worker("ctranslate2", "-m", "switchyard_worker.ctranslate2", "--path", str(model), "--threads", "1")
+
+WORDS = "zero one two three four five six seven eight nine red green blue black yes no".split()
+chosen = random.Random(7)
+SENTENCES = [" ".join(chosen.choices(WORDS, k=chosen.randint(2, 4))) for _ in range(24)]
+
+
+def spoken(text, voice="alloy"):
+    return client.audio.speech.create(model="tts-1", voice=voice, input=f"{text}.", response_format="wav").content
+
+
+with ThreadPoolExecutor(8) as pool:
+    FILES = list(pool.map(spoken, SENTENCES))
+
+
+def heard(audio, by="ctranslate2", **options):
+    return transcribe(file=("speech.wav", audio), model=by, timeout=120, **options)
+
+
+@check("ctranslate2: hears what was said, and what whisper-onnx hears on the same weights")
+def _():
+    with ThreadPoolExecutor(8) as callers:
+        texts = [answer.text for answer in callers.map(lambda file: heard(file, language="en"), FILES)]
+        other = [answer.text for answer in callers.map(lambda file: heard(file, "whisper-onnx", language="en"), FILES)]
+    agree = sum(one == two for one, two in zip(texts, other, strict=True))
+    right = sum(one == said for one, said in zip(texts, SENTENCES, strict=True))
+    print(f"      {agree} of 24 files as whisper-onnx, {right} of 24 as said", flush=True)
+    holds(agree >= 23, [pair for pair in zip(texts, other, strict=True) if pair[0] != pair[1]])
+    holds(right >= 20, [pair for pair in zip(texts, SENTENCES, strict=True) if pair[0] != pair[1]])
+    holds(max(worker.batches()) > 1, worker.batches())
+
+
+@check("ctranslate2: eight at once are heard as each alone")
+def _():
+    alone = [heard(file).text for file in FILES[:8]]
+    with ThreadPoolExecutor(8) as callers:
+        equal([answer.text for answer in callers.map(heard, FILES[:8])], alone)
+
+
+@check("ctranslate2: words have times, tokens have log probabilities")
+def _():
+    options = {"response_format": "verbose_json", "timestamp_granularities": ["word", "segment"]}
+    answer = heard(FILES[0], language="en", **options)
+    equal(" ".join(word.word for word in answer.words), answer.text)
+    times = [time for word in answer.words for time in (word.start, word.end)]
+    holds(times == sorted(times) and times[-1] <= answer.duration, times)
+    equal(answer.language, "english")
+    logprobs = heard(FILES[0], include=["logprobs"]).logprobs
+    equal("".join(one.token for one in logprobs).strip(), answer.text)
+    holds(all(one.logprob <= 0 for one in logprobs), logprobs)
+
+
+@check("ctranslate2: languages, translations and prompts")
+def _():
+    equal(heard(FILES[0], language="de", response_format="verbose_json").language, "german")
+    error = raises(openai.BadRequestError, lambda: heard(FILES[0], language="cy"))
+    equal((error.code, error.param), ("invalid_value", "language"))
+    holds(heard(FILES[0], prompt="one two three").text, "no text")
+    holds(client.audio.translations.create(file=("speech.wav", FILES[0]), model="ctranslate2").text, "no text")
+
+
+@check("ctranslate2: long audio goes in windows, and in mp3 as well")
+def _():
+    pause = bytes(2 * 24_000)
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(24_000)
+        for audio in FILES * 2:
+            with wave.open(io.BytesIO(audio)) as one:
+                out.writeframes(one.readframes(one.getnframes()) + pause)
+    calls = len(worker.batches())
+    answer = heard(file.getvalue(), language="en", response_format="verbose_json")
+    starts = [segment.start for segment in answer.segments]
+    holds(answer.duration > 60 and starts == sorted(starts) and len(starts) > 20, answer.duration)
+    holds(max(worker.batches()[calls:]) == 8, worker.batches()[calls:])
+    cut = heard(file.getvalue(), language="en", chunking_strategy="auto")
+    holds(len(cut.text.split()) > 60, cut.text)
+    mp3 = client.audio.speech.create(model="tts-1", voice="alloy", input="one two three.", response_format="mp3").content
+    equal(transcribe(file=("speech.mp3", mp3), model="ctranslate2").text, "one two three")
+
+
+@check("ctranslate2: what is no audio is the caller's 400")
+def _():
+    error = raises(openai.BadRequestError, lambda: heard(b"no audio" * 200))
+    equal((error.code, error.param), ("invalid_audio", "file"))
