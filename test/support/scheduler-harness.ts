@@ -2,6 +2,8 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
+import { type SchedulerLike, type TimestampProvider } from 'rxjs';
+import { WindowTimers } from '../../src/core/batching/window-timers.js';
 import { type DispatchEvent, type DispatchEventType } from '../../src/core/dispatch/dispatch-event.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
@@ -28,8 +30,10 @@ import { ScriptedPool } from './scripted-pool.js';
 export class JumpingClock {
   #aheadMs = 0;
 
+  constructor(private readonly time: TimestampProvider = performance) {}
+
   nowMs(): number {
-    return performance.now() + this.#aheadMs;
+    return this.time.now() + this.#aheadMs;
   }
 
   advance(ms: number): void {
@@ -48,6 +52,8 @@ type Json = Record<string, unknown>;
 
 export interface HarnessOptions {
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
+  /** Virtual time: the clock and the wakes of the dispatch loop run on it. */
+  readonly scheduler?: SchedulerLike;
 }
 
 /** The real scheduler with everything below it except workers, which the test plays. */
@@ -60,9 +66,9 @@ export class SchedulerHarness {
     readonly clock: JumpingClock,
   ) {}
 
-  static async start({ settings = {} }: HarnessOptions = {}): Promise<SchedulerHarness> {
+  static async start({ settings = {}, scheduler }: HarnessOptions = {}): Promise<SchedulerHarness> {
     const pool = new ScriptedPool();
-    const clock = new JumpingClock();
+    const clock = new JumpingClock(scheduler);
     const testing = await Test.createTestingModule({
       imports: [
         ConfigModule.forRoot(settingsFrom(settings), MODELS),
@@ -74,6 +80,8 @@ export class SchedulerHarness {
     })
       .overrideProvider(ProcessClock)
       .useValue(clock)
+      .overrideProvider(WindowTimers)
+      .useValue(new WindowTimers(clock, scheduler))
       .overrideProvider(WorkerPoolService)
       .useValue(pool)
       .compile();
