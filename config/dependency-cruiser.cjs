@@ -27,7 +27,7 @@ const batchLayers = [
 ];
 const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
 
-/** The directions of the architecture (README, "Architecture"), executable. */
+/** The directions of the architecture (docs/explain/architecture.md), executable. */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },

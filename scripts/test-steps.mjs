@@ -25,7 +25,7 @@ export const STEPS = [
   },
   { name: 'build', proves: 'dist/', run: build },
   suite('unit', 'specs beside their files', 'src'),
-  suite('registry', 'README, tables and code agree', 'test/architecture'),
+  suite('registry', 'manual, tables and code agree', 'test/architecture'),
   suite('property', 'invariants under random histories', 'test/property'),
   suite('contract', 'one suite for every engine', 'test/contract'),
   suite('integration', 'real gRPC, HTTP and processes', 'test/integration'),

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { README_TABLES, withTables } from './readme-tables.js';
+import { REFERENCE_TABLES, withTables } from './reference-tables.js';
 
-/** Brings the tables of the READMEs up to date with the registries. */
-for (const file of Object.keys(README_TABLES)) {
+/** Brings the tables of the documentation up to date with the registries. */
+for (const file of Object.keys(REFERENCE_TABLES)) {
   const before = readFileSync(file, 'utf8');
   const after = withTables(before, file);
   if (after !== before) writeFileSync(file, after);

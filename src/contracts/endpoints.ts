@@ -5,7 +5,7 @@ export interface Endpoint {
   /** Path parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly summary: string;
-  /** The heading it stands under in Swagger UI and the README. */
+  /** The heading it has in Swagger UI. */
   readonly area:
     'audio' | 'text' | 'realtime' | 'files' | 'batches' | 'models' | 'requests' | 'admin' | 'health' | 'console';
 }

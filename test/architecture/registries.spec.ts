@@ -1,17 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { README_TABLES, withTables } from '../../scripts/docs/readme-tables.js';
+import { REFERENCE_TABLES, withTables } from '../../scripts/docs/reference-tables.js';
 import { ERROR_REGISTRY } from '../../src/core/shared/domain-error.js';
 import { MODEL_CAPABILITIES } from '../../src/platform/config/model-fields.js';
 import { SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 import { type EngineCapability } from '../../src/worker/engines/engine.js';
 
-const readme = readFileSync('README.md', 'utf8');
-
-/** First code span of every row between the markers of a table. */
+/** First code span of every row between the markers of a table in docs/reference. */
 function documented(name: string, column: number): string[] {
-  const block = readme.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
+  const page = readFileSync(`docs/reference/${name}.md`, 'utf8');
+  const block = page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
   const rows = block.trim().split('\n').slice(2);
   return rows.map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '').sort();
 }
@@ -24,8 +23,8 @@ function sources(folder: string): string[] {
 
 const textOf = (files: readonly string[]): string => files.map(file => readFileSync(file, 'utf8')).join('\n');
 
-describe('README tables', () => {
-  it.each(Object.keys(README_TABLES))('of %s are what `npm run docs` makes of the registries', file => {
+describe('reference tables', () => {
+  it.each(Object.keys(REFERENCE_TABLES))('of %s are what `npm run docs` makes of the registries', file => {
     const text = readFileSync(file, 'utf8');
     expect(withTables(text, file)).toBe(text);
   });

@@ -73,7 +73,7 @@ export class Product implements AsyncDisposable {
     });
   }
 
-  /** accepted = queued + running + completed + failed + cancelled (README "Operate"). */
+  /** accepted = queued + running + completed + failed + cancelled (docs/reference/metrics.md). */
   async books(): Promise<{ accepted: number; queued: number; running: number; settled: number }> {
     const scrape = await this.gateway.scrape();
     return {

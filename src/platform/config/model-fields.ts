@@ -66,7 +66,7 @@ export interface ModelField {
   /** Allowed values in words, for messages and the table. */
   readonly allowed: string;
   readonly accepts: (value: unknown) => boolean;
-  /** What the field does and when to set it: its row in src/platform/README.md. */
+  /** What the field does and when to set it: its row in docs/reference/models-yaml.md. */
   readonly help: string;
   /** What leaving it out means, in words; required fields have none. */
   readonly default?: string;
@@ -102,7 +102,7 @@ const listOf = (allowed: string, accepts: (item: unknown) => boolean) => ({
 export type ModelFieldName = SnakeCase<keyof ModelSpec>;
 
 /**
- * The fields of one entry of `config/models.yaml`. The comments of that file and the table in src/platform/README.md are
+ * The fields of one entry of `config/models.yaml`. The comments of that file and the table in docs/reference/models-yaml.md are
  * proven equal to this one.
  */
 export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {

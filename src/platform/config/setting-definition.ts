@@ -1,5 +1,5 @@
 interface Common {
-  /** One line for people; ends up in `config:print`, `switchyard.yaml` and the README. */
+  /** One line for people; ends up in `config:print`, `switchyard.yaml` and the manual. */
   readonly help: string;
 }
 
@@ -47,7 +47,7 @@ export type ValueOf<D extends SettingDefinition> = D extends { values: readonly 
       ? boolean
       : string;
 
-/** What a value may be, in words: used by error messages, `config:print` and the README. */
+/** What a value may be, in words: used by error messages, `config:print` and the manual. */
 export function allowedValues(definition: SettingDefinition): string {
   switch (definition.type) {
     case 'integer':

@@ -4,7 +4,7 @@ import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './settin
 import { PULL_SETTINGS, QUEUE_SETTINGS, REDIS_SETTINGS, WORKER_SETTINGS } from './worker-settings.js';
 
 /**
- * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the README and the
+ * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the manual and the
  * type `Settings` all come from it; specs prove them equal.
  */
 export const SETTINGS_TABLE = {

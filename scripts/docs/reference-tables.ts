@@ -8,12 +8,15 @@ import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keyw
 
 type Tables = Readonly<Record<string, () => string>>;
 
-const FRONT_TABLES: Tables = {
+const ENDPOINT_TABLES: Tables = {
   endpoints: () =>
     table(
       ['route', 'what'],
       (ENDPOINTS as readonly Endpoint[]).map(({ method, path, summary }) => [code(`${method} ${path}`), summary]),
     ),
+};
+
+const ERROR_TABLES: Tables = {
   errors: () =>
     table(
       ['status', 'code', 'type', 'retry', 'meaning'],
@@ -21,6 +24,9 @@ const FRONT_TABLES: Tables = {
         .sort(([, a], [, b]) => a.status - b.status)
         .map(([name, { status, type, retry, help }]) => [String(status), code(name), code(type), retry, help]),
     ),
+};
+
+const SETTING_TABLES: Tables = {
   settings: () =>
     table(
       ['setting', 'default', 'allowed', 'what'],
@@ -34,6 +40,9 @@ const FRONT_TABLES: Tables = {
         ];
       }),
     ),
+};
+
+const METRIC_TABLES: Tables = {
   metrics: () =>
     table(
       ['metric', 'type', 'labels', 'what'],
@@ -46,7 +55,7 @@ const FRONT_TABLES: Tables = {
     ),
 };
 
-const PLATFORM_TABLES: Tables = {
+const MODEL_TABLES: Tables = {
   'model-fields': () =>
     table(
       ['field', 'left out', 'allowed', 'what'],
@@ -67,24 +76,27 @@ const ENGINE_TABLES: Tables = {
     ),
 };
 
-/** Tables that are made from the registries: file → marker name → Markdown. */
-export const README_TABLES: Readonly<Record<string, Tables>> = {
-  'README.md': FRONT_TABLES,
-  'src/platform/README.md': PLATFORM_TABLES,
+/** Tables generated from the registries: file → marker name → Markdown. */
+export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
+  'docs/reference/http-api.md': ENDPOINT_TABLES,
+  'docs/reference/errors.md': ERROR_TABLES,
+  'docs/reference/settings.md': SETTING_TABLES,
+  'docs/reference/metrics.md': METRIC_TABLES,
+  'docs/reference/models-yaml.md': MODEL_TABLES,
   'src/worker/engines/README.md': ENGINE_TABLES,
 };
 
 /**
- * `readme` with every `<!-- NAME:start --> … <!-- NAME:end -->` filled from the registries.
- * @throws Error when a table has no markers: a registry that nobody can read about.
+ * Fills every `<!-- NAME:start --> … <!-- NAME:end -->` of `page` from the registries.
+ * @throws Error when the page lacks the markers of one of its tables
  */
-export function withTables(readme: string, file = 'README.md'): string {
-  return Object.entries(README_TABLES[file] ?? {}).reduce((text, [name, render]) => {
+export function withTables(page: string, file: string): string {
+  return Object.entries(REFERENCE_TABLES[file] ?? {}).reduce((text, [name, render]) => {
     const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
     const [from, to] = [text.indexOf(start), text.indexOf(end)];
     if (from < 0 || to < from) throw new Error(`${file} has no ${start} … ${end}`);
     return `${text.slice(0, from + start.length)}\n${render()}\n${text.slice(to)}`;
-  }, readme);
+  }, page);
 }
 
 const code = (text: string): string => `\`${text}\``;
