@@ -102,8 +102,8 @@ const listOf = (allowed: string, accepts: (item: unknown) => boolean) => ({
 export type ModelFieldName = SnakeCase<keyof ModelSpec>;
 
 /**
- * The fields of one entry of `config/models.yaml`. The comments of that file and the table in docs/reference/models-yaml.md are
- * proven equal to this one.
+ * The fields of one entry of `config/models.yaml`. Specs prove that the comments of that file and the table in
+ * docs/reference/models-yaml.md are equal to this one.
  */
 export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   id: {
