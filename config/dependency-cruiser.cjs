@@ -5,6 +5,7 @@ const gatewayLayers = [
   ['http', []],
   ['written-form', []],
   ['limits', ['http']],
+  ['websockets', ['http']],
   ['shared-queue', ['queue', 'worker-pool']],
   ['scheduler', ['shared-queue', ...gatewayParts]],
   ['models', ['http', ...schedulerAndBelow]],
@@ -14,7 +15,8 @@ const gatewayLayers = [
   ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
   ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],
-  ['realtime', ['http', 'models', 'inference', 'audio', 'limits', 'written-form', ...schedulerAndBelow]],
+  ['realtime', ['http', 'models', 'inference', 'audio', 'limits', 'written-form', 'websockets', ...schedulerAndBelow]],
+  ['live-feed', ['http', 'websockets', 'worker-pool']],
   ['jobs', ['http']],
 ];
 /** The same of the batch processor. */

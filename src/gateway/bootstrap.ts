@@ -18,6 +18,7 @@ import { IdempotencyService } from './requests/idempotency.service.js';
 import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
 import { RateLimiter } from './limits/rate-limiter.js';
+import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
 
 export interface GatewayOptions {
@@ -48,6 +49,7 @@ export function gatewayAdapter(settings: Settings): FastifyAdapter {
 /** What an application of `GatewayModule` needs before it listens; apart, so that tests can override providers first. */
 export function configureGateway(app: NestFastifyApplication, settings: Settings): NestFastifyApplication {
   app.useLogger(app.get(Logger));
+  app.useWebSocketAdapter(new CompositeWebSocketAdapter(app.getHttpServer(), app.get(OriginGuard)));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeContentTypeParser('text/plain');
   keepJsonBytes(fastify);

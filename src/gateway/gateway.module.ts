@@ -19,7 +19,7 @@ import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { TextModule } from './text/text.module.js';
-import { LiveFeedModule } from './realtime/live-feed/live-feed.module.js';
+import { LiveFeedModule } from './live-feed/live-feed.module.js';
 
 /** The gateway: schedules, never computes. */
 @Module({})

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { type LiveDelta, type LiveSnapshot } from '../../src/contracts/events/live-event.js';
 import { LiveView } from '../../src/contracts/events/live-view.js';
 import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';
-import { stateChange } from '../../src/gateway/realtime/live-feed/live-workers.js';
-import { LiveLedger } from '../../src/gateway/realtime/live-feed/live-ledger.js';
+import { stateChange } from '../../src/gateway/live-feed/live-workers.js';
+import { LiveLedger } from '../../src/gateway/live-feed/live-ledger.js';
 import { aKey } from '../support/requests.js';
 
 const named = (requestId: string) => ({ key: aKey(requestId), requestId });

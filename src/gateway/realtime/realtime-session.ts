@@ -10,7 +10,7 @@ import { type Settings } from '../../platform/config/settings.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type RealtimeSocket } from './realtime-socket.js';
 import { ClientMessages, type MessageTarget } from './session/client-messages.js';
-import { type Outbox } from './session/outbox.js';
+import { type SessionOutbox } from './session/session-outbox.js';
 import { type SessionInput } from './session/session-input.js';
 import { type SessionOutput } from './session/session-output.js';
 import { SessionTimers } from './session/session-timers.js';
@@ -26,7 +26,7 @@ export interface RealtimeSessionOptions {
   readonly catalog: ModelCatalog;
   /** `compat.strict` */
   readonly strict: boolean;
-  readonly outbox: Outbox;
+  readonly outbox: SessionOutbox;
   /** Made for the session, whose settings it asks for. */
   input(session: RealtimeSession): SessionInput;
   output(session: RealtimeSession): SessionOutput;

@@ -8,7 +8,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { ShutdownGrace } from '../scheduler/shutdown-grace.js';
 import { SessionJournals } from './journal/session-journals.js';
 import { type RealtimeSession } from './realtime-session.js';
-import { type NewSession, SessionMaker } from './session-maker.js';
+import { type NewSession, SessionFactory } from './session-factory.js';
 
 /** All live sessions: found again, counted, and sent home when their key or the process goes. */
 @Injectable()
@@ -18,7 +18,7 @@ export class RealtimeSessions implements OnModuleDestroy {
   #closing = false;
 
   constructor(
-    private readonly maker: SessionMaker,
+    private readonly maker: SessionFactory,
     private readonly catalog: ModelCatalog,
     private readonly grace: ShutdownGrace,
     private readonly journals: SessionJournals,

@@ -5,7 +5,7 @@ import { type Subscription } from 'rxjs';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import { type RealtimeFact, RealtimeJournal } from './realtime-journal.js';
+import { type ActivityEvent, SessionActivity } from './session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
 /** The `stt_*` metrics of live sessions. */
@@ -14,7 +14,7 @@ export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
   private subscription: Subscription | undefined;
 
   constructor(
-    private readonly journal: RealtimeJournal,
+    private readonly journal: SessionActivity,
     @InjectMetric('stt_ttfb_seconds') private readonly firstText: Histogram,
     @InjectMetric('stt_final_delay_seconds') private readonly finalDelay: Histogram,
     @InjectMetric('stt_vad_events_total') private readonly voice: Counter,
@@ -22,14 +22,14 @@ export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.subscription = this.journal.facts$.subscribe(fact => this.observe(fact));
+    this.subscription = this.journal.events$.subscribe(fact => this.observe(fact));
   }
 
   onApplicationShutdown(): void {
     this.subscription?.unsubscribe();
   }
 
-  private observe(fact: RealtimeFact): void {
+  private observe(fact: ActivityEvent): void {
     const { type, model } = fact;
     switch (type) {
       case 'first_text':

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type TranscriberState } from '../session/transcriber-state.js';
-import { type ItemsState } from '../session/items-state.js';
+import { type ItemsState } from '../session/transcript-items.js';
 
 /** What a session hears with; absent: no audio has come. */
 export interface InputState {

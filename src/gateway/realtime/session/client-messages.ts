@@ -6,12 +6,40 @@ import { type SessionConfig } from '../../../contracts/realtime/session-config.j
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
-import { containerOf } from './container-sniff.js';
-import { MistakeLimit } from './mistake-limit.js';
-import { type Outbox } from './outbox.js';
+import { type SessionOutbox } from './session-outbox.js';
 import { type SessionInput } from './session-input.js';
 import { type SessionOutput } from './session-output.js';
 import { demandSameFormat, needsNewStream, updatedSession } from './session-settings.js';
+
+/** Mistakes a client may make in ten seconds: each is answered, so a flood of them is a flood of answers. */
+const MOST = 100;
+const WITHIN_MS = 10_000;
+
+/** Bad input is recoverable; nothing but bad input is abuse. */
+export class MistakeLimit {
+  readonly #timesMs: number[] = [];
+
+  /** @returns true when this one is one too many. */
+  exceeded(nowMs: number): boolean {
+    this.#timesMs.push(nowMs);
+    if (this.#timesMs.length <= MOST) return false;
+    return nowMs - (this.#timesMs.shift() ?? nowMs) < WITHIN_MS;
+  }
+}
+
+/** First bytes of audio files, as browsers' recorders and file readers send them by mistake. */
+const CONTAINERS: readonly (readonly [magic: Buffer, name: string])[] = [
+  [Buffer.from('RIFF'), 'a WAV file'],
+  [Buffer.from('OggS'), 'Ogg'],
+  [Buffer.from('fLaC'), 'FLAC'],
+  [Buffer.from('ID3'), 'MP3'],
+  [Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), 'WebM'],
+];
+
+/** What kind of container a first binary frame is; undefined: as far as one can tell, the raw audio that is wanted. */
+export function containerOf(frame: Buffer): string | undefined {
+  return CONTAINERS.find(([magic]) => frame.subarray(0, magic.length).equals(magic))?.[1];
+}
 
 /** The session that the messages are for. */
 export interface MessageTarget {
@@ -19,7 +47,7 @@ export interface MessageTarget {
   setConfig(next: SessionConfig): void;
   readonly input: SessionInput;
   readonly output: SessionOutput;
-  readonly outbox: Outbox;
+  readonly outbox: SessionOutbox;
   readonly catalog: ModelCatalog;
   /** `compat.strict` */
   readonly strict: boolean;
@@ -72,7 +100,7 @@ export class ClientMessages {
       case 'session.update':
         return this.#update(event.session, outbox.spoken, 'session.updated');
       case 'transcription_session.update':
-        outbox.speak('older');
+        outbox.setDialect('older');
         return this.#update(event.session, 'older', 'transcription_session.updated');
       case 'input_audio_buffer.append':
         return this.#append(event.audio);

@@ -6,9 +6,9 @@ import { type SessionConfig } from '../../../contracts/realtime/session-config.j
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
-import { decodeG711 } from '../audio/g711.js';
+import { decodeG711 } from './g711.js';
 import { type InputState, type JournalAudio } from '../journal/session-state.js';
-import { type RealtimeFact } from '../realtime-journal.js';
+import { type ActivityEvent } from '../session-activity.js';
 import { InputPace } from './input-pace.js';
 import { Transcriber } from './transcriber.js';
 import { restoredEntries, type RestoredTranscriber } from './transcriber-state.js';
@@ -24,7 +24,7 @@ export interface SessionInputOptions {
   /** After `open` failed: a slot will be free soon, which is worth waiting for. */
   slotExpected(error: DomainError): boolean;
   send(event: ServerEvent): void;
-  note(type: RealtimeFact['type'], ms: number): void;
+  note(type: ActivityEvent['type'], ms: number): void;
   /** So many seconds of audio have their final text. */
   onRecognised(seconds: number): void;
   /** Speech began: a response may have to stop. */

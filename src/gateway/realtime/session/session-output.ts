@@ -3,8 +3,8 @@ import { type SpeechFields } from '../../../contracts/realtime/client-event.js';
 import { type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type Speaker } from '../speaker.js';
-import { type Outbox } from './outbox.js';
+import { type SpeechSynthesis } from '../speech-synthesis.js';
+import { type SessionOutbox } from './session-outbox.js';
 import { SpokenResponse } from './spoken-response.js';
 import { newItemId, type TranscriptItems } from './transcript-items.js';
 
@@ -12,8 +12,8 @@ import { newItemId, type TranscriptItems } from './transcript-items.js';
 const MOST_ITEMS = 100;
 
 export interface SessionOutputOptions {
-  readonly speaker: Speaker;
-  readonly outbox: Outbox;
+  readonly speaker: SpeechSynthesis;
+  readonly outbox: SessionOutbox;
   readonly items: TranscriptItems;
   readonly tenant: string;
   config(): SessionConfig;

@@ -2,7 +2,7 @@ import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
-import { inSession, LeftoverFinal } from './leftover-final.js';
+import { inSession, LeftoverFinal } from './stream-events.js';
 import { PAUSES, reconnect, type Recovery } from './reconnect.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
 import { type RestoredTranscriber, transcriberState, type TranscriberState } from './transcriber-state.js';

@@ -2,8 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { errorEvent, type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
 import { type DomainError } from '../../../core/shared/domain-error.js';
-import { type ItemsState } from './items-state.js';
 import { StableText } from './stable-text.js';
+
+/** Utterances under way, and the numbers that go on. */
+export interface ItemsState {
+  readonly next: number;
+  readonly finals: number;
+  readonly segments: number;
+  readonly lastItemId: string | null;
+  readonly open: readonly OpenItemState[];
+}
+
+export interface OpenItemState {
+  readonly utterance: number;
+  readonly id: string;
+  /** Words that were told. */
+  readonly said: readonly string[];
+  readonly started: boolean;
+  readonly stopped: boolean;
+  readonly committed: boolean;
+  readonly discarded: boolean;
+}
 
 const PREFIX = 'conversation.item.input_audio_transcription';
 

@@ -1,0 +1,197 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type Namespace, type Socket } from 'socket.io';
+import {
+  type ClientToServerEvents,
+  type LiveAnswer,
+  type LiveRoomName,
+  liveRoomName,
+  type ServerToClientEvents,
+} from '../../contracts/events/live-event.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { Authenticator } from '../../platform/auth/authenticator.js';
+import { demandScope, type Principal } from '../../platform/auth/principal.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { isBatchRoom } from './live-batch-cache.js';
+import { LiveBatches } from './live-batches.js';
+import { LiveFeed } from './live-feed.js';
+import { LiveListener, type LiveOutlet } from './live-listener.js';
+import { LiveReplicas } from './live-replicas.js';
+
+/** So many messages at once, and so many per second in the long run. Time is passed in. */
+export class MessageAllowance {
+  #left: number;
+  #atMs: number;
+  #refused = 0;
+
+  constructor(
+    private readonly options: { readonly burst: number; readonly perSecond: number },
+    nowMs: number,
+  ) {
+    this.#left = options.burst;
+    this.#atMs = nowMs;
+  }
+
+  /** Refused since the last one that was taken. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  take(nowMs: number): boolean {
+    const { burst, perSecond } = this.options;
+    this.#left = Math.min(burst, this.#left + ((nowMs - this.#atMs) / 1000) * perSecond);
+    this.#atMs = nowMs;
+    if (this.#left < 1) {
+      this.#refused++;
+      return false;
+    }
+    this.#left--;
+    this.#refused = 0;
+    return true;
+  }
+}
+
+interface SocketData {
+  principal: Principal;
+}
+interface BetweenServers {
+  replica: (message: never) => void;
+}
+export type LiveNamespace = Namespace<ClientToServerEvents, ServerToClientEvents, BetweenServers, SocketData>;
+export type LiveSocket = Socket<ClientToServerEvents, ServerToClientEvents, BetweenServers, SocketData>;
+type Verb = keyof ClientToServerEvents;
+
+const MAX_CLIENTS = 1000;
+const MAX_ROOMS = 50;
+const ALLOWANCE = { burst: 60, perSecond: 10 };
+/** One that goes on although it is told to slow down is shown the door. */
+const MAX_REFUSED = 100;
+
+/** Clients of the feed: who may come in, what they may say, and the way out to them. */
+@Injectable()
+export class LiveClients {
+  readonly #logger = new Logger(LiveClients.name);
+
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly feed: LiveFeed,
+    private readonly replicas: LiveReplicas,
+    private readonly batches: LiveBatches,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  guard(namespace: LiveNamespace): void {
+    namespace.use((socket, next) => {
+      try {
+        socket.data.principal = this.#admit(namespace, socket);
+        next();
+      } catch (error) {
+        next(connectError(error));
+      }
+    });
+  }
+
+  /** Keys changed: those whose key is gone go too. */
+  expel(namespace: LiveNamespace): void {
+    for (const socket of namespace.sockets.values()) {
+      if (!this.authenticator.isCurrent(socket.data.principal)) socket.disconnect(true);
+    }
+  }
+
+  #admit(namespace: LiveNamespace, { handshake }: LiveSocket): Principal {
+    const principal = this.authenticator.authenticateHandshake(handshake);
+    demandScope(principal, 'events', 'admin');
+    if (namespace.sockets.size < MAX_CLIENTS) return principal;
+    throw new DomainError('live_feed_limit', `The live feed has its ${MAX_CLIENTS} clients; try again later.`);
+  }
+
+  welcome(socket: LiveSocket): void {
+    const listener = new LiveListener(outletTo(socket));
+    const allowance = new MessageAllowance(ALLOWANCE, this.clock.nowMs());
+    // One after the other: looking up a batch takes a while, and its `leave` must not overtake the `join`.
+    let turn = Promise.resolve();
+    for (const verb of ['join', 'leave', 'sync'] as const) {
+      socket.on(verb, (room: unknown, answer: unknown) => {
+        const allowed = allowance.take(this.clock.nowMs());
+        if (allowance.refused > MAX_REFUSED) socket.disconnect(true);
+        turn = turn.then(async () => {
+          if (allowed && verb === 'join') await this.#lookUp(room, socket.data.principal);
+          if (socket.disconnected) return;
+          const reply = allowed ? this.#act(verb, room, listener) : slowDown();
+          if (typeof answer === 'function') (answer as (reply: LiveAnswer) => void)(reply);
+        });
+      });
+    }
+    socket.on('disconnect', () => this.feed.leaveAll(listener));
+  }
+
+  async #lookUp(value: unknown, { tenant }: Principal): Promise<void> {
+    const room = liveRoomName(value);
+    if (room) await this.batches.expect(room, tenant);
+  }
+
+  #act(verb: Verb, value: unknown, listener: LiveListener): LiveAnswer {
+    try {
+      const room = liveRoomName(value);
+      if (!room) throw new DomainError('invalid_value', 'A room is queue, workers, request:<id> or batch:<id>.');
+      return this.#answer(verb, room, listener);
+    } catch (error) {
+      return { ok: false, error: errorEnvelope(this.#known(error)).error };
+    }
+  }
+
+  #answer(verb: Verb, room: LiveRoomName, listener: LiveListener): LiveAnswer {
+    if (verb === 'leave') {
+      this.feed.leave(listener, room);
+      return { ok: true, room, found: false, snapshots: [] };
+    }
+    if (verb === 'sync' && !listener.rooms.has(room)) {
+      throw new DomainError('invalid_value', `Join ${room} before asking for it again.`);
+    }
+    if (verb === 'join') this.#join(listener, room);
+    const snapshots = this.feed.snapshots(listener, room);
+    return { ok: true, room, found: snapshots.some(({ state }) => Object.keys(state).length > 0), snapshots };
+  }
+
+  #join(listener: LiveListener, room: LiveRoomName): void {
+    if (listener.rooms.size >= MAX_ROOMS && !listener.rooms.has(room)) {
+      throw new DomainError('live_feed_limit', `One connection may be in ${MAX_ROOMS} rooms; leave one first.`);
+    }
+    if (this.feed.join(listener, room) && !isBatchRoom(room)) this.replicas.ask(room);
+  }
+
+  #known(error: unknown): DomainError {
+    if (error instanceof DomainError) return error;
+    this.#logger.error({ err: error }, 'a message of a live client failed by a defect');
+    return new DomainError('internal_error', 'Something went wrong on our side; the log has the details.');
+  }
+}
+
+/** engine.io's own book of what it could not hand over yet; private in its types, and the only one there is. */
+interface Pending {
+  readonly writeBuffer: readonly unknown[];
+  readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
+}
+
+function outletTo(socket: LiveSocket): LiveOutlet {
+  const conn = socket.conn as unknown as Pending;
+  return {
+    principal: socket.data.principal,
+    send: (event: 'delta' | 'snapshot' | 'gone', message: never) => void socket.emit(event, message),
+    pending: () => ({ messages: conn.writeBuffer.length, bytes: conn.transport.socket?.bufferedAmount ?? 0 }),
+  };
+}
+
+const slowDown = (): LiveAnswer => {
+  const message = `At most ${ALLOWANCE.perSecond} messages per second; slow down.`;
+  return { ok: false, error: errorEnvelope(new DomainError('live_feed_limit', message)).error };
+};
+
+/** What the client's `connect_error` gets: the message, and the envelope as `data`. */
+function connectError(error: unknown): Error {
+  const { message, data } =
+    error instanceof DomainError
+      ? { message: error.message, data: errorEnvelope(error) }
+      : { message: 'The connection failed on our side.', data: undefined };
+  return Object.assign(new Error(message), { data });
+}

@@ -1,0 +1,127 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { type LiveRoomName, type LiveSnapshot } from '../../contracts/events/live-event.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type LiveListener } from './live-listener.js';
+import { LiveRooms } from './live-rooms.js';
+import { LiveSource } from './live-source.js';
+import { stateChange } from './live-workers.js';
+
+/** A model's line is told at most ten times a second, however often it changes. */
+const QUEUE_EVERY_MS = 100;
+const WORKERS_EVERY_MS = 250;
+const CATCH_UP_EVERY_MS = 1000;
+
+/**
+ * What listeners of this gateway hear. Fed by dispatch events and the states of workers, and by nothing else (D-23).
+ * No timer runs and no message is made while nobody listens.
+ */
+@Injectable()
+export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
+  readonly #listeners = new Set<LiveListener>();
+  readonly #changedModels = new Set<string>();
+  #events: Subscription | undefined;
+  #queueTimer: NodeJS.Timeout | undefined;
+  #workersTimer: NodeJS.Timeout | undefined;
+  #catchUpTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly bus: DispatchEventBus,
+    private readonly source: LiveSource,
+    private readonly rooms: LiveRooms,
+  ) {}
+
+  onModuleInit(): void {
+    this.#events = this.bus.events$.subscribe(event => this.#hear(event));
+  }
+
+  onApplicationShutdown(): void {
+    this.#events?.unsubscribe();
+    clearTimeout(this.#queueTimer);
+    clearInterval(this.#workersTimer);
+    clearInterval(this.#catchUpTimer);
+  }
+
+  /** True when it is the first listener here: other gateways must be told. */
+  join(listener: LiveListener, name: LiveRoomName): boolean {
+    const room = this.rooms.open(name);
+    const isFirst = room.listeners.size === 0;
+    room.listeners.add(listener);
+    listener.rooms.add(name);
+    this.#listeners.add(listener);
+    this.#catchUpTimer ??= setInterval(() => this.#catchUp(), CATCH_UP_EVERY_MS).unref();
+    this.watchWorkers();
+    return isFirst;
+  }
+
+  leave(listener: LiveListener, name: LiveRoomName): void {
+    this.rooms.find(name)?.listeners.delete(listener);
+    listener.left(name);
+    if (listener.rooms.size === 0) this.#listeners.delete(listener);
+    this.settle();
+  }
+
+  leaveAll(listener: LiveListener): void {
+    for (const name of [...listener.rooms]) this.leave(listener, name);
+  }
+
+  snapshots(listener: LiveListener, name: LiveRoomName): LiveSnapshot[] {
+    return this.rooms.find(name)?.snapshotsFor(listener) ?? [];
+  }
+
+  /** Looks at the workers as long as somebody listens to that room, here or elsewhere. */
+  watchWorkers(): void {
+    if (!this.rooms.find('workers')) return;
+    this.#workersTimer ??= setInterval(() => this.#tellWorkers(), WORKERS_EVERY_MS).unref();
+  }
+
+  /** After listeners left: stops what runs for nobody. */
+  settle(): void {
+    this.rooms.closeUnwatched();
+    if (!this.rooms.find('workers')) {
+      clearInterval(this.#workersTimer);
+      this.#workersTimer = undefined;
+    }
+    if (this.#listeners.size === 0) {
+      clearInterval(this.#catchUpTimer);
+      this.#catchUpTimer = undefined;
+    }
+  }
+
+  #hear(event: DispatchEvent): void {
+    const lineChanged = this.source.ledger.apply(event);
+    if (this.rooms.size === 0) return;
+    if (lineChanged && this.rooms.find('queue')) this.#lineChanged(event.model);
+    const room = this.rooms.find(`request:${event.requestId}`);
+    const request = room && this.source.ledger.find(event.key);
+    if (room && request) this.rooms.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
+  }
+
+  #lineChanged(model: string): void {
+    this.#changedModels.add(model);
+    this.#queueTimer ??= setTimeout(() => this.#tellQueue(), QUEUE_EVERY_MS).unref();
+  }
+
+  #tellQueue(): void {
+    this.#queueTimer = undefined;
+    const models = [...this.#changedModels];
+    this.#changedModels.clear();
+    const room = this.rooms.find('queue');
+    const { ledger } = this.source;
+    if (room) this.rooms.publish(room, { set: Object.fromEntries(models.map(model => [model, ledger.line(model)])) });
+  }
+
+  #tellWorkers(): void {
+    const room = this.rooms.find('workers');
+    const now = this.source.read('workers')[0]?.state;
+    const change = now && stateChange(room?.part(this.source.id)?.state ?? {}, now);
+    if (room && change) this.rooms.publish(room, change);
+  }
+
+  #catchUp(): void {
+    for (const listener of this.#listeners) {
+      if (listener.lagging) listener.catchUp(name => this.snapshots(listener, name));
+    }
+  }
+}

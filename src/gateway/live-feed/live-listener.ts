@@ -1,0 +1,73 @@
+import {
+  type LiveDelta,
+  type LiveGone,
+  type LiveRoomName,
+  type LiveSnapshot,
+} from '../../contracts/events/live-event.js';
+import { mayTouch, type Principal } from '../../platform/auth/principal.js';
+
+/** The way to one client, and how much is still on it. */
+export interface LiveOutlet {
+  readonly principal: Principal;
+  send(event: 'delta', message: LiveDelta): void;
+  send(event: 'snapshot', message: LiveSnapshot): void;
+  send(event: 'gone', message: LiveGone): void;
+  /** Sent and not yet taken by the network: messages, and bytes behind them. */
+  pending(): { readonly messages: number; readonly bytes: number };
+}
+
+const MAX_PENDING_MESSAGES = 64;
+const MAX_PENDING_BYTES = 262_144;
+
+/**
+ * One client of the feed. One that reads slowly gets no deltas until it has taken what it was sent, then snapshots of the
+ * rooms that changed meanwhile: what is held for it is bounded, whatever happens in the rooms.
+ */
+export class LiveListener {
+  readonly rooms = new Set<LiveRoomName>();
+  readonly #missed = new Set<LiveRoomName>();
+
+  constructor(private readonly outlet: LiveOutlet) {}
+
+  get lagging(): boolean {
+    return this.#missed.size > 0;
+  }
+
+  /** @param tenant whose it is; undefined: everybody's */
+  sees(tenant: string | undefined): boolean {
+    return tenant === undefined || mayTouch(this.outlet.principal, tenant);
+  }
+
+  delta(delta: LiveDelta): void {
+    if (this.lagging || this.#isFull()) this.#missed.add(delta.room);
+    else this.outlet.send('delta', delta);
+  }
+
+  snapshot(snapshot: LiveSnapshot): void {
+    if (this.lagging || this.#isFull()) this.#missed.add(snapshot.room);
+    else this.outlet.send('snapshot', snapshot);
+  }
+
+  gone(gone: LiveGone): void {
+    this.outlet.send('gone', gone);
+  }
+
+  left(room: LiveRoomName): void {
+    this.rooms.delete(room);
+    this.#missed.delete(room);
+  }
+
+  /** Called at most once a second. Sends only when everything before has left. */
+  catchUp(snapshotsOf: (room: LiveRoomName) => readonly LiveSnapshot[]): void {
+    const { messages, bytes } = this.outlet.pending();
+    if (messages > 0 || bytes > 0) return;
+    const missed = [...this.#missed];
+    this.#missed.clear();
+    for (const room of missed) for (const snapshot of snapshotsOf(room)) this.outlet.send('snapshot', snapshot);
+  }
+
+  #isFull(): boolean {
+    const { messages, bytes } = this.outlet.pending();
+    return messages >= MAX_PENDING_MESSAGES || bytes >= MAX_PENDING_BYTES;
+  }
+}

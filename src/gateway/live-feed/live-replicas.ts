@@ -1,0 +1,127 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { type LiveDelta, type LiveRoomName, type LiveSnapshot } from '../../contracts/events/live-event.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { isBatchRoom } from './live-batch-cache.js';
+import { LiveFeed } from './live-feed.js';
+import { type Owned } from './live-room.js';
+import { LiveRooms } from './live-rooms.js';
+import { LiveSource } from './live-source.js';
+
+/** What gateways tell each other. `from` names the gateway. */
+export type ReplicaMessage =
+  /** Listeners of mine are in these rooms. `fresh`: send me your part now. */
+  | { readonly type: 'watch'; readonly from: string; readonly rooms: readonly LiveRoomName[]; readonly fresh: boolean }
+  | ({ readonly type: 'snapshot'; readonly from: string; readonly to: string } & Owned<LiveSnapshot>)
+  | ({ readonly type: 'delta'; readonly from: string } & Owned<LiveDelta>)
+  | { readonly type: 'bye'; readonly from: string };
+
+const BEAT_MS = 5000;
+/** Three missed beats: that gateway is gone. */
+const LEASE_MS = 15_000;
+
+/**
+ * Joins the feeds of several gateways. Each keeps its own part of a room; others get it while they listen, and no longer:
+ * a room without listeners costs no message between gateways either.
+ */
+@Injectable()
+export class LiveReplicas implements OnApplicationShutdown {
+  readonly #heardAtMs = new Map<string, number>();
+  readonly #asked = new Set<string>();
+  #send: ((message: ReplicaMessage) => void) | undefined;
+  #outgoing: Subscription | undefined;
+  #beat: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly source: LiveSource,
+    private readonly rooms: LiveRooms,
+    private readonly feed: LiveFeed,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  /** From now on there are others, reached by `send`. */
+  connect(send: (message: ReplicaMessage) => void): void {
+    this.#send = send;
+    const from = this.source.id;
+    this.#outgoing = this.rooms.outgoing$.subscribe(owned => send({ type: 'delta', from, ...owned }));
+    this.#beat = setInterval(() => this.#onBeat(), BEAT_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    this.disconnect();
+  }
+
+  disconnect(): void {
+    clearInterval(this.#beat);
+    this.#outgoing?.unsubscribe();
+    this.#send?.({ type: 'bye', from: this.source.id });
+    this.#send = undefined;
+  }
+
+  /** The first listener here came to that room, or a change of another gateway was lost. */
+  ask(room: LiveRoomName): void {
+    this.#send?.({ type: 'watch', from: this.source.id, rooms: [room], fresh: true });
+  }
+
+  receive(message: ReplicaMessage): void {
+    if (message.from === this.source.id) return;
+    this.#heardAtMs.set(message.from, this.clock.nowMs());
+    switch (message.type) {
+      case 'watch':
+        return this.#watched(message);
+      case 'snapshot':
+        return this.#adopt(message);
+      case 'delta':
+        return this.#apply(message);
+      case 'bye':
+        return this.#forget(message.from);
+    }
+  }
+
+  #watched({ from, rooms, fresh }: Extract<ReplicaMessage, { type: 'watch' }>): void {
+    for (const name of rooms) {
+      const room = this.rooms.open(name);
+      // One whose question came while Redis was away, or before we listened, is answered at its next beat.
+      const unheard = room.watch(from, this.clock.nowMs() + LEASE_MS);
+      if (!fresh && !unheard) continue;
+      for (const own of room.partsOf(this.source.id))
+        this.#send?.({ type: 'snapshot', from: this.source.id, to: from, ...own });
+    }
+    this.feed.watchWorkers();
+  }
+
+  #adopt({ to, message, tenant }: Extract<ReplicaMessage, { type: 'snapshot' }>): void {
+    this.#asked.delete(askKey(message));
+    const room = this.rooms.find(message.room);
+    if (to === this.source.id && room && room.listeners.size > 0) room.adopt({ message, tenant });
+  }
+
+  #apply({ message, tenant }: Extract<ReplicaMessage, { type: 'delta' }>): void {
+    const room = this.rooms.find(message.room);
+    if (!room || room.listeners.size === 0 || room.apply({ message, tenant })) return;
+    if (this.#asked.has(askKey(message))) return;
+    this.#asked.add(askKey(message));
+    this.ask(message.room);
+  }
+
+  #onBeat(): void {
+    const nowMs = this.clock.nowMs();
+    // A question whose answer was lost is asked again after the next gap.
+    this.#asked.clear();
+    const rooms = this.rooms.all();
+    const listened = rooms.filter(({ name, listeners }) => listeners.size > 0 && !isBatchRoom(name));
+    const own = listened.map(({ name }) => name);
+    this.#send?.({ type: 'watch', from: this.source.id, rooms: own, fresh: false });
+    for (const room of rooms) room.expireWatchers(nowMs);
+    for (const [source, atMs] of this.#heardAtMs) if (nowMs - atMs > LEASE_MS) this.#forget(source);
+    this.feed.settle();
+  }
+
+  #forget(source: string): void {
+    this.#heardAtMs.delete(source);
+    for (const room of this.rooms.all()) room.drop(source);
+    this.feed.settle();
+  }
+}
+
+const askKey = ({ room, source }: Pick<LiveDelta, 'room' | 'source'>): string => `${source} ${room}`;

@@ -1,0 +1,20 @@
+import { type LiveDelta, type LiveState, type LiveWorker } from '../../contracts/events/live-event.js';
+import { type WorkerView } from '../worker-pool/worker-view.js';
+
+/** No addresses, processes or logs: who may see the feed need not know the machines. */
+export function liveWorkers(views: readonly WorkerView[]): Readonly<Record<string, LiveWorker>> {
+  return Object.fromEntries(
+    views.map(({ id, model, state, slots, streams, restarts }) => [
+      id,
+      { id, model, state, slots: slots.total, in_use: slots.inUse, streams, restarts },
+    ]),
+  );
+}
+
+/** Undefined when nothing changed. */
+export function stateChange(before: LiveState, now: LiveState): Pick<LiveDelta, 'set' | 'removed'> | undefined {
+  const set = Object.entries(now).filter(([key, entry]) => JSON.stringify(before[key]) !== JSON.stringify(entry));
+  const removed = Object.keys(before).filter(key => !(key in now));
+  if (set.length === 0 && removed.length === 0) return undefined;
+  return { set: Object.fromEntries(set), ...(removed.length > 0 && { removed }) };
+}

@@ -1,0 +1,30 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { LIVE_NAMESPACE } from '../../contracts/events/live-event.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
+
+const message = 'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
+const refusal = JSON.stringify({ message });
+
+/** Engine.IO packet 0 (open), then Socket.IO packet 4 in Engine.IO packet 4: CONNECT_ERROR, of either namespace. */
+const PAYLOAD = [
+  `0${JSON.stringify({ sid: 'none', upgrades: [], pingInterval: 25_000, pingTimeout: 20_000, maxPayload: 1000 })}`,
+  `44${LIVE_NAMESPACE},${refusal}`,
+  `44${refusal}`,
+].join('\u001e');
+
+/**
+ * What Socket.IO clients begin with unless they are told otherwise: long polling. It would need sticky sessions in front of several
+ * gateways, so it is not served; the answer makes the client raise `connect_error` with the reason instead of "xhr poll error".
+ */
+@ApiTags('realtime')
+@Controller('events')
+export class PollingController {
+  @Get()
+  @Header('content-type', 'text/plain; charset=utf-8')
+  @ApiOperation({ summary: summaryOf('GET', '/events') })
+  @ApiOkResponse({ description: 'To a client that polls: the reason why it is not connected.' })
+  refuse(): string {
+    return PAYLOAD;
+  }
+}

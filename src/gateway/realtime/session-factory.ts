@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { CLOSE } from '../../contracts/realtime/close-code.js';
+import { type SessionConfig } from '../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../contracts/realtime/session-view.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { type Settings } from '../../platform/config/settings.js';
+import { type Ticket } from '../limits/rate-limiter.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { type StreamHandle } from '../worker-pool/stream-handle.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { WrittenForm } from '../written-form/written-form.js';
+import { type SessionJournal } from './journal/session-journal.js';
+import { type SessionJournals } from './journal/session-journals.js';
+import { type AdoptedSession, secretDigest } from './journal/session-state.js';
+import { SessionActivity } from './session-activity.js';
+import { RealtimeSession } from './realtime-session.js';
+import { SessionOutbox } from './session/session-outbox.js';
+import { SessionInput } from './session/session-input.js';
+import { SessionOutput } from './session/session-output.js';
+import { demandTranscribing } from './session/session-settings.js';
+import { TranscriptItems } from './session/transcript-items.js';
+import { SpeechSynthesis } from './speech-synthesis.js';
+
+export interface NewSession {
+  readonly config: SessionConfig;
+  readonly dialect: Dialect;
+  readonly owner: Principal;
+  /** Its place among those who may be in, where its owner has limits. */
+  readonly ticket?: Ticket;
+  /** Of a session that another gateway began. */
+  readonly adopted?: { readonly id: string; readonly secret: string; readonly session: AdoptedSession };
+}
+
+/** Who keeps the sessions that are made. */
+export interface SessionHost {
+  readonly limits: Settings['realtime'];
+  /** `compat.strict` */
+  readonly strict: boolean;
+  /** @param released resolves when its streaming slot is free */
+  onEnd(this: void, session: RealtimeSession, released: Promise<void>): void;
+  /** A slot of `model` is being released, if need be by ending a session whose client is away. @returns false: none */
+  slotComing(this: void, model: string): boolean;
+  readonly openJournal: OpenJournal;
+}
+
+type OpenJournal = (...options: Parameters<SessionJournals['open']>) => SessionJournal | undefined;
+
+interface InputParts {
+  readonly outbox: SessionOutbox;
+  readonly items: TranscriptItems;
+  readonly limits: Settings['realtime'];
+  readonly ticket: Ticket | undefined;
+  readonly adopted: AdoptedSession | undefined;
+  readonly slotComing: SessionHost['slotComing'];
+  /** Made after the session. */
+  readonly journal: () => SessionJournal | undefined;
+}
+
+/** Puts a session together: what it hears with, what it speaks with, and who is told. */
+@Injectable()
+export class SessionFactory {
+  constructor(
+    private readonly pool: WorkerPoolService,
+    private readonly catalog: ModelCatalog,
+    private readonly speaker: SpeechSynthesis,
+    private readonly journal: SessionActivity,
+    private readonly writtenForm: WrittenForm,
+    private readonly clock: ProcessClock,
+  ) {}
+
+  make(
+    { config, dialect, owner, ticket, adopted }: NewSession,
+    { limits, strict, onEnd, slotComing, openJournal }: SessionHost,
+  ): RealtimeSession {
+    const id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
+    const secret = adopted?.secret ?? randomBytes(24).toString('base64url');
+    const expiresAtMs = Date.now() + limits.maxSessionMs;
+    const outbox = new SessionOutbox(id, limits.maxBufferedBytes, dialect);
+    const items = new TranscriptItems(spoken => this.#written(spoken, session.config), adopted?.session.state.items);
+    const { speaker } = this;
+    const session: RealtimeSession = new RealtimeSession({
+      ...{ id, owner, limits, config, outbox, strict, catalog: this.catalog },
+      secret,
+      input: own =>
+        this.#input(own, {
+          outbox,
+          items,
+          limits,
+          ticket,
+          adopted: adopted?.session,
+          slotComing,
+          journal: () => journal,
+        }),
+      output: own => new SessionOutput({ speaker, outbox, items, tenant: owner.tenant, config: () => own.config }),
+      onEnd: released => {
+        ticket?.leave();
+        onEnd(session, released);
+      },
+      nowMs: () => this.clock.nowMs(),
+    });
+    const journal = openJournal({
+      id,
+      state: () => ({
+        ...{ v: 1, tenant: owner.tenant, secretSha256: secretDigest(secret), expiresAtMs },
+        ...(owner.keyId !== undefined && { keyId: owner.keyId }),
+        ...{ config: session.config, dialect: outbox.spoken, sent: outbox.sent, items: items.state },
+        input: session.input.state,
+      }),
+      past: () => ({ events: outbox.kept, audio: session.input.keptAudio }),
+      onTaken: () => void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
+    });
+    if (journal) keep(outbox, journal, adopted?.session);
+    return session;
+  }
+
+  #input(session: RealtimeSession, parts: InputParts): SessionInput {
+    const { outbox, items, limits, ticket, adopted, slotComing, journal } = parts;
+    const model = () => this.catalog.get(session.config.model).id;
+    let streams = 0;
+    return new SessionInput({
+      limits,
+      items,
+      config: () => session.config,
+      open: () => this.#openStream(session, ++streams),
+      slotExpected: ({ code }) =>
+        code === 'queue_full' ? slotComing(model()) : code === 'no_worker' && this.#loads(model()),
+      send: event => outbox.send(event),
+      note: (type, ms) => this.journal.emit({ type, ms, model: model() }),
+      onRecognised: audioSeconds => ticket?.charge({ audioSeconds }),
+      onSpeech: () => session.interrupt(),
+      onTooFast: pauseMs => session.slowDown(pauseMs),
+      onFatal: (error, code) => session.fail(error, code),
+      onAudio: audio => journal()?.audio(audio),
+      ...(adopted && { restored: { state: adopted.state.input, audio: adopted.audio } }),
+      nowMs: () => this.clock.nowMs(),
+    });
+  }
+
+  #openStream({ id, config }: RealtimeSession, number: number): StreamHandle {
+    const { id: model } = demandTranscribing(config, this.catalog);
+    const { language, prompt, turnDetection, format } = config;
+    return this.pool.openStream(model, {
+      // A worker that has not let go of the last stream yet must not take this one for the same.
+      sessionId: `${id}.${number}`,
+      ...{ language, prompt, sampleRate: format.sampleRate, partials: true },
+      ...(turnDetection && { voiceActivity: turnDetection }),
+    });
+  }
+
+  /** Its workers are up or on their way, unless an operator unloaded it. */
+  #loads(model: string): boolean {
+    return !this.pool.isHeld(model);
+  }
+
+  /** As for files: by the model's `itn`, where the language is known beforehand. */
+  #written(spoken: string, { model, language }: SessionConfig): string {
+    const { itn = false, languages } = this.catalog.get(model);
+    const order = { wanted: itn, demanded: false, languages: language === '' ? languages : [language] };
+    return this.writtenForm.ahead(order)?.(spoken) ?? spoken;
+  }
+}
+
+function keep(outbox: SessionOutbox, journal: SessionJournal, adopted: AdoptedSession | undefined): void {
+  if (adopted) journal.adopted(adopted.events, adopted.audio);
+  outbox.writeTo(journal, adopted && { sent: adopted.state.sent, events: adopted.events });
+}

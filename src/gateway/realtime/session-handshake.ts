@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../contracts/realtime/session-view.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { ClientSecrets } from './client-secrets.js';
+import { type RealtimeSession } from './realtime-session.js';
+import { RealtimeSessions } from './realtime-sessions.js';
+import { type RealtimeSocket } from './realtime-socket.js';
+import { honoured } from './session/session-settings.js';
+
+export interface AdmittedClient {
+  readonly principal: Principal;
+  /** Its place among those who may be in; the session's from here on. */
+  readonly ticket?: Ticket;
+}
+
+/** What the opening request of a WebSocket asks for: a new session, in which dialect and with which model, or an old one. */
+@Injectable()
+export class SessionHandshake {
+  constructor(
+    private readonly sessions: RealtimeSessions,
+    private readonly secrets: ClientSecrets,
+    private readonly catalog: ModelCatalog,
+    private readonly limits: RateLimiter,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** A new session counts as a request, for as long as it lives; one that is resumed was counted. @throws DomainError */
+  async admit(request: IncomingMessage, principal: Principal): Promise<Ticket | undefined> {
+    if (queryOf(request).has('session_id')) return undefined;
+    return this.limits.enter(principal, `realtime-${randomUUID()}`);
+  }
+
+  /** @throws DomainError about the query; the socket has no session then. */
+  async open(socket: RealtimeSocket, request: IncomingMessage, { principal, ticket }: AdmittedClient): Promise<void> {
+    const query = queryOf(request);
+    const id = query.get('session_id');
+    if (id !== null) {
+      const session = await this.#found(socket, id, secretOf(query), principal);
+      return session.resume(socket, { lastEventId: query.get('last_event_id') ?? '', owner: principal });
+    }
+    const dialect = dialectOf(request);
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    const config = this.#config(query, request, ignored);
+    const created =
+      dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
+    this.sessions
+      .create({ config, dialect, owner: principal, ticket })
+      .begin(socket, `${created}.created`, ignored.paths);
+  }
+
+  /** What the client says meanwhile is not read yet. */
+  async #found(
+    socket: RealtimeSocket,
+    ...wanted: Parameters<RealtimeSessions['findAnywhere']>
+  ): Promise<RealtimeSession> {
+    socket.pause();
+    try {
+      return await this.sessions.findAnywhere(...wanted);
+    } finally {
+      socket.resume();
+    }
+  }
+
+  #config(query: URLSearchParams, { headers }: IncomingMessage, ignored: IgnoredFields): SessionConfig {
+    const prepared = this.secrets.sessionOf(bearerToken(headers) ?? subprotocolToken(headers) ?? '');
+    const base = prepared ?? defaultSession(this.settings.realtime.transcriptionModel);
+    refuseOthers(query);
+    const model = query.get('model');
+    if (model === null) return base;
+    return honoured({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
+  }
+}
+
+const queryOf = ({ url }: IncomingMessage): URLSearchParams => new URL(url ?? '', 'http://localhost').searchParams;
+
+function secretOf(query: URLSearchParams): string {
+  const secret = query.get('session_secret');
+  if (secret !== null) return secret;
+  const param = 'session_secret';
+  throw new DomainError(
+    'missing_required_parameter',
+    '`session_secret` is required: see `resume` in `session.created`.',
+    { param },
+  );
+}
+
+function refuseOthers(query: URLSearchParams): void {
+  const intent = query.get('intent');
+  if (intent !== null && intent !== 'transcription')
+    throw new DomainError('invalid_value', '`intent` must be transcription.', { param: 'intent' });
+  if (query.has('call_id'))
+    throw new DomainError('unsupported_parameter', 'There are no calls to attach to.', { param: 'call_id' });
+}
+
+/** `OpenAI-Beta: realtime=v1`, or the subprotocol by which browsers say the same. */
+function dialectOf({ headers }: IncomingMessage): Dialect {
+  const beta = String(headers['openai-beta'] ?? '');
+  const protocols = headers['sec-websocket-protocol'] ?? '';
+  return beta.includes('realtime=v1') || protocols.includes('openai-beta.realtime-v1') ? 'older' : 'ga';
+}

@@ -1,0 +1,149 @@
+import { CLOSE } from '../../../contracts/realtime/close-code.js';
+import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-event.js';
+import { type Dialect } from '../../../contracts/realtime/session-view.js';
+import { type SessionJournal } from '../journal/session-journal.js';
+import { type RealtimeSocket } from '../realtime-socket.js';
+
+/** One event as it was written to the socket. */
+export interface SentEvent {
+  readonly id: string;
+  readonly json: string;
+}
+
+export interface EventRingLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** The last events of a session, for a client that comes back (README "Resume"). The oldest go when a bound is reached. */
+export class EventRing {
+  readonly #events: SentEvent[] = [];
+  #bytes = 0;
+
+  constructor(private readonly limits: EventRingLimits) {}
+
+  add(event: SentEvent): void {
+    this.#events.push(event);
+    this.#bytes += event.json.length;
+    while (this.#events.length > this.limits.events || this.#bytes > this.limits.bytes) this.#drop();
+  }
+
+  get all(): readonly SentEvent[] {
+    return this.#events;
+  }
+
+  /**
+   * The events after `lastId`, in order.
+   * @returns undefined when it is gone, and so perhaps are some after it, or there never was such an event.
+   */
+  after(lastId: string): readonly SentEvent[] | undefined {
+    const at = this.#events.findIndex(({ id }) => id === lastId);
+    return at === -1 ? undefined : this.#events.slice(at + 1);
+  }
+
+  #drop(): void {
+    const oldest = this.#events.shift();
+    if (oldest) this.#bytes -= oldest.json.length;
+  }
+}
+
+/** Events kept for a client that comes back. */
+const KEPT_EVENTS = 2000;
+
+/** Events on their way to the client: numbered, kept for a while, and sent whenever it is connected. */
+export class SessionOutbox {
+  readonly #ring: EventRing;
+  readonly #prefix: string;
+  #socket: RealtimeSocket | undefined;
+  #sent = 0;
+  #attached: (() => void)[] = [];
+  #ended = false;
+  #journal: SessionJournal | undefined;
+
+  constructor(
+    sessionId: string,
+    maxBufferedBytes: number,
+    private dialect: Dialect,
+  ) {
+    this.#prefix = `event_${sessionId.slice(5, 17)}`;
+    this.#ring = new EventRing({ events: KEPT_EVENTS, bytes: maxBufferedBytes });
+  }
+
+  setDialect(dialect: Dialect): void {
+    this.dialect = dialect;
+  }
+
+  get spoken(): Dialect {
+    return this.dialect;
+  }
+
+  /** Events numbered so far. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** From now on events go out once they are written there. @param before what another gateway said */
+  writeTo(journal: SessionJournal, before?: { readonly sent: number; readonly events: readonly string[] }): void {
+    this.#journal = journal;
+    if (!before) return;
+    this.#sent = before.sent;
+    for (const json of before.events) this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
+  }
+
+  /** Sends, or keeps for later. A client that does not read is closed with 1013 instead of being buffered for. */
+  send(event: ServerEvent): void {
+    const spelled = inDialect(event, this.dialect);
+    if (!spelled) return;
+    const id = `${this.#prefix}_${++this.#sent}`;
+    const json = JSON.stringify({ ...spelled, event_id: id });
+    if (this.#journal) this.#journal.event(json, () => this.#deliver({ id, json }));
+    else this.#deliver({ id, json });
+  }
+
+  /** As JSON, oldest first: what is kept of the events that were sent. */
+  get kept(): readonly string[] {
+    return this.#ring.all.map(({ json }) => json);
+  }
+
+  /** Resolves when all of it has gone out. */
+  async settled(): Promise<void> {
+    await this.#journal?.settled();
+  }
+
+  #deliver(event: SentEvent): void {
+    this.#ring.add(event);
+    this.#socket?.send(event.json);
+    if (this.#socket?.overfull) this.#socket.close(CLOSE.tryAgainLater, 'events are not being read');
+  }
+
+  attach(socket: RealtimeSocket): void {
+    this.#socket = socket;
+    for (const resolve of this.#attached.splice(0)) resolve();
+  }
+
+  detach(socket: RealtimeSocket): void {
+    if (this.#socket === socket) this.#socket = undefined;
+  }
+
+  /** @returns what the client missed, as JSON; undefined when some of it is gone. */
+  missedSince(lastEventId: string): readonly string[] | undefined {
+    return this.#ring.after(lastEventId)?.map(({ json }) => json);
+  }
+
+  /** Resolves when the client is connected and reads, so that long answers wait instead of piling up; or at the end. */
+  async room(): Promise<void> {
+    while (!this.#ended) {
+      const socket = this.#socket;
+      await socket?.drained();
+      if (socket?.open && socket === this.#socket) return;
+      await new Promise<void>(resolve => this.#attached.push(resolve));
+    }
+  }
+
+  /** @param resumable another gateway may go on */
+  end(resumable: boolean): void {
+    this.#ended = true;
+    this.#journal?.stop(resumable);
+    for (const resolve of this.#attached.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AbstractWsAdapter } from '@nestjs/websockets';
+import { Server as SocketIoServer, type ServerOptions as SocketIoOptions } from 'socket.io';
+import { type ServerOptions as WebSocketOptions } from 'ws';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type OriginGuard } from '../../platform/auth/origin-guard.js';
+import { demandHandshake, refuseUpgrade } from './upgrade.js';
+import { WebSocketEndpoint } from './websocket-endpoint.js';
+
+interface PlainOptions extends WebSocketOptions {
+  readonly protocol: 'ws';
+  readonly path: string;
+}
+
+interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
+  readonly protocol: 'socket.io';
+  readonly path: string;
+  readonly namespace?: string;
+}
+
+/** Options of `@WebSocketGateway`: with `ws` the gateway gets a `WebSocketEndpoint`, with `socket.io` a server or its namespace. */
+export type GatewayOptions = PlainOptions | SocketIoEndpointOptions;
+
+/** Nest creates the server first, then its namespace. */
+type CreateOptions = PlainOptions | (SocketIoEndpointOptions & { readonly server?: SocketIoServer });
+type AnyServer = WebSocketEndpoint | SocketIoServer;
+
+/** From here on the socket belongs to the handler. */
+type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void> | void;
+
+type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+
+/**
+ * All WebSockets of the gateway, of both protocols, behind one listener of the HTTP server's `upgrade` event. An upgrade passes the checks
+ * of its handshake and its origin, then goes to the gateway of its path; other paths get 404. A request that merely offers HTTP/2
+ * (`Upgrade: h2c`) stays an ordinary one. Gateways read their clients themselves: order and back pressure are theirs.
+ */
+export class CompositeWebSocketAdapter extends AbstractWsAdapter {
+  readonly #handlers = new Map<string, UpgradeHandler>();
+
+  constructor(
+    server: UpgradingServer,
+    private readonly origins: OriginGuard,
+  ) {
+    super();
+    server.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
+    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
+  }
+
+  create(_port: number, options: CreateOptions): AnyServer {
+    if (options.protocol === 'ws') return this.#plain(options);
+    const { namespace, server } = options;
+    if (namespace === undefined || !server) return this.#socketIo(options);
+    // A namespace has the events of a server, and is all that Nest hands to the gateway.
+    return server.of(namespace) as unknown as SocketIoServer;
+  }
+
+  bindMessageHandlers(): void {
+    // No gateway declares any.
+  }
+
+  /** Live sessions have ended by now; their gateway refuses upgrades until the HTTP server is closed. */
+  override async close(server: AnyServer): Promise<void> {
+    if (server instanceof SocketIoServer) await closeAfterFlush(server);
+  }
+
+  #plain(options: PlainOptions): WebSocketEndpoint {
+    const { path } = options;
+    // Without the path, which `ws` would compare again, and with its trailing slash.
+    const endpoint = new WebSocketEndpoint({ ...options, path: undefined, noServer: true });
+    for (const spelling of [path, `${path}/`])
+      this.#handlers.set(spelling, (request, socket, head) => endpoint.upgrade(request, socket, head));
+    return endpoint;
+  }
+
+  #socketIo(options: SocketIoEndpointOptions): SocketIoServer {
+    // Listens to nothing: Socket.IO takes upgrades from an HTTP server only, and gets those that have been checked.
+    const inner = createServer();
+    this.#handlers.set(options.path, (request, socket, head) => void inner.emit('upgrade', request, socket, head));
+    return new SocketIoServer(inner, options);
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // A peer that resets the connection before anybody listens must not end the process.
+    socket.on('error', () => socket.destroy());
+    try {
+      const handler = this.#handlerOf(request);
+      demandHandshake(request);
+      this.origins.demandUpgrade(request.headers);
+      await handler(request, socket, head);
+    } catch (error) {
+      refuseUpgrade(socket, error);
+    }
+  }
+
+  #handlerOf({ url = '' }: IncomingMessage): UpgradeHandler {
+    const path = url.split('?', 1)[0] ?? '';
+    const handler = this.#handlers.get(path);
+    if (handler) return handler;
+    throw new DomainError('unknown_url', `No WebSocket is served at ${path.slice(0, 200)}.`);
+  }
+}
+
+/** For clients to take what was sent to them before the end. */
+const FLUSH_MS = 1000;
+
+/** `close()` alone discards what connections still have to send. */
+async function closeAfterFlush(server: SocketIoServer): Promise<void> {
+  const connections = [...server._nsps.values()].flatMap(({ sockets }) =>
+    [...sockets.values()].map(({ conn }) => conn),
+  );
+  const closed = connections.map(connection => once(connection, 'close'));
+  for (const connection of connections) connection.close();
+  await Promise.race([Promise.all(closed), sleep(FLUSH_MS, undefined, { ref: false })]);
+  await server.close();
+}

@@ -1,0 +1,27 @@
+import { type IncomingMessage } from 'node:http';
+import { type Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+
+/**
+ * Decides about one upgrade before it is answered, so that a refusal is an HTTP answer, which every client understands.
+ * @returns releases what was reserved, when no connection comes of it
+ * @throws DomainError the refusal
+ */
+export type Admission = (request: IncomingMessage) => Promise<() => void>;
+
+/** One path of plain WebSockets. Its gateway sets `admit` in `afterInit` and gets `(socket, request)` in `handleConnection`. */
+export class WebSocketEndpoint extends WebSocketServer {
+  admit: Admission = () => Promise.resolve(() => undefined);
+
+  /** Takes over the connection. @throws DomainError of the admission; the connection is the caller's then. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const release = await this.admit(request);
+    // `ws` destroys what it cannot upgrade, such as a socket whose peer has left meanwhile, and calls nobody.
+    if (socket.destroyed) return release();
+    socket.once('close', release);
+    this.handleUpgrade(request, socket, head, webSocket => {
+      socket.off('close', release);
+      this.emit('connection', webSocket, request);
+    });
+  }
+}
