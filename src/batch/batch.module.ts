@@ -22,13 +22,13 @@ import { Publisher } from './finalize/publisher.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { BlobWrites, ResultFiles } from './job/result-files.js';
-import { ShutdownGrace } from './lease/job-stop.js';
+import { LineGrace } from './lease/job-stop.js';
 import { JobTraces } from './observe/job-traces.js';
 import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
 import { BatchProcessor } from './runner/batch-processor.js';
 import { ClaimLoop } from './runner/claim-loop.js';
-import { JobRunner } from './runner/job-runner.js';
+import { BatchRunner } from './runner/batch-runner.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 
 export interface ProcessorParts {
@@ -56,7 +56,7 @@ export class BatchModule implements OnApplicationShutdown {
       ],
       providers: [
         { provide: TRACER, useValue: tracer },
-        { provide: ShutdownGrace, useFactory: () => graceOf(settings, link) },
+        { provide: LineGrace, useFactory: () => graceOf(settings, link) },
         JobTraces,
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
@@ -66,7 +66,7 @@ export class BatchModule implements OnApplicationShutdown {
           Publisher,
           WebhookSender,
           IngestService,
-          JobRunner,
+          BatchRunner,
           JobSupervisor,
           ClaimLoop,
           LeftoverFolders,
@@ -113,9 +113,9 @@ const EXECUTION = [
 /** Time to write the last results before the gateway kills its child. */
 const FLUSH_MS = 2000;
 
-function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): ShutdownGrace {
+function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): LineGrace {
   const limitMs = link ? Math.max(0, server.shutdownGraceMs - FLUSH_MS) : batch.graceMs;
-  return new ShutdownGrace(batch.graceMs, Math.min(batch.graceMs, limitMs));
+  return new LineGrace(batch.graceMs, Math.min(batch.graceMs, limitMs));
 }
 
 /** @throws ConfigError */

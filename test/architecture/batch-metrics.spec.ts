@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 
-/** seeds/batch-processor "Metrics", name by name with its labels, in its order. */
-const SEED = [
+/** Names, types and labels that dashboards rely on. */
+const FIXED = [
   ['jobs_processed_total', 'counter', ['result', 'reason']],
   ['job_processing_duration_seconds', 'histogram', ['size_bucket']],
   ['job_queue_wait_duration_seconds', 'histogram', []],
@@ -22,7 +22,6 @@ const SEED = [
   ['batch_startup_recovery_total', 'counter', ['status', 'action']],
 ] as const;
 
-/** Asked for by the issue beside them: queue age, deadline risk, retries, checkpoint lag. */
 const BESIDE = [
   'batch_queue_age_seconds',
   'batch_deadline_risk_jobs',
@@ -31,7 +30,7 @@ const BESIDE = [
 ] as const;
 
 describe('the metrics of the batch processor', () => {
-  it.each(SEED)('%s is a %s of the seed with its labels', (name, type, labels) => {
+  it.each(FIXED)('%s is a %s with its labels', (name, type, labels) => {
     expect(METRICS[name]).toMatchObject({ type, labels });
   });
 

@@ -31,7 +31,7 @@ interface Row {
 
 type Way = (worker: WorkerClient, audio: Buffer, items: number) => Promise<TranscribeAnswer[]>;
 
-/** What do batching and overlap bring? One worker, the same items three ways in turn, straight by gRPC (seeds/micro-batching). */
+/** What do batching and overlap bring? One worker, the same items three ways in turn, straight by gRPC. */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   try {

@@ -10,8 +10,7 @@ const HEALTH = {
 const SLOW = { baseMs: 300, maxBatch: 4 };
 
 /**
- * One worker of two replicas ends with 8 in flight and 50 queued; its sibling and the worker of another model go on. LESSONS
- * "Scheduling": six in flight and one answer, a gauge at -32.
+ * One worker of two replicas ends with 8 in flight and 50 queued; its sibling and the worker of another model go on.
  */
 describe.each([
   ['kill -9', 'SIGKILL'],

@@ -4,7 +4,7 @@ import { InputLines } from '../job/input-lines.js';
 import { type JobPlan } from '../job/job-plan.js';
 import { type JobWork } from '../job/job-work.js';
 import { ResultLog } from '../job/result-log.js';
-import { ShutdownGrace, type StopReason } from '../lease/job-stop.js';
+import { LineGrace, type StopReason } from '../lease/job-stop.js';
 import { TargetGates } from './target-gates.js';
 import { JobExecution } from './job-execution.js';
 import { LineDispatcher, LineLane } from './line-dispatcher.js';
@@ -27,7 +27,7 @@ export class ExecuteService implements OnApplicationShutdown {
     private readonly dispatcher: LineDispatcher,
     private readonly gates: TargetGates,
     private readonly sender: LineSender,
-    private readonly grace: ShutdownGrace,
+    private readonly grace: LineGrace,
     private readonly shipping: LogShipping,
   ) {}
 

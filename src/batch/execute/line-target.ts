@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
-import { Absence, probePauses } from '../../core/jobs/absence.js';
+import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
 import { failureCauseOf } from './line-verdict.js';
@@ -41,14 +41,14 @@ export interface LineRequest {
 /** One address of a target and its connection pool. */
 class TargetAddress {
   readonly pool: Pool;
-  readonly absence: Absence;
+  readonly reachability: Reachability;
   /** Path before the endpoint. */
   readonly prefix: string;
   /** Lines in flight. */
   inFlight = 0;
 
   constructor(url: string, { tls, retries }: TargetSpec) {
-    this.absence = new Absence(probePauses(retries));
+    this.reachability = new Reachability(probePauses(retries));
     const { origin, pathname } = new URL(url);
     this.prefix = pathname === '/' ? '' : pathname;
     // Concurrency is limited by the gates; the only timeout is `request_timeout`.
@@ -57,8 +57,8 @@ class TargetAddress {
 
   received(answer: Answer): void {
     if (failureCauseOf(answer) === 'away')
-      this.absence.failed(performance.now(), answer.kind === 'answer' ? answer.retryAfterMs : 0);
-    else if (answer.kind !== 'transport') this.absence.returned();
+      this.reachability.failed(performance.now(), answer.kind === 'answer' ? answer.retryAfterMs : 0);
+    else if (answer.kind !== 'transport') this.reachability.returned();
   }
 }
 
@@ -81,7 +81,7 @@ export class LineTarget {
 
   /** Some address is reachable or may be probed again. */
   isReachable(nowMs: number): boolean {
-    return this.#addresses.some(({ absence }) => nowMs >= absence.untilMs);
+    return this.#addresses.some(({ reachability }) => nowMs >= reachability.untilMs);
   }
 
   close(): void {
@@ -105,9 +105,11 @@ export class LineTarget {
   #next(refused: ReadonlySet<TargetAddress>): TargetAddress {
     const nowMs = performance.now();
     const left = this.#addresses.filter(address => !refused.has(address));
-    const due = left.find(({ absence, inFlight }) => absence.isAway && inFlight === 0 && nowMs >= absence.untilMs);
+    const due = left.find(
+      ({ reachability, inFlight }) => reachability.isAway && inFlight === 0 && nowMs >= reachability.untilMs,
+    );
     if (due) return due;
-    const reachable = left.filter(({ absence }) => !absence.isAway);
+    const reachable = left.filter(({ reachability }) => !reachability.isAway);
     return (reachable.length > 0 ? reachable : left).reduce((best, other) =>
       other.inFlight < best.inFlight ? other : best,
     );

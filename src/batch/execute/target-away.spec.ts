@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
-import { probePauses } from '../../core/jobs/absence.js';
+import { probePauses } from '../../core/jobs/reachability.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { DoneMap } from '../job/job-progress.js';
 import { TargetGate } from './target-gates.js';

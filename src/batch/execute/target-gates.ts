@@ -1,4 +1,4 @@
-import { Absence, probePauses } from '../../core/jobs/absence.js';
+import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
 import { type Backoff } from '../../core/shared/backoff.js';
 import { type LineTarget } from './line-target.js';
@@ -10,7 +10,7 @@ import { type TargetResolver } from './target-resolver.js';
  */
 export class TargetGate {
   readonly limit: ConcurrencyLimit;
-  readonly #absence: Absence;
+  readonly #reachability: Reachability;
   #inFlight = 0;
   #isProbing = false;
   #busyUntilMs = 0;
@@ -18,7 +18,7 @@ export class TargetGate {
 
   constructor(maxSlots: number, pauses: Backoff) {
     this.limit = new ConcurrencyLimit(maxSlots);
-    this.#absence = new Absence(pauses);
+    this.#reachability = new Reachability(pauses);
   }
 
   get inFlight(): number {
@@ -27,7 +27,7 @@ export class TargetGate {
 
   /** The target is unreachable: the next line is sent alone, as a probe. */
   get isAway(): boolean {
-    return this.#absence.isAway;
+    return this.#reachability.isAway;
   }
 
   /** Answers so far. */
@@ -37,7 +37,7 @@ export class TargetGate {
 
   /** Monotonic milliseconds; 0 = open. */
   get closedUntilMs(): number {
-    return Math.max(this.#busyUntilMs, this.#absence.untilMs);
+    return Math.max(this.#busyUntilMs, this.#reachability.untilMs);
   }
 
   isOpen(nowMs: number): boolean {
@@ -69,14 +69,14 @@ export class TargetGate {
   /** The target is unreachable. @returns true if it was reachable before */
   failed(nowMs: number, waitMs = 0): boolean {
     const isNew = !this.isAway;
-    this.#absence.failed(nowMs, waitMs);
+    this.#reachability.failed(nowMs, waitMs);
     return isNew;
   }
 
   /** The target answered, with any status. @returns true if it was unreachable before */
   answered(): boolean {
     const isNew = this.isAway;
-    this.#absence.returned();
+    this.#reachability.returned();
     this.#answers += 1;
     return isNew;
   }

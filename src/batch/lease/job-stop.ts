@@ -1,5 +1,5 @@
 /** How long lines in flight may finish: `batch.grace_ms`, or less at shutdown. */
-export class ShutdownGrace {
+export class LineGrace {
   #hurried = false;
 
   /** @param shutdownMs on SIGTERM: must end before the sender of the signal kills the process */

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type GatewayMessage, type ProcessorMessage } from '../../contracts/batch-processor/processor-link.js';
 import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
-import { ShutdownGrace } from '../lease/job-stop.js';
+import { LineGrace } from '../lease/job-stop.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { LeftoverFolders } from '../recovery/leftover-folders.js';
 import { ClaimLoop } from './claim-loop.js';
@@ -46,7 +46,7 @@ export class BatchProcessor {
     private readonly claims: ClaimLoop,
     private readonly leftovers: LeftoverFolders,
     private readonly webhooks: WebhookSender,
-    private readonly grace: ShutdownGrace,
+    private readonly grace: LineGrace,
     private readonly metrics: StoreMetrics,
   ) {}
 

@@ -12,7 +12,7 @@ import { isOutage } from '../../platform/storage/storage-problems.js';
 import { InputDamaged } from '../job/input-lines.js';
 import { JobStop } from '../lease/job-stop.js';
 import { JobFolder } from '../job/job-folder.js';
-import { type Ending, JobRunner } from './job-runner.js';
+import { type Ending, BatchRunner } from './batch-runner.js';
 import { type JobWork } from '../job/job-work.js';
 import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
@@ -35,7 +35,7 @@ export class JobSupervisor {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(JOB_STORE) private readonly store: JobStore,
-    private readonly runner: JobRunner,
+    private readonly runner: BatchRunner,
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
   ) {}

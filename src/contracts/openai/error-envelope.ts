@@ -15,7 +15,7 @@ export class ErrorBody {
   code!: string | null;
 }
 
-/** The one shape of every error, on every route (COMPAT "Errors"). */
+/** The one shape of every error, on every route. */
 export class ErrorEnvelope {
   @ApiProperty({ type: ErrorBody })
   error!: ErrorBody;

@@ -8,7 +8,7 @@ export const UPLOAD_PURPOSES = ['assistants', 'batch', 'fine-tune', 'vision', 'u
 export type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
 const PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
 
-/** An hour to 30 days (COMPAT "Files"). */
+/** An hour to 30 days. */
 export const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
 
 /** `expires_after` of files and uploads, `output_expires_after` of batches. */

@@ -2,5 +2,5 @@
 export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'] as const;
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
-/** Asks for REALTIME; everything else for BATCH (DESIGN §4 "Queue"). */
+/** Asks for REALTIME; everything else for BATCH. */
 export const isUrgent = (tier: ServiceTier): boolean => tier === 'priority' || tier === 'fast';

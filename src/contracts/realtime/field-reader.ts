@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Reads one JSON object that a client sent, field by field, and knows the path of each for error messages. `null` counts as
- * absent. `done()` refuses what nobody read: a field either acts or is answered with an error (COMPAT "Realtime").
+ * absent. `done()` refuses what nobody read: a field either acts or is answered with an error.
  */
 export class FieldReader {
   readonly #fields: Json;

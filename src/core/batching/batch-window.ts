@@ -1,16 +1,14 @@
 /**
- * `adaptive`: D-02. `window`: the plain timer of seeds/scheduling "Flush Triggers", also while the device is busy.
- * `none`: whatever waits goes at once.
+ * `adaptive`: D-02. `window`: a plain timer, also while the device is busy. `none`: waiting requests are sent at once.
  */
 export type BatchPolicy = 'adaptive' | 'window' | 'none';
 
-/** Why a window let a group go. */
+/** Why a window released a group. */
 export type BatchReason = 'full' | 'window' | 'quiet' | 'ahead';
 
 /**
- * Timers of Node count whole milliseconds from a clock they read once per turn, so a wake may come up to so much before the
- * instant it was asked for. A window that is due within less than this is due: it may close so much early, and is not held
- * open for one more tick.
+ * Node's timers count whole milliseconds from a clock that is read once per turn, so a wake may come this much early. A
+ * window that is due within less than this is due: it may close this much early instead of one tick late.
  */
 export const TIMER_RESOLUTION_MS = 1;
 
@@ -20,7 +18,7 @@ export interface BatchWindowOptions {
   readonly maxSize: number;
   /** A group never waits longer than this after its first request was enqueued (50). */
   readonly windowMs: number;
-  /** A group goes when no further request came for so long (5). */
+  /** A group is sent when no further request arrived for this long (5). */
   readonly quietGapMs: number;
 }
 
@@ -31,7 +29,7 @@ export interface BatchLane {
   readonly lastEnqueuedAtMs: number;
 }
 
-/** Capacity as the window sees it: request credits free for BATCH, maybe 0, whether the device has nothing to do, its largest group. */
+/** Capacity as the window sees it: free request credits for BATCH, whether the device is idle, its largest group. */
 export interface BatchOffer {
   readonly free: number;
   readonly idle: boolean;
@@ -43,9 +41,9 @@ export type WindowDecision =
   | { readonly go: false; readonly wakeAtMs: number };
 
 /**
- * May a BATCH group go now, and with how many? A pure function of lane, offer and time (D-02): it holds no requests and no
- * timer, so it cannot lose one or go stale. Idle device: full, window or quiet gap. Busy device: waiting would be for
- * nothing, so requests are sent ahead within the free credits and the worker merges them (D-24).
+ * Decides whether a BATCH group is sent now, and its size. A pure function of lane, offer and time (D-02), without
+ * requests or timers. Idle device: full, window or quiet gap. Busy device: waiting has no benefit, so requests are sent
+ * ahead within the free credits, and the worker merges them (D-24).
  */
 export class BatchWindow {
   readonly #options: BatchWindowOptions;
@@ -71,7 +69,7 @@ export class BatchWindow {
     return { go: true, count: lane.waiting, reason: offer.idle ? 'window' : 'ahead' };
   }
 
-  /** The group that waiting could reach. More credits than that, or fewer, change nothing about when to go. */
+  /** The largest group that waiting can reach. */
   #most(offer: BatchOffer): number {
     return Math.min(this.#options.maxSize, offer.maxBatch, offer.free);
   }
@@ -87,7 +85,7 @@ export class BatchWindow {
   }
 }
 
-/** An instant exactly one tick away is still to come: a timer of one tick does not wake before it. */
+/** A time exactly one tick ahead is not due: a timer of one tick does not wake before it. */
 function isDue(atMs: number, nowMs: number): boolean {
   return nowMs > atMs - TIMER_RESOLUTION_MS;
 }

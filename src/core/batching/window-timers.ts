@@ -2,10 +2,10 @@ import { asyncScheduler, type Observable, type SchedulerLike, Subject, type Subs
 import { type MonotonicClock } from '../shared/monotonic-clock.js';
 import { TIMER_RESOLUTION_MS } from './batch-window.js';
 
-/** Node fires a longer delay at once. Waking early is harmless: whoever wakes asks again. */
+/** Node fires longer delays at once. An early wake is harmless: the loop decides again. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** Wakes the dispatch loop at one instant, and never decides anything (D-02, D-03). Holds at most one armed timer. */
+/** Wakes the dispatch loop at a given time and never decides anything (D-02, D-03). Arms at most one timer. */
 export class WindowTimers {
   readonly #clock: MonotonicClock;
   readonly #scheduler: SchedulerLike;
@@ -19,7 +19,7 @@ export class WindowTimers {
     this.#scheduler = scheduler;
   }
 
-  /** Arms the timer for a monotonic instant in place of the one before; undefined disarms. A past instant wakes next turn. */
+  /** Re-arms the timer for a monotonic time; undefined disarms it. A past time wakes in the next turn. */
   wakeAt(atMs: number | undefined): void {
     if (atMs === this.#armed?.atMs) return;
     this.stop();
@@ -31,7 +31,7 @@ export class WindowTimers {
     this.#armed = { atMs, timer: wake };
   }
 
-  /** Disarms. May be armed again afterwards. */
+  /** Disarms the timer; it can be armed again. */
   stop(): void {
     this.#armed?.timer.unsubscribe();
     this.#armed = undefined;
@@ -39,8 +39,8 @@ export class WindowTimers {
 }
 
 /**
- * Rounded down, as Node adds up to a tick of its own; a window accepts a wake that is less than a tick early. What insists on its
- * instant is woken once more, a whole tick later: being early never makes the loop spin.
+ * Rounded down, as Node adds up to one tick; a window accepts a wake less than a tick early. Aging and deadlines are
+ * woken once more, a whole tick later, so an early wake never makes the loop spin.
  */
 function delayTo(atMs: number, nowMs: number): number {
   if (atMs <= nowMs) return 0;

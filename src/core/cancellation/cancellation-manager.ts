@@ -1,4 +1,4 @@
-import { SlotMap } from '../shared/churn-map.js';
+import { SlotMap } from '../shared/slot-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { callersId, type RequestKey, requestKey } from '../request/request-key.js';
 import { type RequestPriority } from '../request/request-priority.js';
@@ -10,7 +10,7 @@ export interface CancelInfo {
   readonly priority: RequestPriority;
 }
 
-/** Which requests a bulk cancel means; an absent field means any. */
+/** Selects requests of a bulk cancel; an absent field matches any. */
 export interface CancelFilter extends Partial<CancelInfo> {
   readonly stage?: CancelStage;
   readonly tenant?: string;
@@ -22,13 +22,13 @@ export type CancelOutcome =
   | { readonly found: true; readonly stage: 'in_flight'; readonly workerId: string };
 
 interface Tracked extends CancelInfo {
-  /** The worker that has it; undefined while it waits. */
+  /** The worker that has it; undefined while it is queued. */
   workerId: string | undefined;
 }
 
 /**
- * Where a request can be reached if somebody wants it stopped (seeds/scheduling "Cancellation Manager"). It only knows; the
- * scheduler acts. Cancelling removes the entry, so a second cancel finds nothing, and neither does one after completion.
+ * Knows where each request can be cancelled; the scheduler acts. Cancelling removes the entry, so a second cancel, or
+ * one after completion, finds nothing.
  */
 export class CancellationManager {
   readonly #tracked = new SlotMap<RequestKey, Tracked>();
@@ -45,13 +45,13 @@ export class CancellationManager {
     this.#tracked.set(key, { model: info.model, priority: info.priority, workerId: undefined });
   }
 
-  /** The request is at a worker now. No-op once cancelled or done. */
+  /** The request was sent to a worker. No-op once cancelled or done. */
   inFlight(key: RequestKey, workerId: string): void {
     const tracked = this.#tracked.get(key);
     if (tracked !== undefined) tracked.workerId = workerId;
   }
 
-  /** The request waits again: its worker died (D-06). No-op once cancelled or done. */
+  /** The request is queued again: its worker died (D-06). No-op once cancelled or done. */
   requeued(key: RequestKey): void {
     const tracked = this.#tracked.get(key);
     if (tracked !== undefined) tracked.workerId = undefined;
@@ -62,7 +62,7 @@ export class CancellationManager {
     this.#tracked.delete(key);
   }
 
-  /** Says where to stop it and forgets it. */
+  /** Removes the entry. @returns where to stop the request */
   cancel(key: RequestKey): CancelOutcome {
     const tracked = this.#tracked.get(key);
     if (tracked === undefined) return { found: false };
@@ -71,7 +71,7 @@ export class CancellationManager {
     return workerId === undefined ? { found: true, stage: 'queued' } : { found: true, stage: 'in_flight', workerId };
   }
 
-  /** Keys of those that match, oldest first. */
+  /** Keys of matching requests, oldest first. */
   keys(filter: CancelFilter = {}): RequestKey[] {
     const { tenant } = filter;
     const isOwn = (key: RequestKey): boolean =>

@@ -8,9 +8,9 @@ import { type WindowReason } from './dispatch-plan.js';
 export { type LatencyPhases };
 
 interface EventBase {
-  /** Of the tenant and `requestId`: what listeners keep requests by (D-31). */
+  /** Made of the tenant and `requestId`: the key for listeners (D-31). */
   readonly key: RequestKey;
-  /** As its caller knows it. */
+  /** The caller's id. */
   readonly requestId: string;
   /** Absent: the default tenant. */
   readonly tenant?: string;
@@ -20,11 +20,11 @@ interface EventBase {
   readonly atMs: number;
 }
 
-/** What work is charged by; absent: nothing of the kind, or its engine does not tell. */
+/** Units that work is charged by; absent: none, or not reported by the engine. */
 export interface WorkUsage {
-  /** Read and written. */
+  /** Input and output. */
   readonly tokens?: number;
-  /** Heard or spoken. */
+  /** Recognized or synthesized. */
   readonly audioSeconds?: number;
 }
 
@@ -65,9 +65,9 @@ export type DispatchEvent =
       readonly phases: LatencyPhases;
       /** Size of the engine call that computed it; absent unless a worker answered. */
       readonly batchSize?: number;
-      /** Names that engine call: equal for all its members. Absent when batchSize is. */
+      /** Id of that engine call, shared by all its members. */
       readonly batchId?: string;
-      /** Of completed work only. */
+      /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;
     });

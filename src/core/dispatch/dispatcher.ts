@@ -6,7 +6,7 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
 import { type Admission } from '../queue/admission.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
-import { type LaneView } from '../queue/model-lane.js';
+import { type ModelLaneView } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
@@ -23,23 +23,23 @@ export interface DispatcherDeps<P> {
 
 export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
 
-/** What a lane has to go on: a worker, and the credit that the lane may draw on, of which there is some. */
+/** A worker with free credit, and the kind of credit that the lane may use. */
 interface Capacity {
   readonly offer: SlotOffer;
   readonly credit: SlotCredit;
 }
 
-/** What may leave a lane now: how many, and why. */
+/** The group that may leave a lane now. */
 interface Group {
-  readonly lane: LaneView;
+  readonly lane: ModelLaneView;
   readonly count: number;
   readonly reason: WindowReason;
   readonly aged: boolean;
 }
 
 /**
- * Free slot → lane → group → plan: the one place that fixes the order (D-01, D-02, D-03, D-23). It decides and leases; it
- * never calls a worker, keeps no timer and reads no clock. Whoever runs the plans tells it what came back.
+ * Free slot → lane → group → plan: the only place that decides the order (D-01, D-02, D-03, D-23). It decides and
+ * leases. It calls no worker, arms no timer and reads no clock; its caller runs the plans and reports the outcomes.
  */
 export class Dispatcher<P> {
   readonly #deps: DispatcherDeps<P>;
@@ -50,7 +50,7 @@ export class Dispatcher<P> {
     this.#deps = deps;
   }
 
-  /** Queues the request, or refuses it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
+  /** Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
     const { queue, admission } = this.#deps;
     const refusal = admission.check(queue, request);
@@ -60,13 +60,13 @@ export class Dispatcher<P> {
   }
 
   /**
-   * The next group to send, its slots leased already, or undefined while nothing may go. Call until undefined. A group is of
-   * one model, at most the offer's size, and its requests have left the queue.
+   * The next group to send, with its slots leased; undefined if nothing can be sent. Call until undefined. A group has
+   * one model, at most the offered size, and its requests have left the queue.
    */
   next(nowMs: number): DispatchPlan<P> | undefined {
     return this.#deps.queue.pick(nowMs, (lane, aged) => {
       const capacity = this.#capacityFor(lane, nowMs);
-      // Without a free slot it is not the window that holds BATCH back, whatever REALTIME may still take.
+      // Without a free slot, BATCH does not wait for the window.
       if (!capacity?.offer.free) this.#windowWait.over(lane.model);
       const group = capacity && this.#groupOf(lane, aged, capacity.offer, nowMs);
       return group && this.#plan(group, capacity, nowMs);
@@ -74,8 +74,8 @@ export class Dispatcher<P> {
   }
 
   /**
-   * The earliest instant at which `next`, `aged` or `expire` may have something without anything else happening: a window
-   * closes, a request ages, a queue deadline comes. A lane without a slot it may take needs no timer to go: capacity$ wakes the
+   * The earliest time at which `next`, `aged` or `expire` may return something without any other event: a window
+   * closes, a request ages, a queue deadline expires. A lane without a usable slot needs no timer: capacity$ wakes the
    * loop.
    */
   nextWakeMs(nowMs: number): number | undefined {
@@ -86,32 +86,32 @@ export class Dispatcher<P> {
     return wakeAtMs === Infinity ? undefined : wakeAtMs;
   }
 
-  /** Back to its old place with its old age; bounds do not apply to what was accepted once (D-06). */
+  /** Re-queues at the old position; bounds do not apply to accepted requests (D-06). */
   requeue(request: ScheduledRequest<P>): void {
     this.#deps.queue.restore(request);
   }
 
-  /** Takes a waiting request out, for a cancel. Undefined when it does not wait (any more). */
+  /** Removes a waiting request for a cancel. @returns undefined if it is not waiting */
   withdraw(key: RequestKey): ScheduledRequest<P> | undefined {
     return this.#deps.queue.remove(key);
   }
 
-  /** BATCH requests that have aged since the last call: to be counted as promoted, once each (D-03). */
+  /** BATCH requests that have aged since the last call, to be counted as promoted (D-03). */
   aged(nowMs: number): ScheduledRequest<P>[] {
     return this.#deps.queue.aged(nowMs);
   }
 
-  /** Takes out those whose queue deadline has come (D-07). */
+  /** Removes requests whose queue deadline has expired (D-07). */
   expire(nowMs: number): ScheduledRequest<P>[] {
     return this.#deps.queue.expired(nowMs);
   }
 
-  /** From now on windows close at once: shutdown sends what is queued while time remains. */
+  /** From now on windows close at once: shutdown sends queued requests while time remains. */
   draining(): void {
     this.#draining = true;
   }
 
-  #capacityFor(lane: LaneView, nowMs: number): Capacity | undefined {
+  #capacityFor(lane: ModelLaneView, nowMs: number): Capacity | undefined {
     const { queue, workers } = this.#deps;
     const offer = workers.offer(lane.model, lane.firstAffinity, lane.firstAvoid);
     if (offer === undefined) return undefined;
@@ -119,7 +119,7 @@ export class Dispatcher<P> {
     return offer[credit] > 0 ? { offer, credit } : undefined;
   }
 
-  #groupOf(lane: LaneView, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
+  #groupOf(lane: ModelLaneView, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
     if (aged || lane.priority === RequestPriority.REALTIME) return { lane, aged, count: 1, reason: 'single' };
     const decision = this.#decide(lane, offer, nowMs);
     if (decision.go) return { lane, aged, count: decision.count, reason: decision.reason };
@@ -127,7 +127,7 @@ export class Dispatcher<P> {
     return undefined;
   }
 
-  #decide(lane: LaneView, offer: SlotOffer, nowMs: number): WindowDecision {
+  #decide(lane: ModelLaneView, offer: SlotOffer, nowMs: number): WindowDecision {
     const { window } = this.#deps;
     const view = {
       waiting: lane.size,
@@ -141,7 +141,7 @@ export class Dispatcher<P> {
     const { queue, workers, admission, newGroupId } = this.#deps;
     const { lane, count, reason, aged } = group;
     const { model } = lane;
-    // Leasing first: should it throw, nothing has left the queue.
+    // Lease first: if that throws, nothing has left the queue.
     const leases = workers.lease(offer.workerId, count, credit);
     const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], group, nowMs));
     if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
@@ -157,13 +157,13 @@ export class Dispatcher<P> {
     return { request, lease, batchWaitMs, aged };
   }
 
-  /** The next promotion to count. One that is due has been counted already, or nobody counts. */
-  #agesAtMs({ priority, firstYoungAtMs }: LaneView, nowMs: number): number {
+  /** Time of the next promotion; one that is due has been counted already. */
+  #agesAtMs({ priority, firstYoungAtMs }: ModelLaneView, nowMs: number): number {
     const atMs = agesAtMs(firstYoungAtMs, this.#deps.queue.agingMs);
     return priority === RequestPriority.BATCH && atMs > nowMs ? atMs : Infinity;
   }
 
-  #laneWakeMs(lane: LaneView, nowMs: number): number {
+  #laneWakeMs(lane: ModelLaneView, nowMs: number): number {
     const capacity = this.#capacityFor(lane, nowMs);
     if (capacity === undefined) return Infinity;
     if (lane.priority === RequestPriority.REALTIME) return nowMs;

@@ -5,8 +5,8 @@ import { type DomainError } from '../shared/domain-error.js';
 import { type RequestView } from './request-view.js';
 
 /**
- * Where requests wait until a worker has them: in this process, or in a store that gateways share (D-19). One contract suite
- * holds for every queue: `test/contract/queue`.
+ * Where requests wait until a worker has them: in this process, or in a store that gateways share (D-19). One contract
+ * suite holds for every queue: `test/contract/queue`.
  */
 export interface RequestQueuePort<Payload, Reply> {
   /** True when requests like this one go through this queue now. */
@@ -19,8 +19,8 @@ export interface RequestQueuePort<Payload, Reply> {
   enqueue(request: ScheduledRequest<Payload>, reports: QueueReports<Reply>): DomainError | undefined;
 
   /**
-   * Removes the request, or tells the worker that has it to stop. Its caller is settled already; nothing is reported any more.
-   * Never rejects.
+   * Removes the request, or tells the worker that has it to stop. Its caller is settled already; nothing is reported
+   * any more. Never rejects.
    * @param workerId of the worker that has it; undefined while it waits or is being queued
    */
   cancel(key: RequestKey, reason: CancelReason, workerId: string | undefined): Promise<void>;

@@ -7,8 +7,8 @@ import { type ErrorCode } from '../shared/domain-error.js';
 export type RequestViewState = 'queued' | 'running' | SettlementStatus;
 
 /**
- * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on one, its batch `window` to close,
- * or nothing but the loop's next `turn`.
+ * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on one, its batch `window` to
+ * close, or nothing but the loop's next `turn`.
  */
 export type WaitsFor = 'worker' | 'slot' | 'window' | 'turn';
 

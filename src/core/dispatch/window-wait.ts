@@ -1,4 +1,4 @@
-/** Remembers since when the window, and nothing else, holds a model's BATCH lane back: what `batch_wait` is measured from. */
+/** Since when only the window delays the BATCH lane of a model: the start of `batch_wait`. */
 export class WindowWait {
   readonly #sinceMs = new Map<string, number>();
 
@@ -7,12 +7,12 @@ export class WindowWait {
     if (!this.#sinceMs.has(model)) this.#sinceMs.set(model, nowMs);
   }
 
-  /** The lane goes, or there is no slot: from now on the window is not the reason. */
+  /** The lane is sent, or there is no slot: the window is no longer the reason. */
   over(model: string): void {
     this.#sinceMs.delete(model);
   }
 
-  /** Milliseconds of a request's wait that the window alone is to blame for. */
+  /** Milliseconds of a request's wait that only the window caused. */
   waitedMs(model: string, enqueuedAtMs: number, nowMs: number): number {
     const sinceMs = this.#sinceMs.get(model);
     return sinceMs === undefined ? 0 : Math.max(0, nowMs - Math.max(sinceMs, enqueuedAtMs));

@@ -1,6 +1,6 @@
 import { type BatchStatus } from './batch-status.js';
 
-/** Where a line of a batch file goes; every line of one batch has the same (COMPAT "Batches"). */
+/** Where a line of a batch file goes; every line of one batch has the same. */
 export const BATCH_ENDPOINTS = [
   '/v1/chat/completions',
   '/v1/completions',

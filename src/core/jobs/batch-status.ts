@@ -11,7 +11,7 @@ export const BATCH_STATUSES = [
 ] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Legal moves (seeds/batch-processor "State Transitions"); `cancelling` and `finalizing` may be taken over by another processor (D-14). */
+/** Legal moves; `cancelling` and `finalizing` may be taken over by another processor (D-14). */
 const NEXT: Readonly<Record<BatchStatus, readonly BatchStatus[]>> = {
   validating: ['in_progress', 'cancelling', 'failed', 'expired'],
   in_progress: ['finalizing', 'cancelling', 'failed', 'expired'],

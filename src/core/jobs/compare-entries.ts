@@ -1,8 +1,8 @@
 import { type PlanEntry } from './plan-entry.js';
 
 /**
- * Equal system prompts next to each other, so that the engine's prefix cache is warm; lines without one come last. Within
- * a prompt the order of the file stays (seeds/batch-processor "Downstream-aware ordering").
+ * Puts equal system prompts next to each other, so that the engine's prefix cache is warm. Lines without one come last.
+ * Lines with the same prompt keep the order of the file.
  */
 export function compareEntries(a: PlanEntry, b: PlanEntry): number {
   if (a.prefixHash === b.prefixHash) return a.offset - b.offset;

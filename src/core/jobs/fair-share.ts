@@ -12,8 +12,8 @@ interface Turn<T> {
 }
 
 /**
- * Whose line goes next (D-18): deficit round robin over tenants, and within a tenant over its lanes, so that a tenant with
- * many jobs, or a job with many models, gets no more than another. A lane that cannot go gives its turn away and saves nothing.
+ * Chooses the next lane (D-18): deficit round robin over tenants, and over the lanes of a tenant, so that a tenant with
+ * many jobs, or a job with many models, gets no larger share. A blocked lane loses its turn.
  */
 export class FairShare {
   readonly #tenants = new Ring<Tenant>();
@@ -22,7 +22,7 @@ export class FairShare {
     return this.#tenants.entries.reduce((sum, { lanes }) => sum + lanes.entries.length, 0);
   }
 
-  /** Adds a lane, or gives a lane another weight. */
+  /** Adds a lane or changes its weight. */
   put(lane: ShareLane): void {
     let tenant = this.#tenants.entries.find(({ name }) => name === lane.tenant);
     if (!tenant) this.#tenants.add((tenant = { name: lane.tenant, lanes: new Ring<ShareLane>() }));
@@ -36,9 +36,9 @@ export class FairShare {
     }
   }
 
-  /** The key of the lane whose turn it is among those that can go; undefined: none can. */
-  next(canGo: (key: string) => boolean): string | undefined {
-    const ready = (lane: ShareLane): boolean => canGo(lane.key);
+  /** The key of the next lane among those that can send; undefined if none can. */
+  next(canSend: (key: string) => boolean): string | undefined {
+    const ready = (lane: ShareLane): boolean => canSend(lane.key);
     const tenant = this.#tenants.next(
       () => 1,
       ({ lanes }) => lanes.some(ready),
@@ -83,11 +83,11 @@ class Ring<T> {
     if (this.#at >= this.#turns.length) this.#at = 0;
   }
 
-  next(weight: (entry: T) => number, canGo: (entry: T) => boolean): T | undefined {
+  next(weight: (entry: T) => number, canSend: (entry: T) => boolean): T | undefined {
     for (let looked = 0; looked <= this.#turns.length; looked++) {
       const turn = this.#turns[this.#at];
       if (!turn) return undefined;
-      if (!canGo(turn.entry)) turn.deficit = 0;
+      if (!canSend(turn.entry)) turn.deficit = 0;
       if (turn.deficit >= 1) {
         turn.deficit -= 1;
         return turn.entry;
@@ -104,11 +104,11 @@ class Ring<T> {
   }
 }
 
-const MOST_WEIGHT = 4;
-/** As shares of the window: ahead of the clock by this much is on time, behind by as much is late. */
+const MAX_WEIGHT = 4;
+/** Share of the window: a job this far ahead of schedule has weight 1, this far behind weight 4. */
 const MARGIN = 0.25;
 
-/** 1 for a job well on time up to 4 for one that is late: its share of time left against its share of work left (D-18). */
+/** 1 for a job ahead of schedule to 4 for a late one: its share of time left minus its share of work left (D-18). */
 export function urgency(job: {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -120,5 +120,5 @@ export function urgency(job: {
   const timeLeft = Math.max(0, job.expiresAtMs - job.nowMs) / windowMs;
   const workLeft = job.total === 0 ? 0 : job.remaining / job.total;
   const slack = Math.min(MARGIN, Math.max(-MARGIN, timeLeft - workLeft));
-  return 1 + ((MOST_WEIGHT - 1) * (MARGIN - slack)) / (2 * MARGIN);
+  return 1 + ((MAX_WEIGHT - 1) * (MARGIN - slack)) / (2 * MARGIN);
 }

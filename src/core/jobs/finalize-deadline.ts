@@ -1,13 +1,13 @@
 import { type BatchJob } from './batch-job.js';
 
 export interface FinalizeLimits {
-  /** From the last line, the cancel or the deadline until the result files are stored. */
+  /** From the last line, the cancel or the deadline until the result files must be stored. */
   readonly finalizeTimeoutMs: number;
-  /** After a cancel that came while they were stored. */
+  /** The same after a cancel while they are being stored. */
   readonly graceMs: number;
 }
 
-/** When a batch ends with what is durable, although its stores do not return. */
+/** When a batch ends with its durable results, although its stores do not respond. */
 export function finalizeDeadlineMs({ status, reachedAtMs, expiresAtMs }: BatchJob, limits: FinalizeLimits): number {
   const { finalizing, cancelling } = reachedAtMs;
   if (status === 'finalizing') return (finalizing ?? 0) + limits.finalizeTimeoutMs;

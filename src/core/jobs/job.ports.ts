@@ -9,7 +9,10 @@ export interface LeasedJob {
   readonly epoch: number;
 }
 
-/** What a holder may write. A terminal status ends the lease and puts the webhook into the outbox in the same transaction. */
+/**
+ * What a holder may write. A terminal status ends the lease and puts the webhook into the outbox in the same
+ * transaction.
+ */
 export interface JobChange {
   readonly status?: BatchStatus;
   readonly counts?: RequestCounts;
@@ -52,8 +55,8 @@ export interface JobStore {
   unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * One atomic claim of an unfinished job that nobody holds, or whose holder's lease ran out: of the tenant with the fewest held
-   * jobs, and of these the one with the least slack.
+   * One atomic claim of an unfinished job that nobody holds, or whose holder's lease ran out: of the tenant with the
+   * fewest held jobs, and of these the one with the least slack.
    */
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
   /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
@@ -97,7 +100,10 @@ export interface FileStore {
   list(tenant: string, page: PageRequest & { readonly purpose?: FilePurpose }): Promise<Page<StoredFile> | undefined>;
   /** Bytes of all files of a tenant. */
   bytesOf(tenant: string): Promise<number>;
-  /** Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a dangling row. */
+  /**
+   * Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a
+   * dangling row.
+   */
   remove(tenant: string, id: string): Promise<boolean>;
   /** Removes rows past their expiry that no unfinished batch uses. */
   expire(nowMs: number, limit: number): Promise<readonly StoredFile[]>;
@@ -179,7 +185,10 @@ export interface BlobStore {
   remove(key: string): Promise<void>;
   /** Keys under a prefix with the instant of writing, for garbage collection. */
   keys(prefix: string): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
-  /** Removes what writes left that began before `beforeMs` and never ended, as after a kill -9. Resolves with their number. */
+  /**
+   * Removes what writes left that began before `beforeMs` and never ended, as after a kill -9. Resolves with their
+   * number.
+   */
   removeDrafts(beforeMs: number): Promise<number>;
   /** Several blobs as one, in order, without bringing their bytes here where the store can. */
   join(key: string, parts: readonly string[]): Promise<number>;

@@ -24,9 +24,10 @@ export interface Span {
 }
 
 /**
- * Where the values of top-level keys lie in the bytes of a JSON object, so that a body is passed on untouched: parsing and
- * printing it again would lose the digits of numbers above 2^53 (LESSONS "Batch jobs"). Of a key given twice the last
- * counts, as in JSON.parse. One pass, whatever the number of keys. @param json an object that JSON.parse accepts.
+ * Where the values of top-level keys lie in the bytes of a JSON object, so that a body is passed on untouched: parsing
+ * and printing it again would lose the digits of numbers above 2^53. Of a key given twice the last counts, as in
+ * JSON.parse. One pass, whatever the number of keys.
+ * @param json an object that JSON.parse accepts.
  */
 export function valueSpans<K extends string>(json: Uint8Array, keys: readonly K[]): Partial<Record<K, Span>> {
   const found: Partial<Record<K, Span>> = {};

@@ -3,7 +3,7 @@ import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '../shared/bounded-json
 import { prefixHash } from './prefix-hash.js';
 
 export const LONGEST_CUSTOM_ID = 512;
-/** How many problems a job reports (COMPAT "Batches", D-17). */
+/** How many problems a job reports (D-17). */
 export const MOST_PROBLEMS = 100;
 
 /** A body, in an object with its name and address. Targets other than the gateway may take deeper ones than it does. */
@@ -32,7 +32,9 @@ export interface LineContext {
   readonly seen: (customId: string) => boolean;
 }
 
-/** Text of one line → whether it can be sent, and under which name. Every check is per line and names the line (D-17). */
+/**
+ * Text of one line → whether it can be sent, and under which name. Every check is per line and names the line (D-17).
+ */
 export function validateLine(text: string, context: LineContext): ValidLine | InvalidLine {
   const { line } = context;
   const problem = (code: string, message: string, param: string | null): InvalidLine => ({

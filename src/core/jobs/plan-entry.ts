@@ -1,4 +1,4 @@
-/** Where one line of the input file is, and what it shares with others (seeds/batch-processor "Plan File Structure"). */
+/** Where one line of the input file is, and what it shares with others. */
 export interface PlanEntry {
   /** Byte position of the line in the input file. */
   readonly offset: number;

@@ -2,7 +2,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const utf8 = new TextEncoder();
 
-/** FNV-32a of UTF-8 (seeds/batch-processor "Plan File Structure"). */
+/** FNV-32a of UTF-8. */
 export function fnv32a(text: string): number {
   let hash = FNV_OFFSET;
   for (const byte of utf8.encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME);

@@ -12,43 +12,43 @@ export type AttemptFailure =
       /** From `x-should-retry`: the target knows better. */
       readonly shouldRetry?: boolean;
     }
-  /** `refused`: nothing was sent. `lost`: sent, and the connection broke. `timeout`: sent, and nobody knows. */
+  /** `refused`: nothing was sent. `lost`: the connection broke after sending. `timeout`: no answer in time. */
   | { readonly kind: 'transport'; readonly cause: 'refused' | 'lost' | 'timeout' };
 
 export interface RetryLimits {
-  /** Attempts at one line that the target answered (seeds/batch-processor: max_retries 3, so 4). */
+  /** Attempts at one line that the target answered. */
   readonly attempts: number;
-  /** Attempts that may meet a busy target; 0 = unlimited. Back-off and the limit of AIMD slow them down. */
+  /** Attempts that a busy target may reject; 0 = unlimited. Back-off and AIMD slow them down. */
   readonly busyAttempts: number;
   readonly initialMs: number;
   readonly maxMs: number;
 }
 
 export interface AttemptCount {
-  /** Attempts so far that failed because of the line. */
+  /** Failed attempts caused by the line. */
   readonly failed: number;
-  /** Attempts so far that met a busy target. */
+  /** Attempts rejected by a busy target. */
   readonly busy: number;
-  /** Answers of the target when the connection broke under this line; absent: it never did. */
+  /** Number of answers of the target when the connection broke for this line; absent: it never did. */
   readonly lostAt?: number;
 }
 
 /**
- * Why an attempt failed. `away`: the target is not there, and no line is tried until it is. `busy`: it has no room now. `line`: it
- * answered this line, and may answer otherwise the next time. `final`: the answer stands, or the work may still run.
+ * Why an attempt failed. `away`: the target is unreachable; lines wait. `busy`: it has no room now. `line`: it
+ * answered, and a retry may succeed. `final`: a retry is useless, or the work may still run.
  */
 export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
 export type RetryDecision = { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
 
-/** 408 and 504 are time-outs: the work may still be running, and would be done twice. */
-const OF_THE_LINE = new Set([409, 425, 500]);
-/** Codes of 503 that tell something of the line, not of the target. */
-const GIVEN_FOR_THE_LINE = new Set(['worker_lost', 'gateway_lost']);
-const NO_SLOT_IN_TIME = 'queue_timeout';
+/** Without 408 and 504: after a timeout the work may still run, and would be done twice. */
+const CAUSED_BY_LINE = new Set([409, 425, 500]);
+/** Codes of 503 that concern the line, not the target. */
+const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
+const QUEUE_TIMEOUT = 'queue_timeout';
 const STOP: RetryDecision = { retry: false };
 
-/** 429 or 5xx: fewer lines at the same time do the target good. */
+/** 429 or 5xx: fewer concurrent lines should be sent. */
 export const isOverload = ({ status }: { readonly status: number }): boolean => status === 429 || status >= 500;
 
 export function causeOf(failure: AttemptFailure): FailureCause {
@@ -57,16 +57,16 @@ export function causeOf(failure: AttemptFailure): FailureCause {
   if (shouldRetry === false) return 'final';
   if (status === 429) return 'busy';
   if (status === 502 || status === 503) {
-    if (GIVEN_FOR_THE_LINE.has(code)) return 'line';
-    return code === NO_SLOT_IN_TIME ? 'busy' : 'away';
+    if (LINE_CODES.has(code)) return 'line';
+    return code === QUEUE_TIMEOUT ? 'busy' : 'away';
   }
-  return shouldRetry || OF_THE_LINE.has(status) ? 'line' : 'final';
+  return shouldRetry || CAUSED_BY_LINE.has(status) ? 'line' : 'final';
 }
 
 /**
- * When a line is tried again: at once when its target is away, since its gate says when; else after exponential back-off with full
- * jitter, never before the target asked for, never when the deadline comes first (issue: "no blind retry of time-outs").
- * @param count attempts so far, this one included.
+ * When a line is retried. If its target is unreachable: at once, since the gate decides. Otherwise after back-off, not
+ * before `Retry-After`, and never after the deadline.
+ * @param count attempts so far, this one included
  */
 export function retryAfter(
   { cause, askedMs = 0 }: { readonly cause: FailureCause; readonly askedMs?: number },

@@ -1,16 +1,16 @@
-/** What one tenant has of the slots for batches, in all processors together. */
+/** Batch slots of one tenant in all processors together. */
 export interface TenantShare {
   readonly tenant: string;
-  /** Batches that a processor holds. */
+  /** Claimed batches. */
   readonly running: number;
   /** Batches that could run now. */
   readonly waiting: number;
 }
 
 /**
- * Who gives a slot to a tenant that waits with fewer running batches: the one with most of those here, when it still has no fewer
- * than the other afterwards. So nothing goes back and forth.
- * @param here tenants with batches in this processor, whose slots are all taken
+ * The tenant that must release a slot for a tenant that waits with fewer running batches: the one with most batches
+ * here, if it still has at least as many as the other afterwards. So slots do not move back and forth.
+ * @param here tenants with batches in this processor, which has no free slot
  */
 export function tenantToPreempt(shares: readonly TenantShare[], here: ReadonlySet<string>): string | undefined {
   const waiting = shares.filter(share => share.waiting > 0).map(({ running }) => running);

@@ -6,13 +6,13 @@ export interface LatencyPhases {
   readonly batchWaitMs?: number;
   /** gRPC call sent to answered, or to settled when the caller was settled first (deadline, cancel). */
   readonly grpcMs?: number;
-  /** The part of grpcMs in which it was prepared and waited for the device; absent unless the worker answered. */
+  /** The part of grpcMs for preparation and waiting for the device; absent unless the worker answered. */
   readonly readyMs?: number;
   /** Enqueue to settled. */
   readonly totalMs?: number;
 }
 
-/** Instants of one request on one monotonic clock, in milliseconds. */
+/** Times of one request on one monotonic clock, in milliseconds. */
 export interface LatencyStamps {
   readonly enqueuedAtMs: number;
   dequeuedAtMs: number | undefined;
@@ -20,11 +20,11 @@ export interface LatencyStamps {
   batchWaitMs: number;
   grpcStartedAtMs: number | undefined;
   grpcEndedAtMs: number | undefined;
-  /** Milliseconds, as the worker tells. */
+  /** Milliseconds, as reported by the worker. */
   readyMs: number | undefined;
 }
 
-/** The phases that the stamps allow to tell (seeds/scheduling "Latency Tracker"). `settledAtMs` closes what is still open. */
+/** Phases reached so far. `settledAtMs` ends an open phase. */
 export function summarize(stamps: LatencyStamps, settledAtMs?: number): LatencyPhases {
   const { enqueuedAtMs, dequeuedAtMs, grpcStartedAtMs } = stamps;
   const grpcEndedAtMs = stamps.grpcEndedAtMs ?? settledAtMs;

@@ -1,10 +1,10 @@
-import { SlotMap } from '../shared/churn-map.js';
+import { SlotMap } from '../shared/slot-map.js';
 import { RecentMap } from '../shared/recent-map.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type LatencyPhases, type LatencyStamps, summarize } from './latency-summary.js';
 
 export interface LatencyTrackerOptions {
-  /** Milliseconds a summary is kept after its request settled (60000). */
+  /** Milliseconds for which a summary is kept after its request settled (60000). */
   readonly ttlMs: number;
   /** Settled summaries kept at most; the oldest goes first (1000). */
   readonly recent?: number;
@@ -16,8 +16,8 @@ interface Settled {
 }
 
 /**
- * Where the time of each request went (seeds/scheduling "Latency Tracker"). An entry lives until its request settles, however
- * long that takes; the TTL starts at `complete` (D-11), because legal requests last longer than 60 s.
+ * Measures the phases of each request. An entry lives until its request settles; the TTL starts at `complete` (D-11),
+ * because requests can last longer than 60 s.
  */
 export class LatencyTracker {
   readonly #ttlMs: number;
@@ -30,7 +30,7 @@ export class LatencyTracker {
     this.#settled = new RecentMap(options.recent ?? 1_000);
   }
 
-  /** Running and kept entries together. */
+  /** Running and settled entries. */
   get size(): number {
     return this.#running.size + this.#settled.size;
   }
@@ -65,13 +65,13 @@ export class LatencyTracker {
     if (stamps !== undefined) stamps.grpcEndedAtMs = nowMs;
   }
 
-  /** The worker answered, and tells how long the request was prepared and waited for the device there. */
+  /** The worker answered and reported its time for preparation and waiting for the device. */
   ready(key: RequestKey, readyMs: number): void {
     const stamps = this.#running.get(key);
     if (stamps !== undefined) stamps.readyMs = readyMs;
   }
 
-  /** It waits again: the stamps of the lost attempt go, its age stays (D-06). */
+  /** Queued again: the times of the lost attempt are dropped, its age stays (D-06). */
   requeued(key: RequestKey): void {
     const stamps = this.#running.get(key);
     if (stamps === undefined) return;
@@ -96,7 +96,7 @@ export class LatencyTracker {
     return settled === undefined || this.#isOver(settled, nowMs) ? undefined : settled.phases;
   }
 
-  /** Forgets summaries past their TTL, never a running request. Returns how many; O(forgotten). */
+  /** Drops summaries past their TTL, never a running request. @returns their number; O(dropped) */
   sweep(nowMs: number): number {
     return this.#settled.dropWhile(settled => this.#isOver(settled, nowMs));
   }

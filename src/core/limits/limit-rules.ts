@@ -1,26 +1,18 @@
 import { backlogMs, type CellRate, remaining, take, waitMs } from './cell-rate.js';
 
-/** What one caller may use; 0: no limit. */
+/** Limits of one caller; 0 = unlimited. */
 export interface Limits {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
   readonly audioSecondsPerMinute: number;
   readonly concurrentRequests: number;
-  /** By days of UTC. */
+  /** Per UTC day. */
   readonly requestsPerDay: number;
 }
 
 export type LimitName = keyof Limits;
 
-export const NO_LIMITS: Limits = {
-  requestsPerMinute: 0,
-  tokensPerMinute: 0,
-  audioSecondsPerMinute: 0,
-  concurrentRequests: 0,
-  requestsPerDay: 0,
-};
-
-/** In this order they are asked, and the first that refuses is named. */
+/** The order of the checks; the first limit that rejects is reported. */
 export const LIMIT_NAMES = [
   'requestsPerDay',
   'requestsPerMinute',
@@ -29,9 +21,9 @@ export const LIMIT_NAMES = [
   'concurrentRequests',
 ] as const satisfies readonly LimitName[];
 
-/** What a caller has used, in a form that needs no timer. Instants are Unix milliseconds. */
+/** Usage of a caller, in a form that needs no timer. Times are Unix milliseconds. */
 export interface LimitUse {
-  /** When the requests, tokens and seconds taken so far are paid for (`cell-rate`). */
+  /** When the requests, tokens and seconds used so far are paid for (`cell-rate`). */
   readonly requestsPaidMs: number;
   readonly tokensPaidMs: number;
   readonly audioPaidMs: number;
@@ -53,35 +45,35 @@ export const UNUSED: LimitUse = {
 export interface Allowance {
   readonly limit: number;
   readonly remaining: number;
-  /** Milliseconds until all of it is there again. */
+  /** Milliseconds until the full limit is available. */
   readonly resetMs: number;
 }
 
-/** Where a caller stands, for headers; absent: no such limit. */
+/** Remaining limits of a caller, for headers; absent: no such limit. */
 export interface RateLimitStatus {
   readonly requests?: Allowance;
   readonly tokens?: Allowance;
   readonly audioSeconds?: Allowance;
 }
 
-export interface Refusal {
+export interface RateLimitRefusal {
   readonly limit: LimitName;
   readonly retryAfterMs: number;
 }
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
-/** A place becomes free when somebody ends: nobody knows when. */
-const PLACE_MS = 1000;
+/** When a slot of a concurrency limit becomes free is unknown. */
+const SLOT_WAIT_MS = 1000;
 
 export const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
 const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
 
 /**
- * Undefined: let in. Tokens and seconds are known when they were used, so whoever has some left is let in and pays afterwards: a
- * long recording may go below zero once, and then waits until that is paid.
+ * Undefined: accepted. Tokens and audio seconds are known only afterwards, so a caller with any left is accepted and
+ * charged later: a long recording may exceed the limit once, and the next request waits until that is paid.
  */
-export function refusalOf(limits: Limits, use: LimitUse, nowMs: number): Refusal | undefined {
+export function refusalOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitRefusal | undefined {
   for (const limit of LIMIT_NAMES) {
     const retryAfterMs = limits[limit] > 0 ? WAITS[limit](limits[limit], use, nowMs) : 0;
     if (retryAfterMs > 0) return { limit, retryAfterMs };
@@ -95,11 +87,11 @@ const WAITS: Readonly<Record<LimitName, (limit: number, use: LimitUse, nowMs: nu
   requestsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.requestsPaidMs, 1, nowMs),
   tokensPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.tokensPaidMs, 1, nowMs),
   audioSecondsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.audioPaidMs, 1, nowMs),
-  concurrentRequests: (limit, use) => (use.running >= limit ? PLACE_MS : 0),
+  concurrentRequests: (limit, use) => (use.running >= limit ? SLOT_WAIT_MS : 0),
 };
 
-/** One more request that was let in. `running` is its holder's to count. */
-export function entered(limits: Limits, use: LimitUse, nowMs: number): LimitUse {
+/** Usage after one more accepted request. The caller counts `running` itself. */
+export function withRequest(limits: Limits, use: LimitUse, nowMs: number): LimitUse {
   const day = dayOf(nowMs);
   return {
     ...use,
@@ -109,12 +101,12 @@ export function entered(limits: Limits, use: LimitUse, nowMs: number): LimitUse 
   };
 }
 
-export interface Spent {
+export interface Charge {
   readonly tokens: number;
   readonly audioSeconds: number;
 }
 
-export function charged(limits: Limits, use: LimitUse, { tokens, audioSeconds }: Spent, nowMs: number): LimitUse {
+export function withCharge(limits: Limits, use: LimitUse, { tokens, audioSeconds }: Charge, nowMs: number): LimitUse {
   return {
     ...use,
     tokensPaidMs: paid(limits.tokensPerMinute, use.tokensPaidMs, tokens, nowMs),
@@ -125,7 +117,7 @@ export function charged(limits: Limits, use: LimitUse, { tokens, audioSeconds }:
 const paid = (limit: number, paidMs: number, units: number, nowMs: number): number =>
   limit > 0 && units > 0 ? take(perMinute(limit), paidMs, units, nowMs) : paidMs;
 
-export function standingOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitStatus {
+export function rateLimitStatusOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitStatus {
   const allowance = (limit: number, paidMs: number): Allowance | undefined =>
     limit > 0
       ? {
@@ -140,7 +132,7 @@ export function standingOf(limits: Limits, use: LimitUse, nowMs: number): RateLi
   return { ...(requests && { requests }), ...(tokens && { tokens }), ...(audioSeconds && { audioSeconds }) };
 }
 
-/** Nothing is owed, nothing runs and no day is counted: it need not be kept. */
+/** No debt, nothing running and no count of today: it need not be stored. */
 export const isUnused = (use: LimitUse, nowMs: number): boolean =>
   use.running === 0 &&
   use.day !== dayOf(nowMs) &&

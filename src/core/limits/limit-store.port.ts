@@ -1,31 +1,31 @@
-import { type Limits, type Refusal, type Spent, type RateLimitStatus } from './limit-rules.js';
+import { type Limits, type RateLimitRefusal, type Charge, type RateLimitStatus } from './limit-rules.js';
 
-/** A request that asks to be let in. */
+/** A request to admit. */
 export interface LimitAdmission {
-  /** Who is counted: a tenant, or a key with limits of its own. */
+  /** The counted subject: a tenant, or a key with its own limits. */
   readonly subject: string;
-  /** Unique among all that are in. */
+  /** Unique among all running requests. */
   readonly ticket: string;
   readonly limits: Limits;
 }
 
-export interface Entry {
-  readonly refusal?: Refusal;
-  /** After this request, when it was let in. */
-  readonly standing: RateLimitStatus;
+export interface AdmissionResult {
+  readonly refusal?: RateLimitRefusal;
+  /** After this request, if it was admitted. */
+  readonly status: RateLimitStatus;
 }
 
-/** Who has used what: in this process, or in a Redis that several gateways share. One contract suite proves both. */
+/** Usage per subject, in this process or in a Redis shared by several gateways. One contract suite tests both. */
 export interface LimitStore {
-  /** One atomic step: a request that is refused uses nothing up. */
-  enter(entrance: LimitAdmission): Promise<Entry>;
-  /** What a request turned out to use. */
-  charge(entrance: LimitAdmission, spent: Spent): Promise<void>;
-  /** Gives the place among the concurrent ones back. Twice is once. */
-  leave(entrance: LimitAdmission): Promise<void>;
-  /** These are still in. Whoever is not renewed within the lease has left: its gateway died. */
-  renew(entrances: readonly LimitAdmission[]): Promise<void>;
+  /** Atomic: a rejected request uses nothing. */
+  admit(admission: LimitAdmission): Promise<AdmissionResult>;
+  /** Adds what a request has used. */
+  charge(admission: LimitAdmission, spent: Charge): Promise<void>;
+  /** Releases the slot of the concurrency limit. Idempotent. */
+  release(admission: LimitAdmission): Promise<void>;
+  /** Renews the slots of running requests. A slot that is not renewed within its lease is free: its gateway died. */
+  renew(admissions: readonly LimitAdmission[]): Promise<void>;
 }
 
-/** Milliseconds for which a place is kept without a renewal. */
-export const PLACE_LEASE_MS = 60_000;
+/** Milliseconds after which a slot that was not renewed is free. */
+export const SLOT_LEASE_MS = 60_000;

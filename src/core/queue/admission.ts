@@ -23,18 +23,18 @@ export interface QueueLoad {
 }
 
 /** The first bound that a request would break. */
-export interface Refusal {
+export interface QueueRefusal {
   readonly scope: 'model' | 'total';
   readonly bound: 'requests' | 'bytes';
-  /** Of its priority. */
+  /** The bound for its priority. */
   readonly limit: number;
-  /** What only REALTIME may use beyond that; 0: nothing. */
+  /** Further capacity that only REALTIME may use. */
   readonly reserved: number;
-  /** Requests of the scope that go before it: of REALTIME the other REALTIME ones, of BATCH all. */
+  /** Requests of the scope ahead of it: for REALTIME the other REALTIME ones, for BATCH all. */
   readonly backlog: number;
 }
 
-interface Scope extends Pick<Refusal, 'scope'> {
+interface Scope extends Pick<QueueRefusal, 'scope'> {
   readonly requests: number;
   readonly bytes: number;
   readonly realtime: number;
@@ -44,12 +44,12 @@ interface Scope extends Pick<Refusal, 'scope'> {
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** Nothing has left yet, so nothing is known: a worker is probably still loading its model. */
+/** Before the first dispatch there is no rate: a worker is probably still loading its model. */
 const UNKNOWN_RETRY_MS = 5_000;
 
 /**
- * Who may join the queue, and when a refused one should come back: what goes before it / drain rate (D-08). BATCH is refused
- * first: the last part of each bound is for REALTIME.
+ * Accepts or rejects requests, and computes when a rejected caller should retry: requests ahead / drain rate (D-08).
+ * BATCH is rejected first: the last part of each bound is reserved for REALTIME.
  */
 export class Admission {
   readonly #bounds: QueueBounds;
@@ -57,14 +57,14 @@ export class Admission {
   readonly #total = new DrainRate();
   readonly #rates = new Map<string, DrainRate>();
 
-  /** @param random from 0 to less than 1: spreads the hints, so that those refused at one moment do not come back at one moment */
+  /** @param random 0 to 1: spreads the hints, so that callers rejected together do not retry together */
   constructor(bounds: QueueBounds, random: () => number) {
     this.#bounds = bounds;
     this.#random = random;
   }
 
-  /** Undefined when the request fits. */
-  check(queue: QueueLoad, request: Pick<ScheduledRequest, 'model' | 'priority' | 'bytes'>): Refusal | undefined {
+  /** @returns undefined if the request fits */
+  check(queue: QueueLoad, request: Pick<ScheduledRequest, 'model' | 'priority' | 'bytes'>): QueueRefusal | undefined {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
     const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.#bounds;
     const own = { requests: realtime + batch, bytes, realtime };
@@ -77,15 +77,15 @@ export class Admission {
     );
   }
 
-  /** The refusal in words for its caller, with the time after which there should be room. */
-  queueFull({ scope, bound, limit, reserved, backlog }: Refusal, model: string, nowMs: number): DomainError {
+  /** The error for the caller, with the time after which there should be room. */
+  queueFull({ scope, bound, limit, reserved, backlog }: QueueRefusal, model: string, nowMs: number): DomainError {
     const retryAfterMs = this.retryAfterMs(scope === 'model' ? model : undefined, backlog, nowMs);
     const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
     const rest = reserved > 0 ? ` for batch; ${reserved} more are reserved for realtime` : '';
     return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}${rest}.`, { retryAfterMs });
   }
 
-  /** `left` requests of the model went to a worker: feeds the drain rate. Expired and cancelled ones do not count. */
+  /** `left` requests of the model were sent to a worker. Expired and cancelled ones do not count. */
   drained(model: string, nowMs: number, left = 1): void {
     let rate = this.#rates.get(model);
     if (rate === undefined) this.#rates.set(model, (rate = new DrainRate()));
@@ -93,7 +93,7 @@ export class Admission {
     this.#total.record(left, nowMs);
   }
 
-  /** Milliseconds, 1000 to 60000, spread. Without a model: the drain of all models together. */
+  /** Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all models together counts. */
   retryAfterMs(model: string | undefined, backlog: number, nowMs: number): number {
     const hintMs = Math.min(this.#drainMs(model, backlog, nowMs), MAX_RETRY_MS / 2);
     return spreadHint(hintMs, this.#random);
@@ -106,17 +106,17 @@ export class Admission {
     return Math.max(MIN_RETRY_MS, Math.ceil((backlog / perSecond) * 1000));
   }
 
-  #refusal(scope: Scope, { priority, bytes }: Pick<ScheduledRequest, 'priority' | 'bytes'>): Refusal | undefined {
+  #refusal(scope: Scope, { priority, bytes }: Pick<ScheduledRequest, 'priority' | 'bytes'>): QueueRefusal | undefined {
     const isBatch = priority === RequestPriority.BATCH;
     const backlog = isBatch ? scope.requests : scope.realtime;
-    const refuse = (bound: Refusal['bound'], max: number, limit: number): Refusal => {
+    const reject = (bound: QueueRefusal['bound'], max: number, limit: number): QueueRefusal => {
       return { scope: scope.scope, bound, limit, reserved: max - limit, backlog };
     };
     const requests = isBatch ? this.#batchLimit(scope.maxRequests) : scope.maxRequests;
-    if (scope.requests >= requests) return refuse('requests', scope.maxRequests, requests);
-    // One that is larger than what is left for BATCH can only ever go into an empty queue.
+    if (scope.requests >= requests) return reject('requests', scope.maxRequests, requests);
+    // A request larger than the part for BATCH fits into an empty queue only.
     const most = isBatch && scope.requests > 0 ? this.#batchLimit(scope.maxBytes) : scope.maxBytes;
-    return scope.bytes + bytes > most ? refuse('bytes', scope.maxBytes, most) : undefined;
+    return scope.bytes + bytes > most ? reject('bytes', scope.maxBytes, most) : undefined;
   }
 
   #batchLimit(max: number): number {

@@ -1,12 +1,13 @@
-/** What a heap stores in its members, so that it can move and remove them without searching. */
+/** Field that the heap stores in its members to find them without searching. */
 export interface HeapItem {
-  /** Place in the heap, -1 while outside. Only the heap writes it. */
+  /** Index in the heap, -1 while outside. Only the heap writes it. */
   heapIndex: number;
 }
 
 /**
- * Binary min-heap by number with exact removal: put, re-key and remove in O(log n), no stale members. One heap per item.
- * Keys stand in their own array of doubles, so that a comparison touches no member: with 100,000 of them, each is a cache miss.
+ * Binary min-heap by number with exact removal: put, re-key and remove in O(log n), no stale members. One heap per
+ * item. Keys are stored in an array of doubles, so that a comparison touches no member: with 100,000 members each is a
+ * cache miss.
  */
 export class KeyedHeap<T extends HeapItem> {
   readonly #items: T[] = [];
@@ -26,7 +27,7 @@ export class KeyedHeap<T extends HeapItem> {
     return this.#keys[0];
   }
 
-  /** All members, in no useful order; valid until the next change. */
+  /** All members, unordered; valid until the next change. */
   get members(): readonly T[] {
     return this.#items;
   }
@@ -42,7 +43,7 @@ export class KeyedHeap<T extends HeapItem> {
     this.#settle(item, key, this.#items.length - 1);
   }
 
-  /** Harmless for an item outside. */
+  /** No-op for an item outside. */
   remove(item: T): void {
     const index = item.heapIndex;
     if (index < 0) return;

@@ -16,33 +16,33 @@ describe('ModelLane', () => {
 
   it('keeps newcomers in order of enqueue, equals first come first served', () => {
     const lane = aLane();
-    [at('a', 1), at('b', 2), at('c', 2), at('d', 2)].forEach(request => lane.join(request));
+    [at('a', 1), at('b', 2), at('c', 2), at('d', 2)].forEach(request => lane.append(request));
     expect(ids(lane)).toBe('abcd');
     expect([lane.firstEnqueuedAtMs, lane.lastEnqueuedAtMs]).toEqual([1, 2]);
   });
 
   it('gives a re-queued request its old place: ahead of its equals', () => {
     const lane = aLane();
-    const head = lane.join(at('a', 2));
-    [at('b', 2), at('c', 3)].forEach(request => lane.join(request));
-    lane.leave(head);
-    lane.rejoin(head.request);
+    const head = lane.append(at('a', 2));
+    [at('b', 2), at('c', 3)].forEach(request => lane.append(request));
+    lane.remove(head);
+    lane.restore(head.request);
     expect(ids(lane)).toBe('abc');
   });
 
   it('re-queues into the middle and to the end as age demands', () => {
     const lane = aLane();
-    [at('a', 1), at('d', 4)].forEach(request => lane.join(request));
-    lane.rejoin(at('c', 3));
-    lane.rejoin(at('e', 5));
+    [at('a', 1), at('d', 4)].forEach(request => lane.append(request));
+    lane.restore(at('c', 3));
+    lane.restore(at('e', 5));
     expect(ids(lane)).toBe('acde');
   });
 
   it('lets anybody leave: head, middle, tail and the last one', () => {
     const lane = aLane();
-    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id, index) => lane.join(at(id, index)));
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id, index) => lane.append(at(id, index)));
     const remaining = [b, d, a, c].map(node => {
-      if (node !== undefined) lane.leave(node);
+      if (node !== undefined) lane.remove(node);
       return ids(lane);
     });
     expect(remaining).toEqual(['acd', 'ac', 'c', '']);
@@ -51,10 +51,10 @@ describe('ModelLane', () => {
 
   it('counts requests and bytes exactly', () => {
     const lane = aLane();
-    const node = lane.join(at('a', 1));
-    lane.join(at('b', 2));
+    const node = lane.append(at('a', 1));
+    lane.append(at('b', 2));
     expect([lane.size, lane.bytes]).toEqual([2, 20]);
-    lane.leave(node);
+    lane.remove(node);
     expect([lane.size, lane.bytes]).toEqual([1, 10]);
   });
 });

@@ -4,15 +4,15 @@ import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { type WaitingRequest } from './waiting-request.js';
 
-/** What others may see of a lane that is not empty. */
-export interface LaneView {
+/** Read-only view of a lane that is not empty. */
+export interface ModelLaneView {
   readonly model: string;
   readonly priority: RequestPriority;
-  /** How many wait. */
+  /** Waiting requests. */
   readonly size: number;
   readonly firstEnqueuedAtMs: number;
   readonly lastEnqueuedAtMs: number;
-  /** Of the oldest one that has not been reported as aged; Infinity: there is none. */
+  /** Enqueue time of the oldest request not yet reported as aged; Infinity if there is none. */
   readonly firstYoungAtMs: number;
   /** Of the oldest. */
   readonly firstAffinity: string | undefined;
@@ -21,14 +21,14 @@ export interface LaneView {
 }
 
 /**
- * The line of one model at one priority: an intrusive doubly linked list, oldest first. Joining, leaving from anywhere and
- * counting are O(1). Its heap fields belong to the queue's heap of lane heads.
+ * FIFO queue of one model at one priority: an intrusive doubly linked list, oldest first. Insert, remove and count are
+ * O(1). Its heap fields belong to the queue's heap of lane heads.
  */
-export class ModelLane<P> implements LaneView, HeapItem {
+export class ModelLane<P> implements ModelLaneView, HeapItem {
   heapIndex = -1;
   #head: WaitingRequest<P> | undefined;
   #tail: WaitingRequest<P> | undefined;
-  /** All ahead of it were reported as aged. */
+  /** First request not yet reported as aged. */
   #young: WaitingRequest<P> | undefined;
   #size = 0;
   #bytes = 0;
@@ -70,8 +70,8 @@ export class ModelLane<P> implements LaneView, HeapItem {
     return this.#head?.request.avoid;
   }
 
-  /** A newcomer: behind everyone of its age or older. Walks from the back, where newcomers belong. */
-  join(request: ScheduledRequest<P>): WaitingRequest<P> {
+  /** Adds a new request behind all of its age or older. Searches from the end. */
+  append(request: ScheduledRequest<P>): WaitingRequest<P> {
     let ahead = this.#tail;
     while (ahead !== undefined && ahead.request.enqueuedAtMs > request.enqueuedAtMs) ahead = ahead.ahead;
     const node = this.#link(request, ahead);
@@ -79,8 +79,8 @@ export class ModelLane<P> implements LaneView, HeapItem {
     return node;
   }
 
-  /** One that has been at the head before: ahead of everyone of its age or younger. Walks from the front, where it was. */
-  rejoin(request: ScheduledRequest<P>): WaitingRequest<P> {
+  /** Re-adds a request that was at the head, ahead of all of its age or younger. Searches from the front. */
+  restore(request: ScheduledRequest<P>): WaitingRequest<P> {
     let behind = this.#head;
     while (behind !== undefined && behind.request.enqueuedAtMs < request.enqueuedAtMs) behind = behind.behind;
     const node = this.#link(request, behind === undefined ? this.#tail : behind.ahead);
@@ -88,7 +88,7 @@ export class ModelLane<P> implements LaneView, HeapItem {
     return node;
   }
 
-  /** Those that are `agingMs` old and have not been reported, oldest first. */
+  /** Requests that are `agingMs` old and not yet reported, oldest first. */
   aged(nowMs: number, agingMs: number): ScheduledRequest<P>[] {
     const aged: ScheduledRequest<P>[] = [];
     for (let node = this.#young; node && isAged(node.request, nowMs, agingMs); node = node.behind) {
@@ -99,7 +99,7 @@ export class ModelLane<P> implements LaneView, HeapItem {
     return aged;
   }
 
-  leave(node: WaitingRequest<P>): void {
+  remove(node: WaitingRequest<P>): void {
     if (node === this.#young) this.#young = node.behind;
     if (node.ahead === undefined) this.#head = node.behind;
     else node.ahead.behind = node.behind;

@@ -11,13 +11,13 @@ export interface AgingOptions {
   readonly agingShare: number;
 }
 
-/** A request with what decides when it goes. */
+/** A request and whether it is aged. */
 export interface PlacedRequest<P> {
   readonly request: ScheduledRequest<P>;
   readonly aged: boolean;
 }
 
-/** Both lanes of one model, and whose turn it is between them (D-03). */
+/** Both lanes of one model, and which of them has the next turn (D-03). */
 export class ModelLanes<P> {
   readonly realtime: ModelLane<P>;
   readonly batch: ModelLane<P>;
@@ -35,12 +35,12 @@ export class ModelLanes<P> {
     return priority === RequestPriority.REALTIME ? this.realtime : this.batch;
   }
 
-  /** True while a REALTIME and an aged request wait: then turns decide which of them goes. */
+  /** True while a REALTIME and an aged request wait: turns decide between them. */
   isContested(nowMs: number): boolean {
     return this.realtime.size > 0 && this.batch.size > 0 && this.#isAged(this.batch.firstEnqueuedAtMs, nowMs);
   }
 
-  /** Of a contested model: true when it is the aged one's turn. */
+  /** For a contested model: true when the aged request has the next turn. */
   get isAgedNext(): boolean {
     return this.#turns.isAgedNext(this.realtime.firstEnqueuedAtMs, this.batch.firstEnqueuedAtMs);
   }
@@ -50,7 +50,7 @@ export class ModelLanes<P> {
     this.#turns.taken(lane.priority === RequestPriority.BATCH, contested);
   }
 
-  /** All who wait, in the order in which they go if nobody else comes or ages. */
+  /** All waiting requests in dispatch order, assuming that no request arrives or ages. */
   inOrder(nowMs: number): PlacedRequest<P>[] {
     const turns = this.#turns.copy();
     const realtime = [...this.realtime];

@@ -1,12 +1,12 @@
-import { SlotMap } from '../shared/churn-map.js';
+import { SlotMap } from '../shared/slot-map.js';
 import { DomainError } from '../shared/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
-import { DeadlineBook } from './deadline-book.js';
+import { DeadlineQueue } from './deadline-queue.js';
 import { KeyedHeap } from './keyed-heap.js';
-import { type LaneView, type ModelLane } from './model-lane.js';
+import { type ModelLaneView, type ModelLane } from './model-lane.js';
 import { type AgingOptions, ModelLanes, type PlacedRequest } from './model-lanes.js';
 import { type WaitingRequest } from './waiting-request.js';
 
@@ -17,18 +17,18 @@ export interface ModelDepth {
   readonly bytes: number;
 }
 
-/** `aged`: it is BATCH and has its share of the turns by age. */
+/** `aged`: BATCH that competes with REALTIME by age. */
 export interface QueuedView<P> extends PlacedRequest<P> {
-  /** 1-based place in the line of its own model; other models never hold it up. */
+  /** 1-based position in the queue of its model; other models never delay it. */
   readonly position: number;
 }
 
 /**
- * Everything that waits: two lanes per model, first in first out by enqueue time (seeds/scheduling "Priority Queue").
+ * All waiting requests: two lanes per model, first in first out by enqueue time.
  *
- * The order across models needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads stand in one heap each, by
- * age. Aging is monotone in age, so the oldest BATCH head is the first to be aged, and comparing two heap tops decides. Of a
- * model in which REALTIME and an aged request wait, turns decide which of its two lanes is meant.
+ * The order across models needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads are in one heap each,
+ * by age. Aging is monotone in age, so the oldest BATCH head is the first to age, and comparing two heap tops decides.
+ * If REALTIME and an aged request of one model wait, turns decide between its two lanes.
  */
 export class PriorityQueue<P> {
   readonly #aging: AgingOptions;
@@ -36,7 +36,7 @@ export class PriorityQueue<P> {
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
   readonly #batchHeads = new KeyedHeap<ModelLane<P>>();
-  readonly #deadlines = new DeadlineBook<P>();
+  readonly #deadlines = new DeadlineQueue<P>();
   #realtime = 0;
   #bytes = 0;
 
@@ -60,13 +60,13 @@ export class PriorityQueue<P> {
     return this.#bytes;
   }
 
-  /** Monotonic instant of the earliest queue deadline (D-07). */
+  /** Monotonic time of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {
     return this.#deadlines.first?.request.queueDeadlineMs;
   }
 
-  /** Lanes in which somebody waits, in no useful order. */
-  get lanes(): readonly LaneView[] {
+  /** Non-empty lanes, unordered. */
+  get lanes(): readonly ModelLaneView[] {
     return [...this.#realtimeHeads.members, ...this.#batchHeads.members];
   }
 
@@ -81,12 +81,12 @@ export class PriorityQueue<P> {
     return { realtime: realtime.size, batch: batch.size, bytes: realtime.bytes + batch.bytes };
   }
 
-  /** Models for which somebody waits. */
+  /** Models with waiting requests. */
   models(): string[] {
     return [...this.#lanes].filter(([, { realtime, batch }]) => realtime.size + batch.size > 0).map(([model]) => model);
   }
 
-  /** True while REALTIME of this model waits and the next turn is that of an aged request (D-03). */
+  /** True while REALTIME of this model waits and an aged request has the next turn (D-03). */
   isAgedTurn(model: string, nowMs: number): boolean {
     const lanes = this.#lanes.get(model);
     return lanes !== undefined && lanes.isContested(nowMs) && lanes.isAgedNext;
@@ -100,21 +100,21 @@ export class PriorityQueue<P> {
     return this.#nodes.get(key)?.request;
   }
 
-  /** Joins behind its equals. Throws `duplicate_request_id` when a request of that id waits already. */
+  /** Adds a request behind its equals. Throws `duplicate_request_id` if one with that key waits already. */
   enqueue(request: ScheduledRequest<P>): void {
     this.#refuseDuplicate(request);
     const lane = this.#laneOf(request);
-    this.#added(lane.join(request), lane);
+    this.#added(lane.append(request), lane);
   }
 
-  /** Back to its old place, ahead of its equals: for a request that was taken and whose worker died (D-06). */
+  /** Re-adds a request whose worker died at its old position, ahead of its equals (D-06). */
   restore(request: ScheduledRequest<P>): void {
     this.#refuseDuplicate(request);
     const lane = this.#laneOf(request);
-    this.#added(lane.rejoin(request), lane);
+    this.#added(lane.restore(request), lane);
   }
 
-  /** Takes a request out from anywhere, in O(log models). */
+  /** Removes a request in O(log models). */
   remove(key: RequestKey): ScheduledRequest<P> | undefined {
     const node = this.#nodes.get(key);
     if (node === undefined) return undefined;
@@ -122,32 +122,32 @@ export class PriorityQueue<P> {
     return node.request;
   }
 
-  /** Removes and returns those whose queue deadline has come, earliest first (D-07). One comparison when there is none. */
+  /** Removes and returns expired requests, earliest first (D-07). One comparison if there is none. */
   expired(nowMs: number): ScheduledRequest<P>[] {
-    const gone: ScheduledRequest<P>[] = [];
+    const expired: ScheduledRequest<P>[] = [];
     let node = this.#deadlines.first;
     while (node !== undefined && node.request.queueDeadlineMs <= nowMs) {
       this.#removed(node);
-      gone.push(node.request);
+      expired.push(node.request);
       node = this.#deadlines.first;
     }
-    return gone;
+    return expired;
   }
 
   /**
-   * BATCH requests that have aged since the last call, so that each promotion is counted when it happens, whatever becomes of the
-   * request. One that was re-queued is reported again. O(models).
+   * BATCH requests that have aged since the last call, so that each promotion is counted when it happens. A re-queued
+   * request is reported again. O(models).
    */
   aged(nowMs: number): ScheduledRequest<P>[] {
     return this.#batchHeads.members.flatMap(lane => lane.aged(nowMs, this.agingMs));
   }
 
   /**
-   * Shows lanes, best head first by (effective priority, age), until `choose` returns something, which counts as a turn of that
-   * lane. Each model is shown at most once at a level, so one that cannot go now holds up no other; of a model in which REALTIME
-   * and an aged request wait, only the lane whose turn it is: a turn that cannot be taken yet is waited for.
+   * Offers lanes, best head first by (effective priority, age), until `choose` returns a value, which counts as a turn
+   * of that lane. Each model is offered at most once per priority, so a blocked model delays no other. If REALTIME and
+   * an aged request of a model wait, only the lane with the next turn is offered, even if it cannot be served yet.
    */
-  pick<T>(nowMs: number, choose: (lane: LaneView, aged: boolean) => T | undefined): T | undefined {
+  pick<T>(nowMs: number, choose: (lane: ModelLaneView, aged: boolean) => T | undefined): T | undefined {
     const passed: ModelLane<P>[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
@@ -159,9 +159,9 @@ export class PriorityQueue<P> {
           lanes.taken(lane, contested);
           return chosen;
         }
-        for (const shown of contested ? [lanes.realtime, lanes.batch] : [lane]) {
-          this.#heads(shown).remove(shown);
-          passed.push(shown);
+        for (const offered of contested ? [lanes.realtime, lanes.batch] : [lane]) {
+          this.#heads(offered).remove(offered);
+          passed.push(offered);
         }
       }
       return undefined;
@@ -170,8 +170,8 @@ export class PriorityQueue<P> {
     }
   }
 
-  /** Removes and returns the `count` oldest of a lane, fewer when fewer wait. */
-  take(lane: Pick<LaneView, 'model' | 'priority'>, count: number): ScheduledRequest<P>[] {
+  /** Removes and returns at most `count` requests of a lane, oldest first. */
+  take(lane: Pick<ModelLaneView, 'model' | 'priority'>, count: number): ScheduledRequest<P>[] {
     const from = this.#laneOf(lane);
     const taken: ScheduledRequest<P>[] = [];
     for (let node = from.head; node !== undefined && taken.length < count; node = from.head) {
@@ -181,14 +181,14 @@ export class PriorityQueue<P> {
     return taken;
   }
 
-  /** Everybody who waits, in dispatch order. O(n log n): for admin listings. */
+  /** All waiting requests in dispatch order. O(n log n): for admin listings. */
   snapshot(nowMs: number): QueuedView<P>[] {
     const views = [...this.#lanes.values()].flatMap(lanes => {
       let [lastLevel, lastMs]: [number, number] = [RequestPriority.REALTIME, -Infinity];
       return lanes.inOrder(nowMs).map((placed, index) => {
         const { request, aged } = placed;
         const level = aged ? RequestPriority.REALTIME : request.priority;
-        // Nobody goes before the one ahead of it in its own model, however old it is.
+        // No request is sent before the one ahead of it in its own model, however old it is.
         lastMs = level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
         lastLevel = level;
         return { ...placed, position: index + 1, level, sinceMs: lastMs };
@@ -212,7 +212,7 @@ export class PriorityQueue<P> {
 
   #refuseDuplicate(request: ScheduledRequest<P>): void {
     if (!this.#nodes.has(request.key)) return;
-    throw new DomainError('duplicate_request_id', `Request ${request.id} is waiting already.`);
+    throw new DomainError('duplicate_request_id', `Request ${request.id} is already waiting.`);
   }
 
   #added(node: WaitingRequest<P>, lane: ModelLane<P>): void {
@@ -227,7 +227,7 @@ export class PriorityQueue<P> {
   #removed(node: WaitingRequest<P>, lane = this.#laneOf(node.request)): void {
     const { request } = node;
     const wasHead = lane.head === node;
-    lane.leave(node);
+    lane.remove(node);
     this.#nodes.delete(request.key);
     this.#deadlines.remove(node);
     this.#bytes -= request.bytes;
@@ -244,7 +244,7 @@ export class PriorityQueue<P> {
     return lane.priority === RequestPriority.REALTIME ? this.#realtimeHeads : this.#batchHeads;
   }
 
-  #laneOf({ model, priority }: Pick<LaneView, 'model' | 'priority'>): ModelLane<P> {
+  #laneOf({ model, priority }: Pick<ModelLaneView, 'model' | 'priority'>): ModelLane<P> {
     return this.#lanesOf(model).of(priority);
   }
 

@@ -1,6 +1,6 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
-/** A request that waits, with its links in both lines it stands in: its lane, and the line of those with the same patience. */
+/** A waiting request with its links in its lane and in its deadline list. */
 export interface WaitingRequest<P> {
   readonly request: ScheduledRequest<P>;
   /** Neighbours in the lane; only ModelLane writes them. */

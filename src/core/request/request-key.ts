@@ -1,7 +1,7 @@
-/** Tenant of requests that name none: everybody, while no keys are asked for. */
+/** Tenant of requests without one: all requests, while no keys are configured. */
 export const DEFAULT_TENANT = 'default';
 
-/** A request as its caller names it. Ids are chosen by callers, so an id without its tenant names nothing (D-31). */
+/** A request as its caller names it. Callers choose ids, so an id is unique only within its tenant (D-31). */
 export interface RequestRef {
   /** Undefined: the default tenant. */
   readonly tenant: string | undefined;
@@ -11,14 +11,14 @@ export interface RequestRef {
 declare const requestKeyBrand: unique symbol;
 
 /**
- * (tenant, id) as one string: what every map, lookup and cancel is keyed by, and what workers are sent as `request_id`. Only
- * `requestKey` makes one, so the compiler refuses a bare id.
+ * (tenant, id) as one string: the key of every map, lookup and cancel, and the `request_id` that workers receive. Only
+ * `requestKey` creates one, so the compiler rejects a bare id.
  */
 export type RequestKey = string & { readonly [requestKeyBrand]: true };
 
 /**
- * One to one. The id itself for the default tenant, else `ID~TENANT`: tenant names hold no `~`, and one in an id (a path parameter
- * may hold anything) is doubled.
+ * A one-to-one mapping: the id itself for the default tenant, else `ID~TENANT`. Tenant names contain no `~`; one in an
+ * id is doubled.
  */
 export function requestKey({ tenant = DEFAULT_TENANT, id }: RequestRef): RequestKey {
   const escaped = id.includes('~') ? id.replaceAll('~', '~~') : id;

@@ -4,10 +4,10 @@ import { type Settlement } from './settlement.js';
 export type RequestState = 'queued' | 'leased' | 'settled';
 
 /**
- * Where one accepted request is: queued → leased → settled, and back to queued when its worker died (D-06).
+ * State of one accepted request: queued → leased → settled, and back to queued when its worker died (D-06).
  *
- * The guard of D-04: `settle` is true exactly once, whoever of reply, deadline, cancel and shutdown comes first. A move that
- * the diagram does not have is a defect of the caller and throws.
+ * Enforces D-04: `settle` is true exactly once, whichever of reply, deadline, cancel and shutdown comes first. An
+ * invalid transition is a defect of the caller and throws.
  */
 export class RequestLifecycle<P = unknown, R = unknown> {
   #state: RequestState = 'queued';
@@ -22,7 +22,7 @@ export class RequestLifecycle<P = unknown, R = unknown> {
     return this.#state;
   }
 
-  /** How often a worker was given the request. */
+  /** How often the request was sent to a worker. */
   get attempts(): number {
     return this.#attempts;
   }
@@ -47,7 +47,7 @@ export class RequestLifecycle<P = unknown, R = unknown> {
     this.#attempts += 1;
   }
 
-  /** @param counted false: the worker never had the request, so it was no attempt */
+  /** @param counted false: the request never reached the worker, so it was no attempt */
   requeued(counted = true): void {
     this.#expect('leased', 'queued');
     if (!counted) this.#attempts -= 1;
@@ -62,7 +62,7 @@ export class RequestLifecycle<P = unknown, R = unknown> {
     return first;
   }
 
-  /** True exactly once; later settlements are dropped and change nothing. */
+  /** True exactly once; later settlements are dropped. */
   settle(settlement: Settlement<R>): boolean {
     if (this.#state === 'settled') return false;
     this.#state = 'settled';

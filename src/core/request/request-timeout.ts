@@ -6,7 +6,7 @@ export interface InferenceTimeoutPolicy {
 }
 
 /**
- * Milliseconds a worker may have a request: max(30 s, 2 x audio duration) by default (D-07, seeds/scheduling "Timeouts").
+ * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by default (D-07).
  * An unknown duration (0, NaN, not finite) gets the lower bound.
  */
 export function inferenceTimeoutMs(audioDurationS: number, policy: InferenceTimeoutPolicy): number {

@@ -9,5 +9,5 @@ export type Settlement<Reply = unknown> =
 /** Label values of `scheduler_requests_total` (D-10). */
 export type SettlementStatus = Settlement['status'];
 
-/** Who asked for a cancel; told to the worker and to the log. */
+/** The cause of a cancel, sent to the worker and logged. */
 export type CancelReason = 'client' | 'disconnect' | 'operator' | 'deadline' | 'silence' | 'shutdown' | 'unload';

@@ -1,11 +1,11 @@
 import { DomainError } from '../shared/domain-error.js';
 
 /**
- * Why a worker gave a request back without an answer.
- * - `draining`: the worker takes no work now (it shuts down or still loads). It says so itself.
+ * Why a worker returned a request without an answer.
+ * - `draining`: the worker reports that it accepts no work now: it shuts down or still loads.
  * - `unsent`: the request never reached a worker.
- * - `refused`: the worker serves, and refused this request.
- * - `disconnected`: the connection broke, or the worker was given up, while it had the request.
+ * - `refused`: the worker serves, and rejected this request.
+ * - `disconnected`: the connection broke, or the worker was abandoned, while it had the request.
  */
 export type LossKind = 'draining' | 'unsent' | 'refused' | 'disconnected';
 
@@ -20,26 +20,26 @@ export class WorkerLostError extends DomainError {
   }
 }
 
-/** Workers that refuse one request until its caller is told. Each of them is avoided by the next try. */
+/** Rejections by workers before the request fails. The next attempt avoids these workers. */
 const MAX_REFUSALS = 5;
-/** First try and one more: a request that kills its workers must not kill all of them. */
+/** One retry: a request that crashes workers must not crash all of them. */
 const MAX_LOSSES = 2;
 
 /**
- * How often a request may be sent again, and where not to. Only a worker that was lost with the request counts against it: one
- * that drains has not touched it, and one that refuses has not computed it.
+ * How often a request may be retried, and which workers to avoid. Only a worker that was lost with the request counts:
+ * one that drains has not started it, and one that rejects it has not computed it.
  */
 export class RetryBudget {
   readonly #failedBy = new Set<string>();
   #losses = 0;
   #refusals = 0;
 
-  /** Workers that gave the request back, in order. */
+  /** Workers that returned the request, in order. */
   get failedBy(): readonly string[] {
     return [...this.#failedBy];
   }
 
-  /** Notes a loss. @returns whether the request may be sent again. */
+  /** Records a loss. @returns true if the request may be retried */
   spend(workerId: string, kind: LossKind): boolean {
     this.#failedBy.add(workerId);
     if (kind === 'disconnected') this.#losses += 1;

@@ -1,12 +1,13 @@
-/** Sums of shares such as 0.3 miss 1 by their last bits. */
+/** Tolerance: sums of shares such as 0.3 miss 1 by their last bits. */
 const ROUNDING = 1e-9;
 
 /**
- * Whose turn it is while REALTIME and aged BATCH requests both wait (D-03): of `1 / share` turns one is an aged one, exactly and
- * in a fixed order. An error accumulator, so shares such as 0.3 hold as well (turns 4, 7, 10, 14, 17, 20 … are aged ones).
+ * Decides between REALTIME and aged BATCH requests while both wait (D-03): one in `1 / share` turns goes to an aged
+ * request, exactly and in a fixed order. An error accumulator supports shares such as 0.3 (turns 4, 7, 10, 14, 17, 20 …
+ * are aged).
  *
- * A turn that nobody else wanted starts the count again, so the next contest begins with REALTIME. With a share of 1 there is no
- * count: whoever came first goes first, and REALTIME behind an aged backlog waits for all of it.
+ * An uncontested turn resets the count, so the next contest begins with REALTIME. With a share of 1 there is no count:
+ * the older request goes first, and REALTIME behind an aged backlog waits for all of it.
  */
 export class AgingTurns {
   readonly #share: number;
@@ -14,17 +15,20 @@ export class AgingTurns {
 
   /** @param share above 0, 1 at most */
   constructor(share: number) {
-    if (!(share > 0 && share <= 1)) throw new RangeError(`An aging share is above 0 and at most 1; got ${share}.`);
+    if (!(share > 0 && share <= 1)) throw new RangeError(`An aging share must be above 0 and at most 1; got ${share}.`);
     this.#share = share;
   }
 
-  /** True: the aged one goes. Both sides give the instant (or the place) at which their first one came. */
+  /**
+   * True: the aged request has the turn.
+   * @param realtimeSince arrival of the first request of each side, as time or position
+   */
   isAgedNext(realtimeSince: number, agedSince: number): boolean {
     if (this.#share === 1) return agedSince < realtimeSince;
     return this.#credit + this.#share >= 1 - ROUNDING;
   }
 
-  /** @param contested both sides waited when this turn was given */
+  /** @param contested both sides waited for this turn */
   taken(aged: boolean, contested: boolean): void {
     this.#credit = contested ? this.#credit + this.#share - (aged ? 1 : 0) : 0;
   }

@@ -1,18 +1,20 @@
 import { DomainError } from './domain-error.js';
 
-/** How large a JSON text may be besides its length: what a parser makes of few bytes can be many objects. */
+/** Bounds of a JSON text besides its length: few bytes can become many objects. */
 export interface JsonBounds {
-  /** Lists and objects inside one another. */
+  /** Nesting depth of lists and objects. */
   readonly levels: number;
   /** Lists, objects and fields of objects. */
   readonly nodes: number;
-  /** Entries of lists and fields of objects, as commas count them. Plain numbers and texts are cheap, so there may be more. */
+  /**
+   * Entries of lists and fields of objects, counted by commas. Numbers and strings are cheap, so the bound is higher.
+   */
   readonly entries: number;
 }
 
-/** Bodies: a conversation of thousands of messages with tools, or a million tokens to embed. */
+/** For bodies: thousands of messages with tools, or a million tokens to embed. */
 export const BODY_BOUNDS: JsonBounds = { levels: 256, nodes: 100_000, entries: 1_000_000 };
-/** Events of a session, and values inside forms. */
+/** For events of a session and values in forms. */
 export const EVENT_BOUNDS: JsonBounds = { levels: 64, nodes: 10_000, entries: 10_000 };
 
 const QUOTE = 0x22;
@@ -24,10 +26,10 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Characters of a text that are looked at one by one before the search for its end begins. */
+/** Characters of a string that are checked one by one before `indexOf` searches for its end. */
 const STEP = 16;
 
-/** `JSON.parse` of what is within the bounds. @throws DomainError `invalid_json`; SyntaxError as `JSON.parse` */
+/** `JSON.parse` of a text within the bounds. @throws DomainError `invalid_json`; SyntaxError as `JSON.parse` */
 export function parseBoundedJson(text: string, bounds: JsonBounds = BODY_BOUNDS): unknown {
   demandBounds(text, bounds);
   return JSON.parse(text) as unknown;
@@ -40,8 +42,8 @@ export function demandBounds(text: string, bounds: JsonBounds = BODY_BOUNDS): vo
 }
 
 /**
- * Which bound a JSON text exceeds, in words, or undefined. One pass over the characters that ends at the first excess; texts are
- * skipped, so that a long one costs next to nothing. What is no JSON is judged as far as its brackets go.
+ * The bound that a JSON text exceeds, in words, or undefined. One pass over the characters that ends at the first
+ * excess. Strings are skipped, so long ones cost almost nothing. Of invalid JSON, only the brackets are checked.
  */
 export function jsonExcess(text: string, { levels, nodes, entries }: JsonBounds): string | undefined {
   let depth = 0;
@@ -64,7 +66,7 @@ export function jsonExcess(text: string, { levels, nodes, entries }: JsonBounds)
   return undefined;
 }
 
-/** Where the quote is that ends the text; the end of all when there is none. */
+/** Index of the quote that ends the string, or the length of the text without one. */
 function endOfText(text: string, begin: number): number {
   for (let at = begin + 1; at < text.length;) {
     for (const near = at + STEP; at < near; at += 1) {

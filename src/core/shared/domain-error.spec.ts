@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError, ERROR_REGISTRY, isErrorCode } from './domain-error.js';
 
-/** What OpenAI SDKs retry on their own (COMPAT "Errors"). */
+/** What OpenAI SDKs retry on their own. */
 const RETRIED_BY_SDKS = (status: number): boolean => [408, 409, 429].includes(status) || status >= 500;
 
 describe('DomainError', () => {

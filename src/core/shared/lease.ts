@@ -1,4 +1,4 @@
-/** A right to use one slot. Releasing twice is harmless: the slot comes back exactly once. */
+/** The right to use one slot. `release` is idempotent. */
 export class Lease {
   #onRelease: (() => void) | undefined;
 

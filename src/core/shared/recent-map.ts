@@ -1,6 +1,6 @@
-import { SlotMap } from './churn-map.js';
+import { SlotMap } from './slot-map.js';
 
-/** The latest `limit` entries, by key: what ended lately. Bounded by count. */
+/** The latest `limit` entries by key, for example requests that ended recently. */
 export class RecentMap<V, K extends string = string> {
   readonly #entries = new SlotMap<K, V>();
 
@@ -14,7 +14,7 @@ export class RecentMap<V, K extends string = string> {
     return this.#entries.get(key);
   }
 
-  /** A key that is known moves to the young end. */
+  /** An existing key becomes the youngest. */
   add(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
@@ -26,7 +26,7 @@ export class RecentMap<V, K extends string = string> {
     return this.#entries.values();
   }
 
-  /** Drops the oldest for as long as `isOver` says so. Returns how many; O(dropped). */
+  /** Drops the oldest entries while `isOver`. @returns their number; O(dropped) */
   dropWhile(isOver: (value: V) => boolean): number {
     let dropped = 0;
     for (const value of this.#entries.values()) {

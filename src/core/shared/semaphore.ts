@@ -5,8 +5,8 @@ interface Waiter {
 }
 
 /**
- * A fixed number of permits, handed out first come first served. A released permit goes straight to the longest waiter, so a
- * newcomer never overtakes.
+ * A fixed number of permits, first come first served. A released permit goes directly to the longest waiter, so no
+ * newcomer overtakes.
  */
 export class Semaphore {
   // A Set keeps insertion order and removes an aborted waiter in O(1).
@@ -16,21 +16,21 @@ export class Semaphore {
   /** @param permits whole number >= 1 */
   constructor(permits: number) {
     if (!Number.isInteger(permits) || permits < 1)
-      throw new RangeError(`A semaphore needs permits >= 1, not ${permits}.`);
+      throw new RangeError(`A semaphore needs an integer of at least 1 permit; got ${permits}.`);
     this.#available = permits;
   }
 
-  /** Permits that nobody holds. */
+  /** Free permits. */
   get available(): number {
     return this.#available;
   }
 
-  /** How many wait for a permit. */
+  /** Callers that wait for a permit. */
   get waiting(): number {
     return this.#waiters.size;
   }
 
-  /** Resolves with a permit; rejects with the signal's reason when it aborts first, and then holds nothing. */
+  /** Resolves with a permit. Rejects with the signal's reason if it aborts first. */
   acquire(signal?: AbortSignal): Promise<Lease> {
     if (signal?.aborted) return Promise.reject(reasonOf(signal));
     if (this.#available > 0) return Promise.resolve(this.#permit());

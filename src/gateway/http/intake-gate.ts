@@ -5,7 +5,7 @@ import { shuttingDown } from '../../platform/http/passing-errors.js';
 const OPEN_WHILE_DRAINING = /^\/(health|metrics|v1\/(requests|audio\/\w+)\/[^/]+(\/(cancel|content))?\/?$|admin)/;
 
 /**
- * Shuts at the first sign of shutdown, before the drain begins (DESIGN "Shutdown"). Nest's and Fastify's own switches
+ * Shuts at the first sign of shutdown, before the drain begins. Nest's and Fastify's own switches
  * come too late or answer in another shape.
  */
 @Injectable()

@@ -129,7 +129,7 @@ export const LONGEST_TEXT = 1_048_576;
 export const LONGEST_FORM = 4 * LONGEST_FIELD + LONGEST_TEXT;
 
 /**
- * Text fields of a multipart form. `x` and `x[]` are spellings of the field `x` (COMPAT), a list when they came more than
+ * Text fields of a multipart form. `x` and `x[]` are spellings of the field `x`, a list when they came more than
  * once; `x[key]` is a key of the object `x`. Empty fields count as absent: HTML forms and some clients send every field
  * they know.
  */

@@ -8,7 +8,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { type BlobStore, type FileStore, type JobStore, type UploadStore } from '../../core/jobs/job.ports.js';
-import { type StoredRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';

@@ -1,5 +1,5 @@
-import { type Spent } from '../../core/limits/limit-rules.js';
-import { type LimitAdmission, type Entry, type LimitStore } from '../../core/limits/limit-store.port.js';
+import { type Charge } from '../../core/limits/limit-rules.js';
+import { type LimitAdmission, type AdmissionResult, type LimitStore } from '../../core/limits/limit-store.port.js';
 
 /**
  * The shared accounts, and this process's own while those cannot be reached: no request fails because of a counter, and each
@@ -17,18 +17,18 @@ export class FailOpenLimitStore implements LimitStore {
     private readonly knownError: () => Error | undefined = () => undefined,
   ) {}
 
-  enter(entrance: LimitAdmission): Promise<Entry> {
-    return this.#orOwn(store => store.enter(entrance));
+  admit(entrance: LimitAdmission): Promise<AdmissionResult> {
+    return this.#orOwn(store => store.admit(entrance));
   }
 
-  charge(entrance: LimitAdmission, spent: Spent): Promise<void> {
+  charge(entrance: LimitAdmission, spent: Charge): Promise<void> {
     return this.#orOwn(store => store.charge(entrance, spent));
   }
 
   /** In both: it may have been let in by either. */
-  async leave(entrance: LimitAdmission): Promise<void> {
-    await this.own.leave(entrance);
-    await this.#shared(store => store.leave(entrance)).catch(this.onFailure);
+  async release(entrance: LimitAdmission): Promise<void> {
+    await this.own.release(entrance);
+    await this.#shared(store => store.release(entrance)).catch(this.onFailure);
   }
 
   async renew(entrances: readonly LimitAdmission[]): Promise<void> {

@@ -1,18 +1,18 @@
 import {
-  charged,
-  entered,
+  withCharge,
+  withRequest,
   isUnused,
   type LimitUse,
   refusalOf,
-  type Spent,
-  standingOf,
+  type Charge,
+  rateLimitStatusOf,
   UNUSED,
 } from '../../core/limits/limit-rules.js';
 import {
   type LimitAdmission,
-  type Entry,
+  type AdmissionResult,
   type LimitStore,
-  PLACE_LEASE_MS,
+  SLOT_LEASE_MS,
 } from '../../core/limits/limit-store.port.js';
 
 interface Account {
@@ -34,31 +34,31 @@ export class LocalLimitStore implements LimitStore {
     return this.#accounts.size;
   }
 
-  enter({ subject, ticket, limits }: LimitAdmission): Promise<Entry> {
+  admit({ subject, ticket, limits }: LimitAdmission): Promise<AdmissionResult> {
     const nowMs = this.nowMs();
     const account = this.#open(subject, nowMs);
     const refusal = refusalOf(limits, account.use, nowMs);
     if (!refusal) {
-      account.places.set(ticket, nowMs + PLACE_LEASE_MS);
-      account.use = { ...entered(limits, account.use, nowMs), running: account.places.size };
+      account.places.set(ticket, nowMs + SLOT_LEASE_MS);
+      account.use = { ...withRequest(limits, account.use, nowMs), running: account.places.size };
     }
-    return Promise.resolve({ ...(refusal && { refusal }), standing: standingOf(limits, account.use, nowMs) });
+    return Promise.resolve({ ...(refusal && { refusal }), status: rateLimitStatusOf(limits, account.use, nowMs) });
   }
 
-  charge({ subject, limits }: LimitAdmission, spent: Spent): Promise<void> {
+  charge({ subject, limits }: LimitAdmission, spent: Charge): Promise<void> {
     const nowMs = this.nowMs();
     const account = this.#open(subject, nowMs);
-    account.use = charged(limits, account.use, spent, nowMs);
+    account.use = withCharge(limits, account.use, spent, nowMs);
     return Promise.resolve();
   }
 
-  leave({ subject, ticket }: LimitAdmission): Promise<void> {
+  release({ subject, ticket }: LimitAdmission): Promise<void> {
     this.#accounts.get(subject)?.places.delete(ticket);
     return Promise.resolve();
   }
 
   renew(entrances: readonly LimitAdmission[]): Promise<void> {
-    const untilMs = this.nowMs() + PLACE_LEASE_MS;
+    const untilMs = this.nowMs() + SLOT_LEASE_MS;
     for (const { subject, ticket } of entrances) {
       const places = this.#accounts.get(subject)?.places;
       if (places?.has(ticket)) places.set(ticket, untilMs);

@@ -7,11 +7,11 @@ import {
   type LimitName,
   type Limits,
   type RateLimitStatus,
-  type Refusal,
+  type RateLimitRefusal,
 } from '../../core/limits/limit-rules.js';
-import { type LimitAdmission, type LimitStore, PLACE_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import { type LimitAdmission, type LimitStore, SLOT_LEASE_MS } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<LimitName, string>> = {
 };
 
 /** `rate_limit_exceeded` says when to come back; `insufficient_quota`, which SDKs must not retry, that the day's share is used up. */
-export function limitError({ limit, retryAfterMs }: Refusal, limits: Limits): DomainError {
+export function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): DomainError {
   const what = `${limits[limit]} ${WORDS[limit]}`;
   if (limit === 'requestsPerDay') {
     const at = new Date(Date.now() + retryAfterMs).toISOString().slice(0, 16);
@@ -81,7 +81,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     this.#events = this.bus.events$.subscribe(event => {
       if (event.type === 'settled' && event.usage) this.#charge(event.key, event.usage);
     });
-    this.#renewal = setInterval(() => this.#renew(), PLACE_LEASE_MS / 3).unref();
+    this.#renewal = setInterval(() => this.#renew(), SLOT_LEASE_MS / 3).unref();
   }
 
   onApplicationShutdown(): void {
@@ -103,8 +103,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     const account = this.#accountOf(principal);
     if (!account) return undefined;
     const entrance = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
-    const { refusal, standing } = await this.store.enter(entrance);
-    told(standing);
+    const { refusal, status } = await this.store.admit(entrance);
+    told(status);
     if (refusal) {
       this.told.refused(refusal.limit);
       throw limitError(refusal, account.limits);
@@ -113,7 +113,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     const others = this.#inside.get(key) ?? new Set<LimitAdmission>();
     this.#inside.set(key, others.add(entrance));
     return {
-      standing,
+      standing: status,
       charge: usage => void this.store.charge(entrance, spentOf(usage)),
       leave: () => this.#leave(key, entrance),
     };
@@ -136,7 +136,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     const inside = this.#inside.get(key);
     if (!inside?.delete(entrance)) return;
     if (inside.size === 0) this.#inside.delete(key);
-    void this.store.leave(entrance);
+    void this.store.release(entrance);
   }
 
   #renew(): void {

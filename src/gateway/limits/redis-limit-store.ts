@@ -4,14 +4,14 @@ import {
   type Limits,
   type LimitUse,
   refusalOf,
-  type Spent,
-  standingOf,
+  type Charge,
+  rateLimitStatusOf,
 } from '../../core/limits/limit-rules.js';
 import {
-  type Entry,
+  type AdmissionResult,
   type LimitAdmission,
   type LimitStore,
-  PLACE_LEASE_MS,
+  SLOT_LEASE_MS,
 } from '../../core/limits/limit-store.port.js';
 
 /**
@@ -127,19 +127,19 @@ export class RedisLimitStore implements LimitStore {
     this.#redis = redis as Redis & LimitCommands;
   }
 
-  async enter({ subject, ticket, limits }: LimitAdmission): Promise<Entry> {
+  async admit({ subject, ticket, limits }: LimitAdmission): Promise<AdmissionResult> {
     const limitValues = LIMIT_NAMES.map(name => limits[name]);
     const reply = await this.#redis.limitEnter(
       ...this.#keys(subject),
       this.#now,
       ticket,
-      PLACE_LEASE_MS,
+      SLOT_LEASE_MS,
       ...limitValues,
     );
     return entryOf(reply, limits);
   }
 
-  async charge({ subject, limits }: LimitAdmission, { tokens, audioSeconds }: Spent): Promise<void> {
+  async charge({ subject, limits }: LimitAdmission, { tokens, audioSeconds }: Charge): Promise<void> {
     const { tokensPerMinute, audioSecondsPerMinute } = limits;
     await this.#redis.limitCharge(
       ...this.#keys(subject),
@@ -147,14 +147,14 @@ export class RedisLimitStore implements LimitStore {
     );
   }
 
-  async leave({ subject, ticket }: LimitAdmission): Promise<void> {
+  async release({ subject, ticket }: LimitAdmission): Promise<void> {
     await this.#redis.zrem(this.#keys(subject)[1], ticket);
   }
 
   async renew(entrances: readonly LimitAdmission[]): Promise<void> {
     const bySubject = grouped(entrances);
     const renewals = [...bySubject].map(([subject, members]) =>
-      this.#redis.limitRenew(...this.#keys(subject), this.#now, PLACE_LEASE_MS, ...members.map(({ ticket }) => ticket)),
+      this.#redis.limitRenew(...this.#keys(subject), this.#now, SLOT_LEASE_MS, ...members.map(({ ticket }) => ticket)),
     );
     await Promise.all(renewals);
   }
@@ -171,16 +171,16 @@ export class RedisLimitStore implements LimitStore {
 }
 
 /** The waiting time and the headers follow from the account by the rule of `core/limits`, as they do in one process. */
-function entryOf([refused, now, requests, tokens, audio, day, dayCount, running]: EnterReply, limits: Limits): Entry {
+function entryOf([refused, now, requests, tokens, audio, day, dayCount, running]: EnterReply, limits: Limits): AdmissionResult {
   const nowMs = Number(now);
   const use: LimitUse = {
     ...{ requestsPaidMs: Number(requests), tokensPaidMs: Number(tokens), audioPaidMs: Number(audio) },
     ...{ day, dayCount, running },
   };
-  const standing = standingOf(limits, use, nowMs);
+  const status = rateLimitStatusOf(limits, use, nowMs);
   const limit = LIMIT_NAMES[refused - 1];
-  if (limit === undefined) return { standing };
-  return { standing, refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 } };
+  if (limit === undefined) return { status };
+  return { status, refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 } };
 }
 
 function grouped(entrances: readonly LimitAdmission[]): ReadonlyMap<string, readonly LimitAdmission[]> {

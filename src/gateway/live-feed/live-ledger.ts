@@ -1,6 +1,6 @@
 import { type LiveQueueLine, type LiveRequest } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { RecentMap } from '../../core/shared/recent-map.js';
 

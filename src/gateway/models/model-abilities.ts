@@ -27,7 +27,7 @@ export const demandsOf = (
   Object.entries(rules).map(([param, rule]) => ({ ...rule, param, wanted: wanted[param] ?? false }));
 
 /**
- * Every accepted field acts, is reported as ignored, or is rejected (LESSONS "Workers", D-34).
+ * Every accepted field acts, is reported as ignored, or is rejected (D-34).
  * @returns the fields that `model` cannot use and that only advise.
  * @throws DomainError `unsupported_parameter` for the first other demand that `model` cannot meet; names the models that can.
  */

@@ -13,7 +13,7 @@ export const queueMetricProviders: Provider[] = [
   metricProvider('scheduler_aging_promotions_total'),
 ];
 
-/** What the queue did, from dispatch events: waits, group sizes, promotions (seeds/scheduling "Scheduler Metrics"). */
+/** What the queue did, from dispatch events: waits, group sizes, promotions. */
 @Injectable()
 export class QueueMetrics implements OnModuleInit, OnApplicationShutdown {
   readonly #calls = new CountedCalls();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

@@ -10,7 +10,7 @@ import { CancellationDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 /**
- * One id space, four spellings: always 200, and idempotent (seeds/scheduling "REST API"). Another tenant's request is
+ * One id space, four spellings: always 200, and idempotent. Another tenant's request is
  * answered like one that does not exist.
  */
 @ApiTags('requests')

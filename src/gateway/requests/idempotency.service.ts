@@ -1,7 +1,7 @@
 import { Readable, Transform } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { tenantOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

@@ -2,7 +2,7 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

@@ -8,7 +8,7 @@ import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { explainWait } from '../scheduler/wait-explanation.js';
 import { StoredFieldsDto } from './stored-request.dto.js';
 
-/** Answer of every cancel route (seeds/scheduling "REST API"). */
+/** Answer of every cancel route. */
 export class CancellationDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' })
   request_id!: string;

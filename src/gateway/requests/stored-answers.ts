@@ -1,7 +1,7 @@
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { type StoredAnswer, type StoredRequest } from '../../core/kept/kept-request.port.js';
+import { type StoredAnswer, type StoredRequest } from '../../core/request/stored-request.port.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';

@@ -6,7 +6,7 @@ import {
   type StoredRef,
   type StoredRequest,
   type StoredRequestStore,
-} from '../../core/kept/kept-request.port.js';
+} from '../../core/request/stored-request.port.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type StoredRequest, type StoredRequestStore } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { StoredAnswers, textOf } from './stored-answers.js';

@@ -1,4 +1,4 @@
-import { type StoredRequest } from '../../core/kept/kept-request.port.js';
+import { type StoredRequest } from '../../core/request/stored-request.port.js';
 import { type StoredFieldsDto } from './stored-request.dto.js';
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);

@@ -8,7 +8,7 @@ import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { RecentMap } from '../../core/shared/recent-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';

@@ -8,7 +8,7 @@ import { RequestCanceller } from './request-canceller.js';
 import { ShutdownGrace } from './shutdown-grace.js';
 
 /**
- * The end, in order (DESIGN "Shutdown"): windows close and the queue is sent while time remains, live sessions hear their last
+ * The end, in order: windows close and the queue is sent while time remains, live sessions hear their last
  * words meanwhile → what is left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes its channels last.
  */
 @Injectable()

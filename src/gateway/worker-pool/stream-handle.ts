@@ -52,7 +52,7 @@ export interface StreamHandle {
 }
 
 /**
- * One live stream on one worker (seeds/scheduling "Streaming gRPC Client"; D-20): frames and commits go up in order, at the
+ * One live stream on one worker (D-20): frames and commits go up in order, at the
  * pace of the worker; events come down.
  */
 export class WorkerStream implements StreamHandle {

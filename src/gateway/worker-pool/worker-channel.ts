@@ -7,7 +7,7 @@ import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { ConnectionDrops } from './connection-drops.js';
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 
 export interface ChannelTarget {

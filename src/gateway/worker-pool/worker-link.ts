@@ -6,7 +6,7 @@ import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { stopCall, type Stoppable } from './call-stopper.js';
 import { type ChannelSecurity } from './channel-security.js';

@@ -40,7 +40,7 @@ export interface WorkerCallRequest extends CallRequest {
 
 /**
  * All workers of all models: capacity for the dispatcher, calls and cancels for the scheduler, states for operators.
- * (DESIGN "Worker pool"; D-01, D-05, D-06, D-24; README of this folder.)
+ * (D-01, D-05, D-06, D-24; README of this folder.)
  *
  * Closing is no Nest hook: the scheduler drains first and then calls `close()`, last of all.
  */

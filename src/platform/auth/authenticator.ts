@@ -7,7 +7,7 @@ import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
 
-/** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name (COMPAT "Realtime"). */
+/** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name. */
 export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
 
 /** `Authorization: Bearer KEY` → KEY. */

@@ -22,7 +22,7 @@ const BORROWED: Readonly<Record<string, SettingPath>> = {
   QUEUE_DRIVER: 'queue.driver',
 };
 
-/** As above, in seconds (seeds/micro-batching "Configuration"). */
+/** As above, in seconds. */
 const BORROWED_SECONDS: Readonly<Record<string, SettingPath>> = {
   BATCH_TIMEOUT: 'pull.batch_timeout_ms',
   QUEUE_BRPOP_TIMEOUT: 'pull.block_ms',

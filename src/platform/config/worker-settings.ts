@@ -17,7 +17,7 @@ export const REDIS_SETTINGS = {
   'redis.max_stalled': count(1, 0, 100, 'Workers that may die with a job before it fails with worker_lost, less one.'),
 } as const;
 
-/** Rows of the table of settings: workers that pull (D-19), with the names and defaults of seeds/micro-batching. */
+/** Rows of the table of settings: workers that pull (D-19). */
 export const PULL_SETTINGS = {
   'pull.max_batch_size': count(
     6,

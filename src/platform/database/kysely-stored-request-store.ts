@@ -9,7 +9,7 @@ import {
   type StoredRequestStore,
   type NewStoredRequest,
   type Opened,
-} from '../../core/kept/kept-request.port.js';
+} from '../../core/request/stored-request.port.js';
 import { keptOf, keptRowOf } from './stored-request-row.js';
 import { type OpenDatabase } from './open-database.js';
 import { type Database } from './schema.js';

@@ -5,7 +5,7 @@ import {
   type StoredRequest,
   type StoredStatus,
   type NewStoredRequest,
-} from '../../core/kept/kept-request.port.js';
+} from '../../core/request/stored-request.port.js';
 import { present } from './batch-row.js';
 import { type StoredRequestRow } from './schema.js';
 

@@ -11,7 +11,7 @@ export type MetricDefinition =
 const WAIT_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const WORK_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
-/** Batches live for up to seven days; an alert on their time needs buckets beyond it (LESSONS "Batch jobs"). */
+/** Batches live for up to seven days; an alert on their time needs buckets beyond it. */
 const JOB_S = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400, 172_800, 604_800];
 const SIZE = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64];
 
@@ -23,7 +23,7 @@ const histogram = (buckets: readonly number[], help: string, ...labels: string[]
 /**
  * Every metric the gateway exports, besides the process metrics of prom-client (`process_…`, `nodejs_…`).
  *
- * Names of the first two groups are those of seeds/scheduling.txt (D-10). Label values: `priority` realtime|batch;
+ * Names are fixed (D-10). Label values: `priority` realtime|batch;
  * `model` a canonical id of `config/models.yaml`, never what a client typed; `status` completed|cancelled|failed;
  * `stage` queued|in_flight; `worker` a worker id.
  */

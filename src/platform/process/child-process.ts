@@ -78,7 +78,7 @@ const ORPHAN_LIMIT_MS = 3000;
 
 /**
  * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that nobody reads
- * freezes its writer after 64 KiB (LESSONS "Workers").
+ * freezes its writer after 64 KiB.
  */
 export class SupervisedProcess {
   readonly #child: ChildProcess;

@@ -3,7 +3,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter } from 'prom-client';
 import { metricProvider } from '../metrics/metric-provider.js';
 
-/** Who asks the blob store (seeds/batch-processor "Error and Retry Metrics"). */
+/** Who asks the blob store. */
 export type StorageComponent = 'processor' | 'apiserver' | 'garbage-collector';
 export type StorageOperation = 'store' | 'retrieve' | 'delete';
 /** `retry`: failed, and tried again; `exhausted`: failed for good. */

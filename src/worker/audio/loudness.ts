@@ -75,7 +75,7 @@ const SLICE = 960_000;
 
 /**
  * The samples at the usual loudness of speech, by one gain for the whole item, a file or a window of a long one: a gain per frame lifts the silence between
- * words to the level of speech (LESSONS "Workers"). The same array when there is nothing to change.
+ * words to the level of speech. The same array when there is nothing to change.
  * @throws the abort's own error.
  */
 export async function normaliseLoudness(samples: Int16Array, signal: AbortSignal): Promise<Int16Array> {

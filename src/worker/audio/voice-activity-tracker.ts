@@ -2,7 +2,7 @@ import { RECOGNISER_RATE } from './pcm.js';
 
 /** Samples of one judgement: 32 ms. */
 export const FRAME_SAMPLES = 512;
-/** Speech this long cannot go on as one utterance: a recogniser's final pass over it would take too long (ENGINES.md). */
+/** Speech this long cannot go on as one utterance: a recogniser's final pass over it would take too long. */
 export const LONGEST_UTTERANCE = 15 * RECOGNISER_RATE;
 
 export interface VoiceActivityOptions {

@@ -10,7 +10,7 @@ import {
   type VoiceEvent,
 } from './voice-activity-tracker.js';
 
-/** Silero v5 hears the last 4 ms of the frame before, too; without them it is markedly worse (ENGINES.md). */
+/** Silero v5 hears the last 4 ms of the frame before, too; without them it is markedly worse. */
 const CONTEXT_SAMPLES = 64;
 const WINDOW_SAMPLES = CONTEXT_SAMPLES + FRAME_SAMPLES;
 const STATE_LAYERS = 2;

@@ -26,7 +26,7 @@ function lines(deviceMs: number) {
 }
 
 describe('BatchJournal', () => {
-  it('speaks in the words of seeds/micro-batching', () => {
+  it('logs four lines before an engine call and one after it', () => {
     expect(lines(17_270).map(([level, message]) => [level, message])).toEqual([
       ['info', 'Batch collected: 2/6 items'],
       ['info', 'Batch ready: size=2, taking the device'],

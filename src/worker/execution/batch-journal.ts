@@ -13,7 +13,7 @@ export interface BatchMember {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
-/** The lines of seeds/micro-batching "Monitoring" at level info, with the numbers also as fields: four before an engine call, one after it. */
+/** Log lines at level info, with the numbers also as fields: four before an engine call, one after it. */
 export class BatchJournal {
   constructor(protected readonly log: JournalLog) {}
 

@@ -1,4 +1,4 @@
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { type WorkGroup } from './work-item.js';
 
 interface Count {

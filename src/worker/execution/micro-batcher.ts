@@ -39,8 +39,8 @@ interface Ticket<Ready, Value> extends ReadyEntry {
 }
 
 /**
- * Prepares items side by side and gives the device one engine call for all that is READY, REALTIME first (D-24,
- * seeds/micro-batching). Group k+1 is prepared while group k is on the device, and one slow item delays only itself.
+ * Prepares items side by side and gives the device one engine call for all that is READY, REALTIME first (D-24).
+ * Group k+1 is prepared while group k is on the device, and one slow item delays only itself.
  */
 export class MicroBatcher<Input, Ready, Value> {
   readonly #options: MicroBatcherOptions<Input, Ready, Value>;

@@ -13,7 +13,7 @@ export interface Prepared<Value> {
 }
 
 export interface PrepOptions {
-  /** Items prepared at the same time (seeds/micro-batching: 4). */
+  /** Items prepared at the same time (4). */
   readonly parallel: number;
   readonly clock: MonotonicClock;
 }

@@ -18,7 +18,7 @@ export interface ContinuousOptions {
   readonly engine: string;
   /** Milliseconds that a step may take while somebody waits for the next token; absent: 50. */
   readonly stepTargetMs?: number;
-  /** What is not said follows from the backend and DESIGN "Continuous batching". */
+  /** What is not said follows from the backend. */
   readonly scheduling?: Partial<SchedulingOptions>;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;

@@ -16,7 +16,7 @@ const MOST_ALTERNATIVES = { chat: 20, completion: 5 } as const;
 /** What OpenAI takes for completions that name no limit. */
 const COMPLETION_TOKENS = 16;
 
-/** @throws DomainError for the first field that cannot be honoured; fields that nobody knows are left alone (COMPAT). */
+/** @throws DomainError for the first field that cannot be honoured; fields that nobody knows are left alone. */
 export function readWish(
   { form, body: json }: Pick<GenerateItem, 'form' | 'body'>,
   info: TextBackendInfo,

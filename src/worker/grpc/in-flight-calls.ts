@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SlotMap } from '../../core/shared/churn-map.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { type CancellableCall, CallSignal } from './call-signal.js';

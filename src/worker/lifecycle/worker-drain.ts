@@ -8,7 +8,7 @@ import { WorkerState } from './worker-state.js';
 /** How long aborted work may take to reach its next checkpoint. */
 const LET_GO_MS = 2000;
 
-/** DESIGN "Shutdown" on the worker's side: refuse, finish, cancel the rest. */
+/** Shutdown of a worker: refuse, finish, cancel the rest. */
 @Injectable()
 export class WorkerDrain {
   readonly #log = new Logger(WorkerDrain.name);

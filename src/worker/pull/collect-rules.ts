@@ -1,4 +1,4 @@
-/** How groups are taken from the queue (seeds/micro-batching "Configuration"). Milliseconds. */
+/** How groups are taken from the queue. Milliseconds. */
 export interface CollectRules {
   /** `MAX_BATCH_SIZE`: members of one group at most. */
   readonly maxSize: number;

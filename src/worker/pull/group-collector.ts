@@ -37,7 +37,7 @@ export interface CollectedGroup<Job> {
   readonly waitedMs: number;
 }
 
-/** Step by step: block for the first job, drain what is there, wait for stragglers (seeds/micro-batching "Batch Collection"). */
+/** Step by step: block for the first job, drain what is there, wait for stragglers. */
 export class GroupCollector<Job> {
   readonly #options: CollectorOptions<Job>;
   readonly #scheduler: SchedulerLike;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { DAY_MS, type Limits, NO_LIMITS } from '../../../src/core/limits/limit-rules.js';
-import { type LimitAdmission, type LimitStore, PLACE_LEASE_MS } from '../../../src/core/limits/limit-store.port.js';
+import { DAY_MS, type Limits } from '../../../src/core/limits/limit-rules.js';
+import { type LimitAdmission, type LimitStore, SLOT_LEASE_MS } from '../../../src/core/limits/limit-store.port.js';
+import { NO_LIMITS } from '../../support/limits.js';
 
 export interface LimitStoreRig {
   /** With a clock that stands until it is moved. */
@@ -15,13 +16,13 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
     const { store, move } = open();
     const subject = randomUUID();
     const entrance = (): LimitAdmission => ({ subject, ticket: randomUUID(), limits: { ...NO_LIMITS, ...limits } });
-    return { store, move, entrance, enter: () => store.enter(entrance()) };
+    return { store, move, entrance, enter: () => store.admit(entrance()) };
   };
 
   it('lets 3 of a limit of 3 a minute in, tells what is left, and says when the fourth may come', async () => {
     const { enter, move } = somebody({ requestsPerMinute: 3 });
     const entries = [await enter(), await enter(), await enter(), await enter()];
-    expect(entries.map(({ standing }) => standing.requests?.remaining)).toEqual([2, 1, 0, 0]);
+    expect(entries.map(({ status: standing }) => standing.requests?.remaining)).toEqual([2, 1, 0, 0]);
     expect(entries.map(({ refusal }) => refusal?.limit)).toEqual([
       undefined,
       undefined,
@@ -29,7 +30,7 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
       'requestsPerMinute',
     ]);
     expect(entries[3]?.refusal?.retryAfterMs).toBeCloseTo(20_000, 0);
-    expect(entries[3]?.standing.requests).toMatchObject({ limit: 3, remaining: 0 });
+    expect(entries[3]?.status.requests).toMatchObject({ limit: 3, remaining: 0 });
     move(20_000);
     expect((await enter()).refusal).toBeUndefined();
     expect((await enter()).refusal?.limit).toBe('requestsPerMinute');
@@ -44,7 +45,7 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   it('charges tokens and seconds afterwards, into debt, and waits until they are paid', async () => {
     const { store, enter, entrance, move } = somebody({ tokensPerMinute: 600, audioSecondsPerMinute: 60 });
     await store.charge(entrance(), { tokens: 900, audioSeconds: 30 });
-    const { refusal, standing } = await enter();
+    const { refusal, status: standing } = await enter();
     expect(refusal?.limit).toBe('tokensPerMinute');
     expect(refusal?.retryAfterMs).toBeCloseTo(30_100, 0);
     expect(standing).toMatchObject({ tokens: { remaining: 0 }, audioSeconds: { remaining: 30, limit: 60 } });
@@ -57,31 +58,31 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   it('uses nothing up for a request that is refused', async () => {
     const { store, entrance } = somebody({ requestsPerMinute: 10, concurrentRequests: 1 });
     const first = entrance();
-    await store.enter(first);
+    await store.admit(first);
     for (let count = 0; count < 20; count++)
-      expect((await store.enter(entrance())).refusal?.limit).toBe('concurrentRequests');
-    await store.leave(first);
-    expect((await store.enter(entrance())).standing.requests?.remaining).toBe(8);
+      expect((await store.admit(entrance())).refusal?.limit).toBe('concurrentRequests');
+    await store.release(first);
+    expect((await store.admit(entrance())).status.requests?.remaining).toBe(8);
   });
 
   it('gives a place back once, also when told twice, and by itself when nobody renews it', async () => {
     const { store, entrance, move } = somebody({ concurrentRequests: 2 });
     const [first, second] = [entrance(), entrance()];
-    await store.enter(first);
-    await store.enter(second);
-    await store.leave(first);
-    await store.leave(first);
-    expect((await store.enter(entrance())).refusal).toBeUndefined();
-    expect((await store.enter(entrance())).refusal?.limit).toBe('concurrentRequests');
-    move(PLACE_LEASE_MS / 2);
+    await store.admit(first);
+    await store.admit(second);
+    await store.release(first);
+    await store.release(first);
+    expect((await store.admit(entrance())).refusal).toBeUndefined();
+    expect((await store.admit(entrance())).refusal?.limit).toBe('concurrentRequests');
+    move(SLOT_LEASE_MS / 2);
     await store.renew([second]);
-    move(PLACE_LEASE_MS / 2 + 1);
+    move(SLOT_LEASE_MS / 2 + 1);
     const third = entrance();
-    expect((await store.enter(third)).refusal).toBeUndefined();
-    expect((await store.enter(entrance())).refusal?.limit).toBe('concurrentRequests');
-    await store.leave(second);
+    expect((await store.admit(third)).refusal).toBeUndefined();
+    expect((await store.admit(entrance())).refusal?.limit).toBe('concurrentRequests');
+    await store.release(second);
     await store.renew([second]);
-    expect((await store.enter(entrance())).refusal).toBeUndefined();
+    expect((await store.admit(entrance())).refusal).toBeUndefined();
   });
 
   it('counts days of UTC: a quota is new at midnight', async () => {

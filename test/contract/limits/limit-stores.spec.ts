@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { NO_LIMITS } from '../../../src/core/limits/limit-rules.js';
+import { NO_LIMITS } from '../../support/limits.js';
 import { FailOpenLimitStore } from '../../../src/gateway/limits/fail-open-limit-store.js';
 import { LocalLimitStore } from '../../../src/gateway/limits/local-limit-store.js';
 import { RedisLimitStore } from '../../../src/gateway/limits/redis-limit-store.js';
@@ -26,7 +26,7 @@ describe('limits in one process', () => {
     const { now } = clock();
     const store = new LocalLimitStore(now, 100);
     const limits = { ...NO_LIMITS, requestsPerMinute: 5 };
-    for (let count = 0; count < 500; count++) await store.enter({ subject: `s${count}`, ticket: 't', limits });
+    for (let count = 0; count < 500; count++) await store.admit({ subject: `s${count}`, ticket: 't', limits });
     expect(store.size).toBeLessThanOrEqual(100);
   });
 
@@ -35,10 +35,10 @@ describe('limits in one process', () => {
     const store = new LocalLimitStore(now);
     const limits = { ...NO_LIMITS, requestsPerMinute: 5 };
     const entrance = { subject: 'gone', ticket: 't', limits };
-    await store.enter(entrance);
-    await store.leave(entrance);
+    await store.admit(entrance);
+    await store.release(entrance);
     move(2 * 86_400_000);
-    await store.enter({ subject: 'new', ticket: 't', limits });
+    await store.admit({ subject: 'new', ticket: 't', limits });
     expect(store.size).toBe(1);
   });
 });
@@ -68,8 +68,8 @@ withRedis('limits in Redis', () => {
   it('go by the clock of Redis, and every key of theirs expires', async () => {
     const store = new RedisLimitStore(redis, PREFIX);
     const limits = { ...NO_LIMITS, requestsPerMinute: 1, requestsPerDay: 9 };
-    await store.enter({ subject: 'ttl', ticket: 'a', limits });
-    expect((await store.enter({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit).toBe('requestsPerMinute');
+    await store.admit({ subject: 'ttl', ticket: 'a', limits });
+    expect((await store.admit({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit).toBe('requestsPerMinute');
     const keys = await redis.keys('other:limits:{ttl}*');
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
@@ -78,9 +78,9 @@ withRedis('limits in Redis', () => {
   it('are shared: what one gateway lets in, another one counts', async () => {
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
     const [one, other] = [new RedisLimitStore(redis, PREFIX), new RedisLimitStore(redis, PREFIX)];
-    expect((await one.enter({ subject: 'both', ticket: 'a', limits })).standing.requests?.remaining).toBe(1);
-    expect((await other.enter({ subject: 'both', ticket: 'b', limits })).standing.requests?.remaining).toBe(0);
-    expect((await one.enter({ subject: 'both', ticket: 'c', limits })).refusal).toBeDefined();
+    expect((await one.admit({ subject: 'both', ticket: 'a', limits })).status.requests?.remaining).toBe(1);
+    expect((await other.admit({ subject: 'both', ticket: 'b', limits })).status.requests?.remaining).toBe(0);
+    expect((await one.admit({ subject: 'both', ticket: 'c', limits })).refusal).toBeDefined();
   });
 });
 
@@ -94,7 +94,7 @@ withRedis('limits while Redis is away', () => {
       failures.push(e),
     );
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
-    const enter = async (ticket: string) => (await store.enter({ subject: 'x', ticket, limits })).refusal === undefined;
+    const enter = async (ticket: string) => (await store.admit({ subject: 'x', ticket, limits })).refusal === undefined;
     await answering(redis);
     expect(await enter('a')).toBe(true);
     await server.kill();

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type StoredRequestStore, type NewStoredRequest } from '../../../src/core/kept/kept-request.port.js';
+import { type StoredRequestStore, type NewStoredRequest } from '../../../src/core/request/stored-request.port.js';
 
 const NOW = 1_800_000_000_000;
 const LEASE = 10_000;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type StoredRequestStore } from '../../../src/core/kept/kept-request.port.js';
+import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
 import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';

@@ -37,7 +37,7 @@ export class FailedLines {
     return ids;
   }
 
-  /** Their bytes untouched (LESSONS "Batch jobs": digits of big numbers). */
+  /** Their bytes untouched (digits of big numbers). */
   async *#linesOf({ blobKey }: StoredFile, ids: ReadonlySet<string>): AsyncGenerator<Uint8Array> {
     for await (const { bytes } of linesOf(this.blobs.read(blobKey))) {
       const id = customIdOf(bytes);

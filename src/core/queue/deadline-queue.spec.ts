@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
-import { DeadlineBook } from './deadline-book.js';
+import { DeadlineQueue } from './deadline-queue.js';
 import { type WaitingRequest } from './waiting-request.js';
 
 function waiting(id: string, enqueuedAtMs: number, queueDeadlineMs: number): WaitingRequest<undefined> {
@@ -8,7 +8,7 @@ function waiting(id: string, enqueuedAtMs: number, queueDeadlineMs: number): Wai
   return { request, ahead: undefined, behind: undefined, sooner: undefined, later: undefined, aged: false };
 }
 
-function drain(book: DeadlineBook<undefined>): string {
+function drain(book: DeadlineQueue<undefined>): string {
   let ids = '';
   for (let node = book.first; node !== undefined; node = book.first) {
     ids += node.request.id;
@@ -19,17 +19,17 @@ function drain(book: DeadlineBook<undefined>): string {
 
 describe('DeadlineBook', () => {
   it('knows nobody at first', () => {
-    expect(new DeadlineBook().first).toBeUndefined();
+    expect(new DeadlineQueue().first).toBeUndefined();
   });
 
   it('lists equal patience in order of enqueue', () => {
-    const book = new DeadlineBook<undefined>();
+    const book = new DeadlineQueue<undefined>();
     ['a', 'b', 'c'].forEach((id, index) => book.add(waiting(id, index, index + 120_000)));
     expect(drain(book)).toBe('abc');
   });
 
   it('puts the impatient first, whenever they came', () => {
-    const book = new DeadlineBook<undefined>();
+    const book = new DeadlineQueue<undefined>();
     book.add(waiting('c', 0, 120_000));
     book.add(waiting('a', 10, 1_010));
     book.add(waiting('b', 5, 60_005));
@@ -38,7 +38,7 @@ describe('DeadlineBook', () => {
   });
 
   it('gives a re-queued request its old place', () => {
-    const book = new DeadlineBook<undefined>();
+    const book = new DeadlineQueue<undefined>();
     const [a, b] = [waiting('a', 1, 101), waiting('b', 2, 102)];
     book.add(a);
     book.add(b);
@@ -48,7 +48,7 @@ describe('DeadlineBook', () => {
   });
 
   it('orders patience that differs by a fraction of a millisecond exactly', () => {
-    const book = new DeadlineBook<undefined>();
+    const book = new DeadlineQueue<undefined>();
     book.add(waiting('b', 0, 100.4));
     book.add(waiting('a', 0, 100.2));
     book.add(waiting('c', 0.1, 100.45));
@@ -56,7 +56,7 @@ describe('DeadlineBook', () => {
   });
 
   it('removes from the middle of a line', () => {
-    const book = new DeadlineBook<undefined>();
+    const book = new DeadlineQueue<undefined>();
     const nodes = ['a', 'b', 'c'].map((id, index) => waiting(id, index, index + 100));
     nodes.forEach(node => book.add(node));
     book.remove(nodes[1]!);

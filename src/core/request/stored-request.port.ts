@@ -14,9 +14,11 @@ export interface StoredRequest {
   readonly mode: StoredMode;
   /** Route, without query. */
   readonly path: string;
-  /** Of what was asked: another one under the same name is a mistake. Of a form, its bytes are added when all have come. */
+  /**
+   * Of what was asked: another one under the same name is a mistake. Of a form, its bytes are added when all have come.
+   */
   readonly fingerprint: string;
-  /** Those that a second run needs; never credentials (LESSONS "Batch jobs"). */
+  /** Those that a second run needs; never credentials. */
   readonly headers: Readonly<Record<string, string>>;
   /** Where its body and its answer lie. */
   readonly blob: string;
@@ -65,8 +67,8 @@ export interface Opened {
 /** The table of kept requests, shared by the gateways of one database. */
 export interface StoredRequestStore {
   /**
-   * One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died make room for
-   * a new attempt.
+   * One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died
+   * make room for a new attempt.
    */
   open(request: NewStoredRequest, lease: StoredLease): Promise<Opened>;
   find(ref: StoredRef): Promise<StoredRequest | undefined>;

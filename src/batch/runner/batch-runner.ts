@@ -26,7 +26,7 @@ const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>
  * code serves a new job, a job taken over and a retry after an outage (README, "Recovery").
  */
 @Injectable()
-export class JobRunner {
+export class BatchRunner {
   readonly #logger = new Logger('BatchJob');
 
   constructor(

@@ -1,13 +1,13 @@
-/** Slots that an empty map keeps; more are given back. */
+/** An empty map keeps at most this many slots. */
 const KEPT_SLOTS = 1024;
 
 /**
- * A map for entries that come and go all the time: requests that run, calls in flight. As `Map`, in order of insertion.
+ * A map for short-lived entries such as running requests and calls in flight. Insertion order, as `Map`.
  *
- * V8 replaces the table of a `Map` every so often and links the old one to the new. Once a table is in old space, each minor
- * collection finds the next one reachable from it, with all that was inside: whatever passes through a plain `Map` that lives
- * long survives until the next major collection, and is copied on the way. Here the table holds small integers, and a value is out of
- * reach the moment it is deleted.
+ * V8 replaces the table of a `Map` from time to time and links the old table to the new one. Once a table is in old
+ * space, each minor collection finds the next table, with all its former entries, reachable: entries of a long-lived
+ * `Map` survive until the next major collection and are copied meanwhile. Here the table holds small integers, so a
+ * deleted value is unreachable at once.
  */
 export class SlotMap<K extends string | number, V> {
   readonly #slots = new Map<K, number>();
@@ -27,7 +27,7 @@ export class SlotMap<K extends string | number, V> {
     return slot === undefined ? undefined : this.#values[slot];
   }
 
-  /** A known key keeps its place. */
+  /** An existing key keeps its position. */
   set(key: K, value: V): this {
     let slot = this.#slots.get(key);
     if (slot === undefined) this.#slots.set(key, (slot = this.#free.pop() ?? this.#values.length));
@@ -35,7 +35,7 @@ export class SlotMap<K extends string | number, V> {
     return this;
   }
 
-  /** False when the key is not there. */
+  /** @returns false if the key does not exist */
   delete(key: K): boolean {
     const slot = this.#slots.get(key);
     if (slot === undefined) return false;
@@ -46,7 +46,7 @@ export class SlotMap<K extends string | number, V> {
     return true;
   }
 
-  /** The one that has been here longest. */
+  /** The oldest key. */
   get firstKey(): K | undefined {
     const first = this.#slots.keys().next();
     return first.done ? undefined : first.value;

@@ -1,8 +1,8 @@
 import { type HeapItem } from './keyed-heap.js';
 import { type WaitingRequest } from './waiting-request.js';
 
-/** Requests of equal patience, earliest queue deadline first: an intrusive list that newcomers join at its end. */
-export class DeadlineLine<P> implements HeapItem {
+/** Requests with the same timeout, earliest queue deadline first: an intrusive list. */
+export class DeadlineList<P> implements HeapItem {
   heapIndex = -1;
   #first: WaitingRequest<P> | undefined;
   #last: WaitingRequest<P> | undefined;
@@ -11,8 +11,8 @@ export class DeadlineLine<P> implements HeapItem {
     return this.#first;
   }
 
-  /** Walks from the end: only a re-queued request, which is older, goes further than one step. */
-  join(node: WaitingRequest<P>): void {
+  /** Searches from the end: only a re-queued request, which is older, needs more than one step. */
+  insert(node: WaitingRequest<P>): void {
     const { queueDeadlineMs } = node.request;
     let sooner = this.#last;
     while (sooner !== undefined && sooner.request.queueDeadlineMs > queueDeadlineMs) sooner = sooner.sooner;
@@ -25,7 +25,7 @@ export class DeadlineLine<P> implements HeapItem {
     else later.sooner = node;
   }
 
-  leave(node: WaitingRequest<P>): void {
+  remove(node: WaitingRequest<P>): void {
     const { sooner, later } = node;
     if (sooner === undefined) this.#first = later;
     else sooner.later = later;

@@ -1,33 +1,33 @@
 import { type Backoff, backoffMs, NO_JITTER } from '../shared/backoff.js';
 
 const FIRST_PAUSE_MS = 250;
-/** Whatever back-off is configured: what returns is found within 5 s. */
+/** Whatever back-off is configured: a recovered target is found within 5 s. */
 const LONGEST_PAUSE_MS = 5000;
 
-/** As configured for retries, and never longer than 250 ms at first and 5 s in the end. */
+/** The configured pauses between retries, at most 250 ms at first and 5 s in the end. */
 export const probePauses = (retries: { readonly initialMs: number; readonly maxMs: number }): Backoff => ({
   firstMs: Math.min(FIRST_PAUSE_MS, retries.initialMs),
   longestMs: Math.min(LONGEST_PAUSE_MS, retries.maxMs),
 });
 
-/** Whether something that is asked is away, and when it may be asked again: by one asker at a time, until it answers. */
-export class Absence {
+/** Whether a target is reachable, and when an unreachable one may be probed again, by one line at a time. */
+export class Reachability {
   #failures = 0;
   #untilMs = 0;
 
   constructor(private readonly pauses: Backoff) {}
 
-  /** Nothing was heard of it since it failed. */
+  /** It has not answered since it failed. */
   get isAway(): boolean {
     return this.#failures > 0;
   }
 
-  /** Monotonic milliseconds: not asked before. */
+  /** Monotonic time of the next probe. */
   get untilMs(): number {
     return this.#untilMs;
   }
 
-  /** It failed. Of many that were asked at once only the first counts. @param askedMs what it asked to wait */
+  /** It failed. Of several concurrent failures only the first counts. @param askedMs from `Retry-After` */
   failed(nowMs: number, askedMs = 0): void {
     if (nowMs >= this.#untilMs || !this.isAway) {
       this.#failures += 1;
