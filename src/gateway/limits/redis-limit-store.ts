@@ -171,7 +171,10 @@ export class RedisLimitStore implements LimitStore {
 }
 
 /** The waiting time and the headers follow from the account by the rule of `core/limits`, as they do in one process. */
-function entryOf([refused, now, requests, tokens, audio, day, dayCount, running]: EnterReply, limits: Limits): AdmissionResult {
+function entryOf(
+  [refused, now, requests, tokens, audio, day, dayCount, running]: EnterReply,
+  limits: Limits,
+): AdmissionResult {
   const nowMs = Number(now);
   const use: LimitUse = {
     ...{ requestsPaidMs: Number(requests), tokensPaidMs: Number(tokens), audioPaidMs: Number(audio) },
