@@ -82,6 +82,15 @@ def test_eight_in_one_call_are_heard_as_each_alone(folder: Path) -> None:
     assert len(set(together)) > 4
 
 
+def test_int8_hears_nearly_what_float32_hears(folder: Path) -> None:
+    exact, quantised = Whisper(Settings(folder, threads=1)), Whisper(Settings(folder, compute_type="int8", threads=1))
+    assert (exact.compute_type, quantised.compute_type) == ("float32", "int8_float32")
+    features = [exact.features(rhythm(2, seed)) for seed in range(1, 17)]
+    both = [texts(model.hear([Task(one, 2.0, "en") for one in features])) for model in (exact, quantised)]
+    first = [[text.split()[:1] for _, text in one] for one in both]
+    assert sum(one == two for one, two in zip(*first, strict=True)) >= 12
+
+
 def test_prompts_languages_tasks_and_temperatures_may_differ_within_a_call(folder: Path) -> None:
     whisper = Whisper(Settings(folder, threads=1))
     audio = whisper.features(rhythm(1.5, 3))

@@ -123,6 +123,31 @@ def fill_norm(spec: Any, w: Weights, name: str) -> None:
     spec.gamma, spec.beta = w[f"{name}.g"], w[f"{name}.b"]
 
 
+def random_model(target: Path, *, width: int, layers: int, seed: int = 11) -> Path:
+    """Windows of 30 s, a vocabulary of four words, random weights: nearly every window has all of its 64 tokens."""
+    sys.path.append(str(FIXTURES))
+    from generate import WORDS, random_weights  # type: ignore[import-not-found]
+    from whisper_folder import Vocabulary, configs  # type: ignore[import-not-found]
+
+    vocabulary = Vocabulary(WORDS, 30)
+    heads = width // 64
+    dims = {"mels": 80, "frames": 3000, "width": width, "heads": heads, "head_dim": 64, "ff": 4 * width}
+    dims |= {"encoder_layers": layers, "decoder_layers": layers, "positions": 448, "vocab": vocabulary.size}
+    weights = random_weights(dims, seed)
+    files = configs(vocabulary, dims | {"positions": 128}, 30, [[layers - 1, 0]])
+    source = target.with_name(target.name + "-source")
+    source.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (source / name).write_text(json.dumps(content))
+    try:
+        return write(target, source, weights, files["config.json"], None)
+    finally:
+        shutil.rmtree(source)
+
+
 if __name__ == "__main__":
+    if sys.argv[2:] == ["random-base"]:
+        print(random_model(Path(sys.argv[1]) / "random-base", width=512, layers=6))
+        sys.exit()
     for name in ("random", "spoken"):
         print(convert(FIXTURES / name, Path(sys.argv[1]) / name))

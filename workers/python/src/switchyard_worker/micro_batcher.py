@@ -21,7 +21,7 @@ log = logging.getLogger("switchyard_worker")
 
 #: After an engine call, the device waits so much of its time, and no longer than this, for the callers it answered:
 #: eight callers in a closed loop would else settle as two groups of four that take turns.
-RETURN_SHARE, RETURN_LIMIT_S = 0.1, 0.1
+RETURN_SHARE, RETURN_LIMIT_S = 0.1, 0.5
 
 
 class MicroBatcher:
