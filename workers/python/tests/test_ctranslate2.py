@@ -156,6 +156,16 @@ def test_long_audio_is_cut_into_windows_that_share_engine_calls(folder: Path) ->
     on_model(folder, test)
 
 
+def test_silence_holds_no_speech_for_the_voice_activity_detection(folder: Path) -> None:
+    async def test(client: Client) -> None:
+        chunking = stt.VoiceActivity(threshold=0.5, silence_duration_ms=500)
+        silence = wav(np.zeros(5 * RATE, np.int16))
+        answer = await client.transcribe("v", audio=silence, language="en", chunking=chunking)
+        assert (answer.text, len(answer.segments), answer.duration_s) == ("", 0, 5)
+
+    on_model(folder, test)
+
+
 def test_a_doubtful_window_is_tried_again_at_higher_temperatures(folder: Path) -> None:
     async def test(client: Client) -> None:
         answer = await client.transcribe("t", audio=wav(rhythm(1, 5)), language="en")

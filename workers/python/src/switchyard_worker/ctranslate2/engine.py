@@ -105,6 +105,7 @@ class WhisperEngine(Transcriber):
         message, language = request.message, self._language(request.message)
         before = self._whisper.tokens_before(message.prompt, message.hot_words)
         samples = await asyncio.to_thread(decoded, request)
+        message.ClearField("audio")
         windows = [
             Window(request, samples[start:end], start / RATE, language, before, message.temperature)
             for start, end in await asyncio.to_thread(self._cuts, request, samples)
