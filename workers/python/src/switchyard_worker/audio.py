@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import closing
 
 from .errors import WorkerError
 
@@ -39,9 +40,7 @@ async def encode(pcm: AsyncIterator[bytes], rate: int, target: str) -> AsyncIter
 
 
 async def _feed(pcm: AsyncIterator[bytes], stdin: asyncio.StreamWriter) -> None:
-    try:
+    with closing(stdin):
         async for piece in pcm:
             stdin.write(piece)
             await stdin.drain()
-    finally:
-        stdin.close()

@@ -60,17 +60,13 @@ class MicroBatcher:
     async def _prepare(self, item: Item) -> None:
         loop, started, ready = asyncio.get_running_loop(), time.monotonic(), False
         try:
-            await loop.run_in_executor(self._preparers, self._prepare_now, item)
+            await loop.run_in_executor(self._preparers, self._engine.prepare, item.work)
             item.request.check()
             ready = True
         finally:
             item.ready_at = time.monotonic()
             item.execution.prep_ms = 1000 * (item.ready_at - started)
             self._queue.prepared(item, ready)
-
-    def _prepare_now(self, item: Item) -> None:
-        item.request.check()
-        self._engine.prepare(item.work)
 
     def _start(self) -> None:
         """Gives the device what it may take now."""
@@ -120,11 +116,9 @@ class MicroBatcher:
         self._start()
         for item, outcome in zip(items, outcomes, strict=True):
             item.execution.device_ms = 1000 * device_s
-            if item.result.done():
-                continue
-            if isinstance(outcome, BaseException):
+            if isinstance(outcome, BaseException) and not item.result.done():
                 item.result.set_exception(as_worker_error(outcome))
-            else:
+            elif not item.result.done():
                 item.result.set_result(outcome)
 
     def _outcomes(self, works: Sequence[Any]) -> Sequence[Any]:

@@ -77,7 +77,8 @@ async def run(engine: Engine, options: argparse.Namespace) -> None:
     await standard.set("", HealthCheckResponse.NOT_SERVING)
     interceptors = [TokenCheck(options.token_file.read_text().strip())] if options.token_file else []
     server = grpc.aio.server(interceptors=interceptors, options=OPTIONS)
-    server.add_generic_rpc_handlers((service.handler(),))
+    handler = grpc.method_handlers_generic_handler(f"switchyard.v1.{service.name}", service.methods())
+    server.add_generic_rpc_handlers((handler,))
     health_pb2_grpc.add_HealthServicer_to_server(standard, server)
     port = _listen(server, options)
     await server.start()

@@ -108,9 +108,6 @@ class Service:
         cancel, health = _unary(self.cancel, common.CancelRequest), _unary(self.health, common.HealthRequest)
         return {"Cancel": cancel, "Health": health}
 
-    def handler(self) -> grpc.GenericRpcHandler:
-        return grpc.method_handlers_generic_handler(f"switchyard.v1.{self.name}", self.methods())
-
 
 class SpeechToText(Service):
     name, batched = "SpeechToText", "transcribe"
@@ -191,11 +188,10 @@ class TextGeneration(Service):
 
     async def generate(self, message: generation.GenerateRequest, context: Context) -> None:
         request = Request(message)
+        await self.serve(context, request, lambda: self._generated(request, context))
 
-        async def work() -> None:
-            await request.unless_cancelled(asyncio.ensure_future(self._generate(request, context)))
-
-        await self.serve(context, request, work)
+    async def _generated(self, request: Request[generation.GenerateRequest], context: Context) -> None:
+        await request.unless_cancelled(asyncio.ensure_future(self._generate(request, context)))
 
     async def _generate(self, request: Request[generation.GenerateRequest], context: Context) -> None:
         started = time.monotonic()
