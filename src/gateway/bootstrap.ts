@@ -64,8 +64,8 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   });
   registerUnroutedHook(fastify);
   const inner = app.get(InnerRequests);
-  registerLimitHooks(fastify, { desk: app.get(RateLimiter), isCounted: ({ headers }) => inner.isInner(headers) });
-  registerIdempotencyHooks(fastify, { desk: app.get(IdempotencyService), inner, ...idempotency(settings) });
+  registerLimitHooks(fastify, { limiter: app.get(RateLimiter), isCounted: ({ headers }) => inner.isInner(headers) });
+  registerIdempotencyHooks(fastify, { service: app.get(IdempotencyService), inner, ...idempotency(settings) });
   if (settings.server.docs) serveDocs(app);
   return app;
 }

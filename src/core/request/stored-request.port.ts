@@ -75,9 +75,9 @@ export interface StoredRequestStore {
   /** The latest of that id. @param tenant undefined: of anybody */
   findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined>;
   /** Its body is stored. False: the lease was lost. */
-  started(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean>;
+  markReceived(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean>;
   /** Prolongs everything that `owner` holds, and resolves with it. */
-  beat(lease: StoredLease): Promise<readonly StoredRequest[]>;
+  renewLeases(lease: StoredLease): Promise<readonly StoredRequest[]>;
   /** False: somebody else has it, or it ended. */
   end(attempt: StoredAttempt, owner: string, end: StoredEnding): Promise<boolean>;
   /** As if it had never come. */

@@ -18,7 +18,6 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { parseStrictDto } from '../http/dto-validation.js';
 import { fieldsOf } from '../http/json-body.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { oneNamed } from '../requests/one-named.js';
 import {
   CancellationDto,
   CancelledRequestsDto,
@@ -31,6 +30,7 @@ import {
   RequestListDto,
   requestsAhead,
 } from '../requests/request.dto.js';
+import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 /** Admin input is strict: a misspelt filter that was ignored would cancel more than was meant. */

@@ -11,8 +11,14 @@ import { type BlobStore, type FileStore, type JobStore, type UploadStore } from 
 import { type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE, JOB_STORE, KEPT_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
-import { FILE_BLOBS, JOB_LOG_BLOBS, jobOfLogKey, KEPT_BLOBS, keptBlobOf } from '../../platform/storage/blob-keys.js';
+import { FILE_STORE, JOB_STORE, STORED_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
+import {
+  FILE_BLOBS,
+  JOB_LOG_BLOBS,
+  jobOfLogKey,
+  STORED_REQUEST_BLOBS,
+  storedRequestBlobOf,
+} from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './counted-blobs.js';
 
 /** Which of these keys, all old enough, nobody needs. */
@@ -35,7 +41,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
     @Inject(JOB_STORE) private readonly jobs: JobStore,
-    @Inject(KEPT_REQUEST_STORE) private readonly kept: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly kept: StoredRequestStore,
     @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -107,9 +113,9 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
 
   /** Of requests whose rows went first. */
   #removeKept(beforeMs: number): Promise<number> {
-    return this.#sweep(KEPT_BLOBS, beforeMs, async keys => {
-      const referenced = await this.kept.referenced([...new Set(keys.map(keptBlobOf))]);
-      return key => !referenced.has(keptBlobOf(key));
+    return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, async keys => {
+      const referenced = await this.kept.referenced([...new Set(keys.map(storedRequestBlobOf))]);
+      return key => !referenced.has(storedRequestBlobOf(key));
     });
   }
 

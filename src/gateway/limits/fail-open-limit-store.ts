@@ -7,7 +7,7 @@ import { type LimitAdmission, type AdmissionResult, type LimitStore } from '../.
  */
 export class FailOpenLimitStore implements LimitStore {
   /**
-   * @param onFailure told of every call that the shared store did not take
+   * @param onFailure called for every failure of the shared store
    * @param knownError why the shared store is known not to answer; undefined: it is asked
    */
   constructor(
@@ -17,23 +17,23 @@ export class FailOpenLimitStore implements LimitStore {
     private readonly knownError: () => Error | undefined = () => undefined,
   ) {}
 
-  admit(entrance: LimitAdmission): Promise<AdmissionResult> {
-    return this.#orOwn(store => store.admit(entrance));
+  admit(admission: LimitAdmission): Promise<AdmissionResult> {
+    return this.#orOwn(store => store.admit(admission));
   }
 
-  charge(entrance: LimitAdmission, spent: Charge): Promise<void> {
-    return this.#orOwn(store => store.charge(entrance, spent));
+  charge(admission: LimitAdmission, spent: Charge): Promise<void> {
+    return this.#orOwn(store => store.charge(admission, spent));
   }
 
   /** In both: it may have been let in by either. */
-  async release(entrance: LimitAdmission): Promise<void> {
-    await this.own.release(entrance);
-    await this.#shared(store => store.release(entrance)).catch(this.onFailure);
+  async release(admission: LimitAdmission): Promise<void> {
+    await this.own.release(admission);
+    await this.#shared(store => store.release(admission)).catch(this.onFailure);
   }
 
-  async renew(entrances: readonly LimitAdmission[]): Promise<void> {
-    await this.own.renew(entrances);
-    await this.#shared(store => store.renew(entrances)).catch(this.onFailure);
+  async renew(admissions: readonly LimitAdmission[]): Promise<void> {
+    await this.own.renew(admissions);
+    await this.#shared(store => store.renew(admissions)).catch(this.onFailure);
   }
 
   async #orOwn<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-ru
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { type RateLimiter, type Ticket } from './rate-limiter.js';
 
-/** OpenAI's headers, and a third group for seconds of audio. What has no limit has no header. */
+/** OpenAI's headers, and a third group for seconds of audio. A quantity without a limit has no header. */
 export function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
   return {
     ...group('requests', requests),
@@ -22,7 +22,7 @@ const group = (what: string, allowance: Allowance | undefined): Record<string, s
       }
     : {};
 
-/** As OpenAI writes them: `20ms`, `7.66s`, `6m0s`. Rounded up: what it promises is there by then. */
+/** As OpenAI writes durations: `20ms`, `7.66s`, `6m0s`. Rounded up, so that the limit has reset by then. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   if (ms < 60_000) return `${Math.ceil(ms / 10) / 100}s`;
@@ -32,27 +32,27 @@ export function duration(ms: number): string {
 }
 
 const tickets = new WeakMap<FastifyRequest, Ticket>();
-const kept = new WeakSet<FastifyRequest>();
+const detached = new WeakSet<FastifyRequest>();
 
-/** Its place is given back by the caller of this, not by the end of the answer: the work outlives its connection. */
-export function keepTicket(request: FastifyRequest): () => void {
-  kept.add(request);
+/** The work outlives its connection: the ticket is released by the function returned, not by the end of the answer. */
+export function detachTicket(request: FastifyRequest): () => void {
+  detached.add(request);
   return () => tickets.get(request)?.leave();
 }
 
 export interface LimitHookOptions {
-  readonly desk: RateLimiter;
-  /** Requests that were counted when they first came. */
+  readonly limiter: RateLimiter;
+  /** True for requests that were counted before. */
   readonly isCounted: (request: FastifyRequest) => boolean;
 }
 
-/** After the guard, before any body is read: an upload that is refused is not taken in. Looking at things is free. */
-export function registerLimitHooks(fastify: FastifyInstance, { desk, isCounted }: LimitHookOptions): void {
+/** Runs after the guard, before any body is read, so that a rejected upload is not received. Reading is free. */
+export function registerLimitHooks(fastify: FastifyInstance, { limiter, isCounted }: LimitHookOptions): void {
   fastify.addHook('onRequest', async (request, reply) => {
     const { url } = request.routeOptions;
     if (request.method !== 'POST' || url === undefined || !isWork(url) || isCounted(request)) return;
-    const ticket = await desk.enter(principalOf(request), request.id, standing => {
-      void reply.headers(limitHeaders(standing));
+    const ticket = await limiter.enter(principalOf(request), request.id, status => {
+      void reply.headers(limitHeaders(status));
     });
     if (ticket) leaveWithReply(request, reply, ticket);
   });
@@ -61,7 +61,7 @@ export function registerLimitHooks(fastify: FastifyInstance, { desk, isCounted }
 function leaveWithReply(request: FastifyRequest, reply: FastifyReply, ticket: Ticket): void {
   tickets.set(request, ticket);
   const leave = (): void => {
-    if (!kept.has(request)) ticket.leave();
+    if (!detached.has(request)) ticket.leave();
   };
   if (reply.raw.destroyed) leave();
   else reply.raw.once('close', leave);

@@ -7,7 +7,7 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 export type LimitEvent = { readonly type: 'refused'; readonly limit: LimitName } | { readonly type: 'store_failed' };
 
-/** What happens at the desk, for metrics. While the shared accounts are away there is a line in the log every ten seconds. */
+/** Rejections and store failures, for metrics. While the shared store is away, one log line is written every ten seconds. */
 @Injectable()
 export class LimitEvents {
   readonly #logger = new Logger('Limits');
@@ -28,7 +28,7 @@ export class LimitEvents {
   }
 }
 
-/** Every request would have a line of its own. */
+/** At most one log line in this time, instead of one per request. */
 const QUIET_MS = 10_000;
 
 export const limitMetricProviders: Provider[] = [
@@ -38,23 +38,23 @@ export const limitMetricProviders: Provider[] = [
 
 @Injectable()
 export class LimitMetrics implements OnModuleInit, OnApplicationShutdown {
-  #events: Subscription | undefined;
+  #subscription: Subscription | undefined;
 
   constructor(
-    private readonly told: LimitEvents,
+    private readonly events: LimitEvents,
     @InjectMetric('switchyard_limit_refusals_total') private readonly refusals: Counter,
     @InjectMetric('switchyard_limit_store_failures_total') private readonly failures: Counter,
   ) {}
 
   onModuleInit(): void {
-    this.#events = this.told.events$.subscribe(event => {
+    this.#subscription = this.events.events$.subscribe(event => {
       if (event.type === 'refused') this.refusals.inc({ limit: snakeCase(event.limit) });
       else this.failures.inc();
     });
   }
 
   onApplicationShutdown(): void {
-    this.#events?.unsubscribe();
+    this.#subscription?.unsubscribe();
   }
 }
 

@@ -3,10 +3,9 @@ import { DependenciesModule } from '../../platform/dependencies/dependencies.mod
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
-import { LIMIT_STORE } from './limit.tokens.js';
 import { LimitEvents, limitMetricProviders, LimitMetrics } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
-import { RateLimiter } from './rate-limiter.js';
+import { LIMIT_STORE, RateLimiter } from './rate-limiter.js';
 import { RedisLimitStore } from './redis-limit-store.js';
 
 /** Rate limits and quotas: `limits.*`, and what the keys file says of single keys. */
@@ -16,13 +15,13 @@ import { RedisLimitStore } from './redis-limit-store.js';
     {
       provide: LIMIT_STORE,
       inject: [RedisLink, LimitEvents, DependencyMonitor],
-      useFactory: (link: RedisLink, told: LimitEvents, monitor: DependencyMonitor) => {
+      useFactory: (link: RedisLink, events: LimitEvents, monitor: DependencyMonitor) => {
         const own = new LocalLimitStore();
         const redis = link.commands();
         if (!redis) return own;
         const shared = new RedisLimitStore(redis, link.prefix);
         const knownError = () => monitor.state('redis')?.error;
-        return new FailOpenLimitStore(shared, own, error => told.storeFailed(error), knownError);
+        return new FailOpenLimitStore(shared, own, error => events.storeFailed(error), knownError);
       },
     },
     RateLimiter,

@@ -57,9 +57,9 @@ export class LocalLimitStore implements LimitStore {
     return Promise.resolve();
   }
 
-  renew(entrances: readonly LimitAdmission[]): Promise<void> {
+  renew(admissions: readonly LimitAdmission[]): Promise<void> {
     const untilMs = this.nowMs() + SLOT_LEASE_MS;
-    for (const { subject, ticket } of entrances) {
+    for (const { subject, ticket } of admissions) {
       const places = this.#accounts.get(subject)?.places;
       if (places?.has(ticket)) places.set(ticket, untilMs);
     }

@@ -6,20 +6,22 @@ import {
   LIMIT_NAMES,
   type LimitName,
   type Limits,
-  type RateLimitStatus,
   type RateLimitRefusal,
+  type RateLimitStatus,
 } from '../../core/limits/limit-rules.js';
 import { type LimitAdmission, type LimitStore, SLOT_LEASE_MS } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { SlotMap } from '../../core/shared/slot-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { LIMIT_STORE } from './limit.tokens.js';
 import { LimitEvents } from './limits.metrics.js';
+
+/** Injection token of the `LimitStore` that the settings choose. */
+export const LIMIT_STORE = Symbol('LIMIT_STORE');
 
 const WORDS: Readonly<Record<LimitName, string>> = {
   requestsPerDay: 'requests per day',
@@ -29,12 +31,12 @@ const WORDS: Readonly<Record<LimitName, string>> = {
   concurrentRequests: 'requests at the same time',
 };
 
-/** `rate_limit_exceeded` says when to come back; `insufficient_quota`, which SDKs must not retry, that the day's share is used up. */
+/** `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not retry, that the day's quota is used up. */
 export function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): DomainError {
   const what = `${limits[limit]} ${WORDS[limit]}`;
   if (limit === 'requestsPerDay') {
     const at = new Date(Date.now() + retryAfterMs).toISOString().slice(0, 16);
-    return new DomainError('insufficient_quota', `The quota of ${what} is used up; it is new at ${at}Z.`);
+    return new DomainError('insufficient_quota', `The quota of ${what} is used up; it resets at ${at}Z.`);
   }
   const seconds = Math.ceil(retryAfterMs / 1000);
   return new DomainError('rate_limit_exceeded', `The limit of ${what} is reached; try again in ${seconds} s.`, {
@@ -42,25 +44,25 @@ export function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Li
   });
 }
 
-/** Somebody who was let in, until `leave`. */
+/** An admitted request or session, until `leave`. */
 export interface Ticket {
-  readonly standing: RateLimitStatus;
-  /** Adds to what it used. */
+  readonly status: RateLimitStatus;
+  /** Adds to the usage. */
   charge(usage: WorkUsage): void;
   /** Idempotent. */
   leave(): void;
 }
 
 /**
- * Lets callers in within their limits. Who has no limit costs nothing: no account, no header, no call to Redis. Our own
- * processes are not counted: lines of batches are bounded by the batch processor (OpenAI counts them apart as well).
+ * Admits callers within their limits. A caller without limits costs nothing: no account, no header, no call to Redis.
+ * Internal requests are not counted: batch lines are bounded by the batch processor (OpenAI counts them separately too).
  */
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
-  /** By key of the request; a second one under the same key has no work of its own. */
-  readonly #inside = new SlotMap<RequestKey, Set<LimitAdmission>>();
-  /** Tickets of other gateways have other names. */
+  /** By request key. A second request under the same key does no work of its own. */
+  readonly #admitted = new SlotMap<RequestKey, Set<LimitAdmission>>();
+  /** Makes tickets unique among gateways. */
   readonly #name = randomUUID();
   #tickets = 0;
   #events: Subscription | undefined;
@@ -71,12 +73,12 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     private readonly keys: KeyRing,
     @Inject(LIMIT_STORE) private readonly store: LimitStore,
     private readonly bus: DispatchEventBus,
-    private readonly told: LimitEvents,
+    private readonly limitEvents: LimitEvents,
   ) {
     this.#defaults = limits;
   }
 
-  /** Work is charged when it is done, to whoever is still inside under the id of the request. */
+  /** Work is charged when it settles, to the admission under the request's key. */
   onModuleInit(): void {
     this.#events = this.bus.events$.subscribe(event => {
       if (event.type === 'settled' && event.usage) this.#charge(event.key, event.usage);
@@ -90,32 +92,32 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Undefined: no limits concern this caller.
-   * @param id of the request whose work is charged by itself
-   * @param told what is known of the standing, also when it refuses
+   * Undefined: the caller has no limits.
+   * @param id of the request; its work is charged automatically
+   * @param onStatus receives the limit status, also when the request is rejected
    * @throws DomainError `rate_limit_exceeded`, `insufficient_quota`
    */
   async enter(
     principal: Principal,
     id: string,
-    told: (standing: RateLimitStatus) => void = () => undefined,
+    onStatus: (status: RateLimitStatus) => void = () => undefined,
   ): Promise<Ticket | undefined> {
     const account = this.#accountOf(principal);
     if (!account) return undefined;
-    const entrance = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
-    const { refusal, status } = await this.store.admit(entrance);
-    told(status);
+    const admission = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
+    const { refusal, status } = await this.store.admit(admission);
+    onStatus(status);
     if (refusal) {
-      this.told.refused(refusal.limit);
+      this.limitEvents.refused(refusal.limit);
       throw limitError(refusal, account.limits);
     }
     const key = requestKey({ tenant: principal.tenant, id });
-    const others = this.#inside.get(key) ?? new Set<LimitAdmission>();
-    this.#inside.set(key, others.add(entrance));
+    const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
+    this.#admitted.set(key, others.add(admission));
     return {
-      standing: status,
-      charge: usage => void this.store.charge(entrance, spentOf(usage)),
-      leave: () => this.#leave(key, entrance),
+      status,
+      charge: usage => void this.store.charge(admission, spentOf(usage)),
+      leave: () => this.#leave(key, admission),
     };
   }
 
@@ -128,19 +130,19 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   }
 
   #charge(key: RequestKey, usage: WorkUsage): void {
-    const [entrance] = this.#inside.get(key) ?? [];
-    if (entrance) void this.store.charge(entrance, spentOf(usage));
+    const [admission] = this.#admitted.get(key) ?? [];
+    if (admission) void this.store.charge(admission, spentOf(usage));
   }
 
-  #leave(key: RequestKey, entrance: LimitAdmission): void {
-    const inside = this.#inside.get(key);
-    if (!inside?.delete(entrance)) return;
-    if (inside.size === 0) this.#inside.delete(key);
-    void this.store.release(entrance);
+  #leave(key: RequestKey, admission: LimitAdmission): void {
+    const inside = this.#admitted.get(key);
+    if (!inside?.delete(admission)) return;
+    if (inside.size === 0) this.#admitted.delete(key);
+    void this.store.release(admission);
   }
 
   #renew(): void {
-    const inside = [...this.#inside.values()].flatMap(entrances => [...entrances]);
+    const inside = [...this.#admitted.values()].flatMap(admissions => [...admissions]);
     if (inside.length > 0) void this.store.renew(inside);
   }
 }

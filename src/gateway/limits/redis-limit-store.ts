@@ -151,8 +151,8 @@ export class RedisLimitStore implements LimitStore {
     await this.#redis.zrem(this.#keys(subject)[1], ticket);
   }
 
-  async renew(entrances: readonly LimitAdmission[]): Promise<void> {
-    const bySubject = grouped(entrances);
+  async renew(admissions: readonly LimitAdmission[]): Promise<void> {
+    const bySubject = grouped(admissions);
     const renewals = [...bySubject].map(([subject, members]) =>
       this.#redis.limitRenew(...this.#keys(subject), this.#now, SLOT_LEASE_MS, ...members.map(({ ticket }) => ticket)),
     );
@@ -186,12 +186,12 @@ function entryOf(
   return { status, refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 } };
 }
 
-function grouped(entrances: readonly LimitAdmission[]): ReadonlyMap<string, readonly LimitAdmission[]> {
+function grouped(admissions: readonly LimitAdmission[]): ReadonlyMap<string, readonly LimitAdmission[]> {
   const bySubject = new Map<string, LimitAdmission[]>();
-  for (const entrance of entrances) {
-    const others = bySubject.get(entrance.subject);
-    if (others) others.push(entrance);
-    else bySubject.set(entrance.subject, [entrance]);
+  for (const admission of admissions) {
+    const others = bySubject.get(admission.subject);
+    if (others) others.push(admission);
+    else bySubject.set(admission.subject, [admission]);
   }
   return bySubject;
 }

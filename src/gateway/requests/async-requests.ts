@@ -7,25 +7,25 @@ import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../
 import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, textOf } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
-/** Gateways that may die over one request; then it is what kills them. */
+/** Gateway deaths tolerated per request: after these, the request itself is the likely cause. */
 const MOST_ATTEMPTS = 3;
-/** Pause before a request is queued anew that Redis did not take. */
+/** Pause before a request that Redis did not accept is queued again. */
 const REQUEUE_MS = 1000;
 
-/** It was refused before it was queued: its caller is told at once. */
+/** The request was rejected before it was queued: its caller receives this at once. */
 export interface EarlyAnswer {
   readonly status: number;
   readonly headers: InnerAnswer['headers'];
   readonly body: Buffer;
 }
 
-/** Runs requests whose callers have left. A gateway that dies over one leaves it to the others, with everything it takes. */
+/** Runs requests whose callers do not wait. If a gateway dies, another one runs its requests from the stored body. */
 @Injectable()
 export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
@@ -33,7 +33,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   #abandoned: Subscription | undefined;
 
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
@@ -42,17 +42,17 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#abandoned = this.leases.abandoned$.subscribe(request => void this.#again(request));
+    this.#abandoned = this.leases.abandoned$.subscribe(request => void this.#resume(request));
   }
 
-  /** The drain is over: what ran has an answer, which is to be written before the database closes. */
+  /** After the drain every request has an answer; it is written before the database closes. */
   async onApplicationShutdown(): Promise<void> {
     this.#abandoned?.unsubscribe();
     await Promise.allSettled(this.#running);
   }
 
   /**
-   * Begins a request whose body is stored. Resolves when it is queued (undefined), or when it was refused at the door.
+   * Starts a request whose body is stored. Resolves with undefined when it is queued, else with the rejection.
    * @param onEnd called once, however it ends
    */
   async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
@@ -61,16 +61,16 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
       { defaultValue: undefined },
     );
-    let told = false;
-    const ended = this.#watched(this.#run(request, () => !told)).finally(onEnd);
+    let isQueued = false;
+    const ended = this.#watched(this.#run(request, () => !isQueued)).finally(onEnd);
     const early = await Promise.race([queued.then(() => undefined), ended]);
-    told = true;
+    isQueued = true;
     return early;
   }
 
-  /** Resolves with what was refused while `early` holds; else the outcome is in the store. */
+  /** Resolves with a rejection while `early` holds; afterwards the outcome is in the store. */
   async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
-    const letGo = this.leases.hold(request);
+    const release = this.leases.hold(request);
     try {
       const { requestId, tenant, path, headers } = request;
       const bytes = await this.answers.bodySize(request);
@@ -85,7 +85,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       });
       return await this.#outcome(request, answer, early);
     } finally {
-      letGo();
+      release();
     }
   }
 
@@ -97,15 +97,15 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     const body = await textOf(answer.body);
     if (early()) {
       await this.store.drop(request, this.leases.owner);
-      await this.answers.forget([request]);
+      await this.answers.remove([request]);
       return { ...answer, body };
     }
-    // Accepted is accepted: it is queued once Redis is back.
+    // The request was accepted, so it must run: it is queued again when Redis is back.
     if (body.includes('"queue_unavailable"')) {
       await sleep(REQUEUE_MS);
       return this.#run(request, early);
     }
-    // This gateway goes down: the request need not.
+    // This gateway shuts down; another one can run the request.
     if (body.includes('"shutting_down"')) await this.store.release(request, this.leases.owner);
     else
       await this.#end(request, answer.status === 499 ? 'cancelled' : 'failed', {
@@ -116,7 +116,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<void> {
-    await this.answers.keep(request, answer.body as AsyncIterable<Uint8Array>);
+    await this.answers.store(request, answer.body as AsyncIterable<Uint8Array>);
     const endedAtMs = this.leases.nowMs();
     const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
     const ended = await this.store.end(request, this.leases.owner, {
@@ -125,10 +125,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       endedAtMs,
       expiresAtMs,
     });
-    if (ended) await this.answers.forgetBody(request);
+    if (ended) await this.answers.removeBody(request);
   }
 
-  async #again(request: StoredRequest): Promise<void> {
+  async #resume(request: StoredRequest): Promise<void> {
     if (request.attempts <= MOST_ATTEMPTS) {
       await this.#watched(this.#run(request, () => false));
       return;
@@ -137,16 +137,16 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     const body = Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]);
     const headers = {
       'content-type': 'application/json; charset=utf-8',
-      // This gateway counts as an attempt in the store, and only writes down what happened.
+      // This gateway counts as an attempt in the store, although it only records the failure.
       'x-switchyard-attempts': String(MOST_ATTEMPTS),
     };
     await this.#watched(this.#end(request, 'failed', { status: error.definition.status, headers, body }));
   }
 
-  /** What fails here is taken over when the lease ends. */
+  /** After a failure here another gateway takes the request over when the lease ends. */
   #watched<T>(work: Promise<T>): Promise<T | undefined> {
     const watched = work.catch((error: unknown) => {
-      this.#logger.error({ err: error }, 'an async request could not be brought to its end here');
+      this.#logger.error({ err: error }, 'an async request could not be finished here');
       return undefined;
     });
     this.#running.add(watched);

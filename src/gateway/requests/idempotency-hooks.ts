@@ -7,29 +7,29 @@ import { type IdempotencyService } from './idempotency.service.js';
 import { idempotencyOptions } from './idempotency-options.js';
 
 export interface IdempotencyHookOptions {
-  readonly desk: IdempotencyService;
+  readonly service: IdempotencyService;
   readonly inner: InnerRequests;
   /** A given X-Request-Id means the same as an Idempotency-Key. */
   readonly byRequestId: boolean;
-  /** False: no header keeps an answer. `Prefer: respond-async` is not concerned. */
+  /** False: no header stores an answer for a retry. `Prefer: respond-async` works regardless. */
   readonly idempotent: boolean;
 }
 
-/** After the guard and the limits, before any body is read. What is served here never meets its route from outside. */
+/** Runs after the guard and the limits, before any body is read. A request served here does not reach its route itself. */
 export function registerIdempotencyHooks(fastify: FastifyInstance, options: IdempotencyHookOptions): void {
-  const { desk, inner, byRequestId, idempotent } = options;
+  const { service: desk, inner, byRequestId, idempotent } = options;
   fastify.addHook('onRequest', async (request, reply) => {
-    if (inner.isInner(request.headers)) return inner.welcome(request);
-    const wish = idempotencyOptions(request, byRequestId);
-    if (!wish || (wish.mode === 'waiting' && !idempotent)) return;
-    // Lines of batches are kept by their job.
+    if (inner.isInner(request.headers)) return inner.attachCaller(request);
+    const wanted = idempotencyOptions(request, byRequestId);
+    if (!wanted || (wanted.mode === 'waiting' && !idempotent)) return;
+    // The results of batch lines are stored by their job.
     if (principalOf(request).keyId === INTERNAL_KEY_ID) return;
-    await desk.serve(request, reply, wish);
+    await desk.serve(request, reply, wanted);
     return reply;
   });
 }
 
-/** Ids that proxies make up would be kept for nothing where no other gateway can find them. */
+/** Request ids count as keys only with a shared database: elsewhere no other gateway could find the answer. */
 export function idempotency({
   requests,
   database,

@@ -3,7 +3,7 @@ import { isWork } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 
-/** How a request wants its answer kept. */
+/** How the answer of a request is stored. */
 export interface IdempotencyOptions {
   readonly mode: 'async' | 'waiting';
   readonly name: string;
@@ -11,7 +11,7 @@ export interface IdempotencyOptions {
   readonly param: 'Idempotency-Key' | 'X-Request-Id';
 }
 
-/** Undefined: like any other request. @param byRequestId a given X-Request-Id means the same as an Idempotency-Key */
+/** Undefined: the answer is not stored. @param byRequestId a given X-Request-Id means the same as an Idempotency-Key */
 export function idempotencyOptions(request: FastifyRequest, byRequestId: boolean): IdempotencyOptions | undefined {
   if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? '')) return undefined;
   const key = idempotencyKey(request.headers['idempotency-key']);
@@ -22,9 +22,9 @@ export function idempotencyOptions(request: FastifyRequest, byRequestId: boolean
   return { mode, name: `id:${request.id}`, param: 'X-Request-Id' };
 }
 
-/** RFC 7240: preferences with commas, each perhaps with parameters; unknown ones are none. */
+/** RFC 7240: comma-separated preferences with optional parameters; unknown ones are ignored. */
 export function prefersAsync(header: string | readonly string[] | undefined): boolean {
-  return [header ?? []].flat().some(line => line.split(',').some(wish => /^\s*respond-async\s*(;|$)/i.test(wish)));
+  return [header ?? []].flat().some(line => line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)));
 }
 
 function idempotencyKey(header: string | string[] | undefined): string | undefined {

@@ -5,11 +5,11 @@ import { type StoredRequest, type StoredRequestStore } from '../../core/request/
 import { DomainError } from '../../core/shared/domain-error.js';
 import { tenantOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
-import { keepTicket } from '../limits/limit-hooks.js';
+import { detachTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
 import { type IdempotencyOptions } from './idempotency-options.js';
 import { Replays } from './replays.js';
@@ -17,22 +17,22 @@ import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint
 import { StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
-interface KeptCall {
+interface IdempotentCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly wish: IdempotencyOptions;
-  /** JSON is read before anything is decided; a form is not. */
+  readonly options: IdempotencyOptions;
+  /** The body if it is JSON, read before anything is decided. A form is read later. */
   readonly json: Buffer | undefined;
 }
 
 /** Headers that a second run needs. */
 const PASSED_ON = ['content-type', 'x-priority'] as const;
 
-/** Takes requests that are to be kept: finds the one that came before, or begins this one. */
+/** Requests with an idempotency key or `respond-async`: joins the earlier request of that key, or starts this one. */
 @Injectable()
 export class IdempotencyService {
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly asyncs: AsyncRequests,
     private readonly replays: Replays,
@@ -41,42 +41,42 @@ export class IdempotencyService {
   ) {}
 
   /** Answers the request in full. @throws DomainError */
-  async serve(request: FastifyRequest, reply: FastifyReply, wish: IdempotencyOptions): Promise<void> {
+  async serve(request: FastifyRequest, reply: FastifyReply, options: IdempotencyOptions): Promise<void> {
     this.#demandSize(request);
     const json = isJson(request) ? await this.#jsonOf(request) : undefined;
-    const call = { request, reply, wish, json };
-    const letGo = this.leases.hold({ tenant: tenantOf(request), name: wish.name });
+    const call = { request, reply, options, json };
+    const release = this.leases.hold({ tenant: tenantOf(request), name: options.name });
     try {
       while (!(await this.#served(call)));
     } finally {
-      letGo();
+      release();
     }
   }
 
-  /** False: what came before is gone, and everything is asked anew. */
-  async #served(call: KeptCall): Promise<boolean> {
-    const { created, request: kept, replaced } = await this.#open(call);
-    await this.answers.forget(replaced);
-    if (created) await (call.wish.mode === 'async' ? this.#begin(call, kept) : this.#first(call, kept));
-    return created || this.#again(call, kept);
+  /** False: the earlier request is gone, so the store is asked again. */
+  async #served(call: IdempotentCall): Promise<boolean> {
+    const { created, request: stored, replaced } = await this.#open(call);
+    await this.answers.remove(replaced);
+    if (created) await (call.options.mode === 'async' ? this.#begin(call, stored) : this.#first(call, stored));
+    return created || this.#joinEarlier(call, stored);
   }
 
-  /** It came before: it is waited for as long as it is not known to be safe, or not known to be the same. */
-  async #again(call: KeptCall, earlier: StoredRequest): Promise<boolean> {
-    const { request, reply, wish } = call;
+  /** Waits for the earlier request until its body is known to be stored, or equal. */
+  async #joinEarlier(call: IdempotentCall, earlier: StoredRequest): Promise<boolean> {
+    const { request, reply, options } = call;
     this.#demandSame(call, earlier, fingerprintOf(request, call.json));
     const isAsync = earlier.mode === 'async';
-    if (isAsync !== (wish.mode === 'async')) throw otherMode(wish, earlier);
+    if (isAsync !== (options.mode === 'async')) throw otherMode(options, earlier);
     const left = (): boolean => reply.raw.destroyed;
-    const kept = await (isAsync ? this.replays.received(earlier, left) : this.replays.join(earlier, left));
-    if (!kept) return false;
-    await this.#demandSameBytes(call, kept);
-    if (isAsync) accepted(reply, kept);
-    else this.replays.replay(kept, reply);
+    const stored = await (isAsync ? this.replays.received(earlier, left) : this.replays.join(earlier, left));
+    if (!stored) return false;
+    await this.#demandSameBytes(call, stored);
+    if (isAsync) accepted(reply, stored);
+    else this.replays.replay(stored, reply);
     return true;
   }
 
-  #open({ request, wish, json }: KeptCall) {
+  #open({ request, options, json }: IdempotentCall) {
     const lease = this.leases.lease();
     const { nowMs } = lease;
     const headers = PASSED_ON.flatMap((name): [string, string][] => {
@@ -86,14 +86,14 @@ export class IdempotencyService {
     return this.store.open(
       {
         tenant: tenantOf(request),
-        name: wish.name,
+        name: options.name,
         requestId: request.id,
-        mode: wish.mode,
+        mode: options.mode,
         path: request.url.split('?', 1)[0] ?? request.url,
         fingerprint: fingerprintOf(request, json),
         headers: Object.fromEntries(headers),
         blob: this.answers.newBlob(),
-        status: wish.mode === 'async' ? 'receiving' : 'running',
+        status: options.mode === 'async' ? 'receiving' : 'running',
         createdAtMs: nowMs,
         expiresAtMs: nowMs + this.settings.requests.keepMs,
       },
@@ -101,50 +101,50 @@ export class IdempotencyService {
     );
   }
 
-  async #first({ request, reply, json }: KeptCall, kept: StoredRequest): Promise<void> {
+  async #first({ request, reply, json }: IdempotentCall, stored: StoredRequest): Promise<void> {
     const bytes = Number(request.headers['content-length']);
     const length = json || Number.isNaN(bytes) ? {} : { bytes };
-    const form = json ? undefined : this.#digested(request, kept);
-    const sent = { body: json ?? form!, headers: kept.headers, ...length };
-    await this.replays.first(kept, sent, reply, () => form?.fingerprint ?? kept.fingerprint);
+    const form = json ? undefined : this.#digested(request, stored);
+    const sent = { body: json ?? form!, headers: stored.headers, ...length };
+    await this.replays.first(stored, sent, reply, () => form?.fingerprint ?? stored.fingerprint);
   }
 
-  /** The body is stored before anybody is told: then any gateway can run it. */
-  async #begin({ request, reply, json }: KeptCall, kept: StoredRequest): Promise<void> {
-    const leave = keepTicket(request);
-    const form = json ? undefined : this.#digested(request, kept);
+  /** The body is stored before the caller gets its 202: then any gateway can run the request. */
+  async #begin({ request, reply, json }: IdempotentCall, stored: StoredRequest): Promise<void> {
+    const detach = detachTicket(request);
+    const form = json ? undefined : this.#digested(request, stored);
     try {
-      await this.answers.keepBody(kept, form ?? Readable.from([json]));
-      if (!(await this.store.started(kept, this.leases.owner, form?.fingerprint ?? kept.fingerprint)))
+      await this.answers.storeBody(stored, form ?? Readable.from([json]));
+      if (!(await this.store.markReceived(stored, this.leases.owner, form?.fingerprint ?? stored.fingerprint)))
         throw lostLease();
-      const early = await this.asyncs.begin(kept, leave);
-      if (!early) return accepted(reply, kept);
+      const early = await this.asyncs.begin(stored, detach);
+      if (!early) return accepted(reply, stored);
       void reply
         .code(early.status)
         .headers({ ...refusalHeaders(early.headers) })
         .send(early.body);
     } catch (error) {
-      leave();
-      await this.replays.drop(kept);
-      await this.answers.forget([kept]).catch(() => undefined);
+      detach();
+      await this.replays.drop(stored);
+      await this.answers.remove([stored]).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Reads a form to its end where only its bytes can tell. */
-  async #demandSameBytes(call: KeptCall, kept: StoredRequest): Promise<void> {
+  /** Reads a form to its end if only its bytes show whether it is the same request. */
+  async #demandSameBytes(call: IdempotentCall, stored: StoredRequest): Promise<void> {
     const { request, json } = call;
     const head = fingerprintOf(request, json);
-    if (isSame(kept.fingerprint, head) !== undefined) return void request.raw.resume();
+    if (isSame(stored.fingerprint, head) !== undefined) return void request.raw.resume();
     const form = this.#digested(request, { fingerprint: head });
     for await (const _ of form) continue;
-    this.#demandSame(call, kept, form.fingerprint);
+    this.#demandSame(call, stored, form.fingerprint);
   }
 
-  #demandSame({ wish }: KeptCall, kept: StoredRequest, asked: string): void {
-    if (isSame(kept.fingerprint, asked) !== false) return;
-    throw new DomainError('idempotency_key_reused', `\`${wish.param}\` was used before for another request.`, {
-      param: wish.param,
+  #demandSame({ options }: IdempotentCall, stored: StoredRequest, asked: string): void {
+    if (isSame(stored.fingerprint, asked) !== false) return;
+    throw new DomainError('idempotency_key_reused', `\`${options.param}\` was used before for another request.`, {
+      param: options.param,
     });
   }
 
@@ -173,7 +173,7 @@ export class IdempotencyService {
     return Buffer.concat(chunks);
   }
 
-  /** A body without a length is measured on its way. */
+  /** Bounds a body that declares no length while it is read. */
   #bounded(request: FastifyRequest): Transform {
     const { raw } = request;
     const mostBytes = this.#mostBytes(request);
@@ -185,10 +185,10 @@ export class IdempotencyService {
         else done(null, chunk);
       },
     });
-    // Whoever reads it may begin later than the caller leaves: then the error waits for the reader, and is nobody else's.
+    // The reader may start after the caller has left; the error then waits for the reader and concerns nothing else.
     bounded.on('error', () => undefined);
     const closed = (): void => {
-      if (!raw.complete) bounded.destroy(new DomainError('request_cancelled', 'The caller left.'));
+      if (!raw.complete) bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));
     };
     if (raw.destroyed) closed();
     else raw.once('close', closed);

@@ -20,7 +20,7 @@ export interface InnerRequest {
   readonly body: Buffer | Readable;
   /** Absent: unknown. */
   readonly bytes?: number;
-  /** Aborted when the caller leaves; absent: nobody waits. */
+  /** Aborted when the caller disconnects; absent: no caller waits. */
   readonly caller?: AbortSignal;
 }
 
@@ -31,13 +31,13 @@ export interface InnerAnswer {
 }
 
 /**
- * Runs a request through this gateway's own routes, without a socket: what answers is what always answers, and whoever asked may
- * have left long ago. It goes on behalf of the tenant, with a token of ours; the caller's key is never kept.
+ * Runs a request through this gateway's own routes, without a socket, so that it is answered like any other even if its
+ * caller has left. It runs for the tenant with an internal token; the caller's key is never stored.
  */
 @Injectable()
 export class InnerRequests {
   readonly #mark = randomBytes(16).toString('hex');
-  /** Callers of those that have not met their route yet. */
+  /** Callers of requests that have not reached their route yet. */
   readonly #callers = new Map<string, AbortSignal>();
   #runs = 0;
 
@@ -46,13 +46,13 @@ export class InnerRequests {
     private readonly authenticator: Authenticator,
   ) {}
 
-  /** It was checked and counted when it came from outside. */
+  /** True for an inner request: it was authorised and counted when it came from outside. */
   isInner(headers: IncomingHttpHeaders): boolean {
     return headers[MARK_HEADER] === this.#mark;
   }
 
-  /** To be called when it meets its route: from then on its caller's leaving is its own. */
-  welcome(request: FastifyRequest): void {
+  /** Called when an inner request reaches its route: from then on its caller's disconnect cancels it. */
+  attachCaller(request: FastifyRequest): void {
     const run = request.headers[CALLER_HEADER];
     const caller = typeof run === 'string' ? this.#callers.get(run) : undefined;
     if (caller) followCaller(request, caller);
@@ -93,10 +93,10 @@ export class InnerRequests {
   }
 }
 
-/** It is shown at once. */
+/** The token is used at once. */
 const TOKEN_S = 60;
 
-/** A body that breaks off ends early: its reader finds it malformed. As an error it would reach a request that nobody listens to. */
+/** Turns an aborted body into one that ends early: its reader rejects it as malformed. An error would have no listener. */
 function tame(body: Readable): PassThrough {
   const tamed = new PassThrough();
   const end = (): void => {

@@ -6,38 +6,38 @@ import { type StoredRequest, type StoredRequestStore } from '../../core/request/
 import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
 import { headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
-const LOOKS = { firstMs: 100, longestMs: 1000 };
-/** Of the connection, or set anew by it. */
+const POLLS = { firstMs: 100, longestMs: 1000 };
+/** Headers of the connection, or set again for it. */
 const OWN_HEADERS = ['connection', 'date', 'transfer-encoding', 'x-request-id', 'openai-processing-ms', 'keep-alive'];
 
-/** Requests whose callers wait, and may ask again: the first attempt runs and is kept, the others get what it got. */
+/** Requests whose callers wait and may retry: the first attempt runs and its answer is stored, the others receive it. */
 @Injectable()
 export class Replays implements OnApplicationShutdown {
   readonly #logger = new Logger(Replays.name);
-  readonly #keeping = new Set<Promise<void>>();
+  readonly #storing = new Set<Promise<void>>();
 
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** What was answered last is written before the database closes. */
+  /** The last answers are written before the database closes. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.allSettled(this.#keeping);
+    await Promise.allSettled(this.#storing);
   }
 
   /**
-   * Runs it, writes its answer, and keeps that when it is a good one. What went wrong is better tried again.
-   * @param fingerprint asked for once all of the body has come
+   * Runs the request, sends its answer, and stores it if it is a success. A retry after a failure runs again.
+   * @param fingerprint called when the whole body was read
    */
   async first(
     request: StoredRequest,
@@ -46,17 +46,17 @@ export class Replays implements OnApplicationShutdown {
     fingerprint: () => string,
   ): Promise<void> {
     const { requestId, tenant, path } = request;
-    const letGo = this.leases.hold(request);
+    const release = this.leases.hold(request);
     const caller = new AbortController();
     const unwatch = watchDisconnect(reply, () => caller.abort());
-    let kept: Promise<void> = Promise.resolve();
+    let stored: Promise<void> = Promise.resolve();
     try {
       const answer = await this.inner.run({ requestId, tenant, path, ...sent, caller: caller.signal });
       void reply.code(answer.status).headers(ownless(answer.headers));
       if (answer.status === 200) {
         const toStore = new PassThrough();
-        kept = this.#tracked(this.#keep(request, answer, toStore, fingerprint));
-        void reply.send(split(answer, toStore, kept));
+        stored = this.#tracked(this.#store(request, answer, toStore, fingerprint));
+        void reply.send(split(answer, toStore, stored));
       } else {
         await this.drop(request);
         void reply.send(answer.body);
@@ -66,11 +66,11 @@ export class Replays implements OnApplicationShutdown {
       throw error;
     } finally {
       unwatch();
-      void kept.finally(letGo);
+      void stored.finally(release);
     }
   }
 
-  /** What was answered then. */
+  /** Sends the stored answer. */
   replay(request: StoredRequest, reply: FastifyReply): void {
     const { status = 200, headers = {} } = request.answer ?? {};
     void reply
@@ -80,7 +80,7 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves with the request once it has ended, or undefined when it has to be begun anew: it failed, or its gateway died.
+   * Resolves with the request when it has ended, or undefined if it must run again: it failed, or its gateway died.
    * @throws DomainError `duplicate_request_id` when it still runs after `requests.join_ms`
    */
   async join(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
@@ -89,21 +89,21 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves with the request once its body is stored, so that it can be promised; undefined: its upload broke off.
+   * Resolves with the request when its body is stored; undefined if its upload was aborted.
    * @throws DomainError `duplicate_request_id` when it still arrives after `requests.join_ms`
    */
   received(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
     return this.#awaited(request, left, ({ status }) => status === 'receiving');
   }
 
-  /** As if it had never come; without the database its lease ends. Never rejects. */
+  /** Removes the row of the request; if the database is away, its lease expires. Never rejects. */
   async drop(request: StoredRequest): Promise<void> {
     await this.store
       .drop(request, this.leases.owner)
       .catch((error: unknown) => this.#logger.warn({ reason: (error as Error).message }, 'a row was not removed'));
   }
 
-  /** Undefined: it is gone, replaced, or nobody goes on with it. */
+  /** Undefined: the request is gone, replaced, or its gateway died. */
   async #awaited(
     request: StoredRequest,
     left: () => boolean,
@@ -111,8 +111,8 @@ export class Replays implements OnApplicationShutdown {
   ): Promise<StoredRequest | undefined> {
     const endMs = performance.now() + this.settings.requests.joinMs;
     let now: StoredRequest | undefined = request;
-    for (let looks = 1; !left(); looks++) {
-      const pauseMs = backoffMs(looks, LOOKS);
+    for (let polls = 1; !left(); polls++) {
+      const pauseMs = backoffMs(polls, POLLS);
       if (now?.blob !== request.blob) return undefined;
       if (!isOpen(now)) return now;
       if (now.leaseUntilMs <= this.leases.nowMs()) return undefined;
@@ -120,42 +120,42 @@ export class Replays implements OnApplicationShutdown {
       await sleep(pauseMs);
       now = await this.store.find(request);
     }
-    throw new DomainError('request_cancelled', 'The caller left.');
+    throw new DomainError('request_cancelled', 'The caller disconnected.');
   }
 
-  #tracked(keeping: Promise<void>): Promise<void> {
-    this.#keeping.add(keeping);
-    return keeping.finally(() => this.#keeping.delete(keeping));
+  #tracked(storing: Promise<void>): Promise<void> {
+    this.#storing.add(storing);
+    return storing.finally(() => this.#storing.delete(storing));
   }
 
   /** Never rejects. */
-  async #keep(
+  async #store(
     request: StoredRequest,
     answer: InnerAnswer,
     bytes: PassThrough,
     fingerprint: () => string,
   ): Promise<void> {
     try {
-      await this.answers.keep(request, bytes);
+      await this.answers.store(request, bytes);
       const endedAtMs = this.leases.nowMs();
       const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
       const head = { answer: headOf(answer), fingerprint: fingerprint() };
       const end = { status: 'completed', ...head, endedAtMs, expiresAtMs } as const;
       await this.store.end(request, this.leases.owner, end);
     } catch (error) {
-      // An answer that broke in the middle is nobody's answer.
-      this.#logger.warn({ reason: (error as Error).message }, 'an answer could not be kept for a retry');
+      // An incomplete answer must not be replayed.
+      this.#logger.warn({ reason: (error as Error).message }, 'an answer could not be stored for a retry');
       await this.drop(request);
-      await this.answers.forget([request]).catch(() => undefined);
+      await this.answers.remove([request]).catch(() => undefined);
     }
   }
 }
 
 /**
- * Both get every byte, at the pace of the slower one; the caller gets its last bytes when the answer is kept, so whoever has all of it
- * can count on a retry to find it.
+ * Both receive every byte, at the pace of the slower one. The caller receives the last bytes when the answer is stored: a
+ * caller that has all of it can rely on a retry to find it.
  */
-function split({ body }: InnerAnswer, toStore: PassThrough, kept: Promise<void>): Transform {
+function split({ body }: InnerAnswer, toStore: PassThrough, stored: Promise<void>): Transform {
   let last: Buffer | undefined;
   const toCaller = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
@@ -163,13 +163,13 @@ function split({ body }: InnerAnswer, toStore: PassThrough, kept: Promise<void>)
       last = chunk;
       done(null, ready);
     },
-    flush: done => void kept.then(() => done(null, last)),
+    flush: done => void stored.then(() => done(null, last)),
   });
   body.on('error', error => {
     toCaller.destroy(error);
     toStore.destroy(error);
   });
-  // A caller that left destroys its own half.
+  // A caller that disconnects destroys its own half.
   toCaller.on('error', () => undefined);
   body.pipe(toStore);
   body.pipe(toCaller);

@@ -7,14 +7,14 @@ import { type FastifyRequest } from 'fastify';
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 
 /**
- * More than a form may have parts. A boundary of one letter can stand in it millions of times, each of which would be a search and
- * an update.
+ * More than a form may have parts. A boundary of one letter can occur millions of times, and each occurrence would cost a
+ * search and an update.
  */
 const MOST_DELIMITERS = 128;
 
 /**
- * What is known before the body of a form is read: route, type and length. Of JSON it is all: its bytes count as they are.
- * What the bytes of a form add follows a dot once they have come.
+ * Route, type and length: what is known before the body of a form is read. For JSON the bytes are included. The digest of
+ * a form's bytes is appended after a dot once they are read.
  */
 export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined): string {
   const type = mediaType(request.headers);
@@ -25,9 +25,9 @@ export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined)
     .digest('hex');
 }
 
-/** False: another request. Undefined: only the bytes can tell. */
-export function isSame(kept: string, asked: string): boolean | undefined {
-  const [keptHead, keptBody] = kept.split('.');
+/** False: another request. Undefined: only the bytes show whether it is the same. */
+export function isSame(stored: string, asked: string): boolean | undefined {
+  const [keptHead, keptBody] = stored.split('.');
   const [askedHead, askedBody] = asked.split('.');
   if (keptHead !== askedHead) return false;
   if (keptBody === undefined) return true;
@@ -35,15 +35,15 @@ export function isSame(kept: string, asked: string): boolean | undefined {
 }
 
 /**
- * Passes a form on and takes the SHA-256 of its bytes without its boundaries: SDKs draw a new boundary for every attempt, and
- * the rest of a retry is the same.
+ * Passes a form through and computes the SHA-256 of its bytes without its boundaries: SDKs generate a new boundary for
+ * every attempt, and the rest of a retry is equal.
  */
 export class FormDigest extends Transform {
   readonly #hash = createHash('sha256');
   /** Empty: all bytes count as they are. */
   #delimiter: Buffer;
   #delimiters = 0;
-  /** End of what has come: a delimiter may begin in it. The first one has no line before it. */
+  /** End of the bytes so far: a delimiter may start in it. The first delimiter has no line before it. */
   #tail = Buffer.from('\r\n');
 
   constructor(
@@ -56,7 +56,7 @@ export class FormDigest extends Transform {
     this.#delimiter = Buffer.from(boundary === undefined ? '' : `\r\n--${boundary}`, 'latin1');
   }
 
-  /** Once all has come. */
+  /** Valid once all bytes were read. */
   get fingerprint(): string {
     return `${this.head}.${this.#hash.copy().digest('hex')}`;
   }

@@ -1,23 +1,100 @@
-import { Controller, Get, Param, Req } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
 import { type StoredRequest } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { oneNamed } from './one-named.js';
-import { RequestDto, requestDto } from './request.dto.js';
-import { StoredRequestsService } from './stored-requests.service.js';
-import { type RequestView } from '../../core/dispatch/request-view.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { CancellationDto, RequestDto, requestDto } from './request.dto.js';
+import { StoredRequestsService } from './stored-requests.service.js';
+
+@ApiTags('requests')
+@Controller('v1/requests')
+export class StoredContentController {
+  constructor(private readonly stored: StoredRequestsService) {}
+
+  /** Status, type and bytes are those that a waiting caller would have received. */
+  @Get(':id/content')
+  @ApiOperation({ summary: summaryOf('GET', '/v1/requests/{id}/content') })
+  @ApiParam({ name: 'id', description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.' })
+  @ApiOkResponse({ description: 'Its answer; of one that failed, its error with the status it has.' })
+  @DescribesErrors('request_not_found', 'request_not_finished')
+  async content(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const found = await this.stored.find(principalOf(request), id);
+    if (!found) throw new DomainError('request_not_found', `There is no stored request \`${id}\`.`, { param: 'id' });
+    const content = this.stored.content(found);
+    if (!content)
+      throw new DomainError('request_not_finished', `\`${id}\` has no answer yet.`, {
+        param: 'id',
+        retryAfterMs: 1000,
+      });
+    void reply.code(content.status).headers(content.headers).send(content.body);
+  }
+}
+
+/**
+ * One id space, four routes: always 200, and idempotent. Another tenant's request is answered like one that does not
+ * exist.
+ */
+@ApiTags('requests')
+@Controller('v1')
+export class CancellationsController {
+  constructor(
+    private readonly scheduler: SchedulerService,
+    private readonly stored: StoredRequestsService,
+  ) {}
+
+  @Post([
+    'audio/transcriptions/:id/cancel',
+    'audio/translations/:id/cancel',
+    'audio/speech/:id/cancel',
+    'requests/:id/cancel',
+  ])
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancel a request; its caller receives 499 at once' })
+  @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
+  @ApiOkResponse({ type: CancellationDto })
+  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancellationDto> {
+    const principal = principalOf(request);
+    const cancelled =
+      (await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client')) ||
+      (await this.stored.cancel(principal, id)) ||
+      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
+    return { request_id: id, cancelled };
+  }
+
+  /** An admin may cancel another tenant's request. */
+  async #cancelOthers(id: string): Promise<boolean> {
+    const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
+    return view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client');
+  }
+}
+
+/**
+ * The request of an id that an operator names: ids are unique within a tenant only (D-31). Undefined: there is none.
+ * @throws DomainError `missing_required_parameter` when several tenants have a request of that id
+ */
+export function oneNamed(views: readonly RequestView[], tenant: string | undefined): RequestView | undefined {
+  const meant = tenant === undefined ? views : views.filter(view => view.tenant === tenant);
+  if (meant.length <= 1) return meant[0];
+  const tenants = [...new Set(meant.map(view => view.tenant))].sort().join(', ');
+  throw new DomainError(
+    'missing_required_parameter',
+    `Several tenants have a request of that id: ${tenants}. Name one with \`?tenant=\`.`,
+    { param: 'tenant' },
+  );
+}
 
 @ApiTags('requests')
 @Controller('v1/requests')
 export class RequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly kept: StoredRequestsService,
+    private readonly stored: StoredRequestsService,
   ) {}
 
   @Get(':id')
@@ -27,20 +104,21 @@ export class RequestsController {
   @DescribesErrors('request_not_found')
   async find(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RequestDto> {
     const principal = principalOf(request);
-    const stored = this.kept.find(principal, id);
-    // Without the database what runs here is still known.
-    const kept = await stored.catch(() => undefined);
-    const running = await this.#running(principal, id, kept?.tenant);
+    const lookup = this.stored.find(principal, id);
+    // Without the database, requests that run here are still known.
+    const stored = await lookup.catch(() => undefined);
+    const running = await this.#running(principal, id, stored?.tenant);
     const view = running && requestDto(running);
-    if (kept) return { ...(view ?? elsewhere(kept)), ...(await this.kept.view(kept, view?.state === 'queued')) };
+    if (stored)
+      return { ...(view ?? elsewhere(stored)), ...(await this.stored.view(stored, view?.state === 'queued')) };
     if (view) return view;
-    await stored;
+    await lookup;
     throw new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
       param: 'id',
     });
   }
 
-  /** That of the tenant whose answer is kept, else the caller's own, else for an admin anybody's. */
+  /** The request of the tenant whose answer is stored, else the caller's own, else, for an admin, that of any tenant. */
   async #running(principal: Principal, id: string, tenant = principal.tenant): Promise<RequestView | undefined> {
     const found = await this.scheduler.findAnywhere({ tenant, id });
     if (found || !permits(principal, 'admin')) return found;
@@ -50,14 +128,14 @@ export class RequestsController {
 
 /** What is known of a request that another gateway has, or that ended there. */
 function elsewhere({ requestId, tenant, status, headers, attempts, answer }: StoredRequest): RequestDto {
-  const told = answer?.headers ?? {};
+  const reported = answer?.headers ?? {};
   const state = answer ? (status as RequestDto['state']) : 'running';
   return {
     ...{ request_id: requestId, tenant, state, aged: false, phases: {} },
-    model: told['x-switchyard-model'],
+    model: reported['x-switchyard-model'],
     priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
-    waited_ms: Number(told['x-switchyard-queue-ms'] ?? 0),
-    attempts: Number(told['x-switchyard-attempts'] ?? attempts),
-    explanation: answer ? `It is ${status}; its answer is kept.` : 'Another gateway has it.',
+    waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),
+    attempts: Number(reported['x-switchyard-attempts'] ?? attempts),
+    explanation: answer ? `It is ${status}; its answer is stored.` : 'Another gateway has it.',
   };
 }

@@ -3,13 +3,11 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { AsyncRequests } from './async-requests.js';
-import { CancellationsController } from './cancellations.controller.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { InnerRequests } from './inner-requests.js';
 import { Replays } from './replays.js';
-import { RequestsController } from './requests.controller.js';
+import { CancellationsController, RequestsController, StoredContentController } from './requests.controller.js';
 import { StoredAnswers } from './stored-answers.js';
-import { StoredContentController } from './stored-content.controller.js';
 import { StoredLeases } from './stored-leases.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 

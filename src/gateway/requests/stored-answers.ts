@@ -8,10 +8,10 @@ import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 import { type InnerAnswer } from './inner-requests.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */
-const KEPT_HEADERS =
+const STORED_HEADERS =
   /^(content-(type|disposition)|cache-control|server-timing|x-switchyard-.*|retry-after(-ms)?|x-should-retry)$/;
 
-/** Bodies and answers of kept requests, in the blob store: every gateway that shares it can read them. */
+/** Bodies and answers of stored requests, in the blob store: every gateway that shares it can read them. */
 @Injectable()
 export class StoredAnswers {
   constructor(@Inject(BLOB_STORE) private readonly blobs: BlobStore) {}
@@ -20,7 +20,7 @@ export class StoredAnswers {
     return newStoredBlob();
   }
 
-  keepBody({ blob }: Pick<StoredRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  storeBody({ blob }: Pick<StoredRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
     return orStorageProblem(this.blobs.write(`${blob}/body`, bytes), 'No room for the body of the request.');
   }
 
@@ -32,7 +32,7 @@ export class StoredAnswers {
     return this.blobs.read(`${blob}/body`);
   }
 
-  keep({ blob }: StoredRequest, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  store({ blob }: StoredRequest, bytes: AsyncIterable<Uint8Array>): Promise<number> {
     return this.blobs.write(`${blob}/answer`, bytes);
   }
 
@@ -44,12 +44,12 @@ export class StoredAnswers {
     return this.blobs.size(`${blob}/answer`);
   }
 
-  async forgetBody({ blob }: StoredRequest): Promise<void> {
+  async removeBody({ blob }: StoredRequest): Promise<void> {
     await this.blobs.remove(`${blob}/body`);
   }
 
-  /** After the rows: a row never names bytes that are gone, and what a crash in between leaves is garbage (README, 13). */
-  async forget(requests: readonly Pick<StoredRequest, 'blob'>[]): Promise<void> {
+  /** Call it after the rows are removed: a row never names missing bytes. Garbage collection removes what a crash leaves. */
+  async remove(requests: readonly Pick<StoredRequest, 'blob'>[]): Promise<void> {
     for (const { blob } of requests) {
       await this.blobs.remove(`${blob}/body`);
       await this.blobs.remove(`${blob}/answer`);
@@ -58,11 +58,11 @@ export class StoredAnswers {
 }
 
 export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>): StoredAnswer {
-  const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
-  return { status, headers: Object.fromEntries(kept.map(([name, value]) => [name, String(value)])) };
+  const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));
+  return { status, headers: Object.fromEntries(stored.map(([name, value]) => [name, String(value)])) };
 }
 
-/** @param limit bytes; what is longer is cut: it is read for its error code only */
+/** @param limit bytes; longer text is cut, as only its error code is read */
 export async function textOf(body: Readable | AsyncIterable<Uint8Array>, limit = 65_536): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

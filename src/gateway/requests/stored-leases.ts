@@ -8,32 +8,32 @@ import {
   type StoredRequestStore,
 } from '../../core/request/stored-request.port.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { StoredAnswers } from './stored-answers.js';
 
 const PORTION = 200;
 
 /**
- * The pulse of this gateway's kept requests: it keeps what it runs, hears of cancels that came to others, finds what a dead
- * gateway left, and removes what has expired.
+ * Leases of this gateway's stored requests: renews those that run here, receives cancels sent to other gateways, takes over
+ * the requests of a dead gateway, and removes expired ones.
  */
 @Injectable()
 export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(StoredLeases.name);
   readonly #abandoned = new Subject<StoredRequest>();
-  /** Requests of gateways that fell silent; they are ours now. */
+  /** Requests of gateways whose leases expired; this gateway now holds them. */
   readonly abandoned$ = this.#abandoned.asObservable();
   readonly owner = randomUUID();
-  #pulse: NodeJS.Timeout | undefined;
+  #renewal: NodeJS.Timeout | undefined;
   #sweep: NodeJS.Timeout | undefined;
-  /** By name: what runs, or is served, here. */
+  /** Requests that run or are served here, by name. */
   readonly #held = new Map<string, number>();
-  /** What the database's clock is ahead of this host's: leases are compared by hosts whose clocks differ. */
+  /** How far the database's clock is ahead of this host's: leases are compared by hosts whose clocks differ. */
   #aheadMs = 0;
 
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -42,13 +42,13 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     const { requests, files } = this.settings;
     await this.#safely(() => this.#setClock());
-    this.#pulse = setInterval(() => void this.#safely(() => this.beat()), requests.leaseMs / 3);
+    this.#renewal = setInterval(() => void this.#safely(() => this.renew()), requests.leaseMs / 3);
     this.#sweep = setInterval(() => void this.#safely(() => this.sweep(this.nowMs())), files.gcIntervalMs);
   }
 
-  /** What runs on is not prolonged any more: it ends within the grace, is released, or is taken over. */
+  /** Leases are not renewed any more: a request ends within the grace, is released, or is taken over. */
   onModuleDestroy(): void {
-    clearInterval(this.#pulse);
+    clearInterval(this.#renewal);
     clearInterval(this.#sweep);
     this.#abandoned.complete();
   }
@@ -62,7 +62,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     return { owner: this.owner, nowMs: this.nowMs(), leaseMs: this.settings.requests.leaseMs };
   }
 
-  /** From before its row is made: what is not held is not prolonged. @returns lets go */
+  /** Call it before the row is created: only held requests are renewed. @returns releases the request */
   hold(ref: StoredRef): () => void {
     const name = nameOf(ref);
     this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
@@ -73,20 +73,20 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** One pulse. */
-  async beat(): Promise<void> {
+  /** Renews the leases once. */
+  async renew(): Promise<void> {
     await this.#setClock();
     const lease = this.lease();
-    for (const request of await this.store.beat(lease)) {
+    for (const request of await this.store.renewLeases(lease)) {
       const { tenant, requestId: id, cancelling } = request;
-      // Its run has ended, and its end could not be written.
+      // The request ended here, but its end could not be written.
       if (!this.#held.has(nameOf(request))) await this.store.release(request, this.owner);
       else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
     }
     for (let taken = await this.store.takeOver(lease); taken; taken = await this.store.takeOver(lease)) {
       this.#logger.warn(
         { requestId: taken.requestId, attempts: taken.attempts },
-        'taken over from a gateway that fell silent',
+        'taken over from a gateway whose lease expired',
       );
       this.#abandoned.next(taken);
     }
@@ -94,7 +94,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
 
   async sweep(nowMs: number): Promise<number> {
     const gone = await this.store.expire(nowMs, PORTION);
-    await this.answers.forget(gone);
+    await this.answers.remove(gone);
     return gone.length;
   }
 
@@ -104,10 +104,10 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     this.#aheadMs = Math.round(databaseMs - (askedMs + Date.now()) / 2);
   }
 
-  /** A database that is away now is there the next time. */
+  /** If the database is away, the next run tries again. */
   async #safely(act: () => Promise<unknown>): Promise<void> {
     await act().catch((error: unknown) =>
-      this.#logger.warn({ reason: (error as Error).message }, 'kept requests could not be looked after'),
+      this.#logger.warn({ reason: (error as Error).message }, 'leases of stored requests could not be renewed'),
     );
   }
 }

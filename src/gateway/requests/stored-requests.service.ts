@@ -2,19 +2,34 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { KEPT_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
+import { type StoredFieldsDto } from './request.dto.js';
 import { StoredAnswers, textOf } from './stored-answers.js';
-import { type StoredFieldsDto } from './stored-request.dto.js';
-import { keptFields } from './stored-view.js';
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** The part of a view that comes from the table. @param waits true if it is known to be queued */
+export function storedFields(stored: StoredRequest, waits: boolean): StoredFieldsDto {
+  const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
+  const ended = endedAtMs !== undefined;
+  return {
+    status: ended ? (status as StoredFieldsDto['status']) : waits ? 'queued' : 'running',
+    endpoint: path,
+    created_at: seconds(createdAtMs),
+    ...(ended && { completed_at: seconds(endedAtMs) }),
+    expires_at: seconds(expiresAtMs),
+    ...(answer && { status_code: answer.status, content_url: `/v1/requests/${requestId}/content` }),
+  };
+}
 
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;
 
-/** What callers may see and stop of kept requests, whichever gateway has them. */
+/** Lookup and cancel of stored requests, whichever gateway runs them. */
 @Injectable()
 export class StoredRequestsService {
   constructor(
-    @Inject(KEPT_REQUEST_STORE) private readonly store: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
   ) {}
 
@@ -25,37 +40,37 @@ export class StoredRequestsService {
     return found?.status === 'receiving' ? undefined : found;
   }
 
-  /** @param waits it is known to stand in a queue */
-  async view(kept: StoredRequest, waits: boolean): Promise<StoredFieldsDto> {
-    const fields = keptFields(kept, waits);
-    const json = await this.#json(kept);
+  /** @param waits true if it is known to be queued */
+  async view(stored: StoredRequest, waits: boolean): Promise<StoredFieldsDto> {
+    const fields = storedFields(stored, waits);
+    const json = await this.#json(stored);
     if (json === undefined) return fields;
-    return kept.status === 'completed'
+    return stored.status === 'completed'
       ? { ...fields, result: json }
       : { ...fields, error: (json as { error?: unknown }).error };
   }
 
   /** Undefined: there is none yet. */
   content(
-    kept: StoredRequest,
+    stored: StoredRequest,
   ): { status: number; headers: Readonly<Record<string, string>>; body: Readable } | undefined {
-    if (!kept.answer) return undefined;
-    return { ...kept.answer, body: Readable.from(this.answers.answer(kept), { objectMode: false }) };
+    if (!stored.answer) return undefined;
+    return { ...stored.answer, body: Readable.from(this.answers.answer(stored), { objectMode: false }) };
   }
 
-  /** True when it runs on whichever gateway, which stops it with its next pulse. */
+  /** True if it runs on any gateway; that one stops it at its next renewal. */
   cancel(principal: Principal, requestId: string): Promise<boolean> {
     return this.store.requestCancel(principal.tenant, requestId);
   }
 
-  async #json(kept: StoredRequest): Promise<unknown> {
-    if (!kept.answer?.headers['content-type']?.startsWith('application/json')) return undefined;
-    const size = await this.answers.size(kept);
+  async #json(stored: StoredRequest): Promise<unknown> {
+    if (!stored.answer?.headers['content-type']?.startsWith('application/json')) return undefined;
+    const size = await this.answers.size(stored);
     if (size === undefined || size > INLINE_BYTES) return undefined;
     try {
-      return JSON.parse((await textOf(this.answers.answer(kept))).toString()) as unknown;
+      return JSON.parse((await textOf(this.answers.answer(stored))).toString()) as unknown;
     } catch {
-      // Numbers or text nobody can show inside of a view: the content is there as it is.
+      // Text that is no JSON cannot be part of a view; the content route returns it unchanged.
       return undefined;
     }
   }

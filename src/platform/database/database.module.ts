@@ -6,7 +6,7 @@ import {
   DATABASE_PING,
   FILE_STORE,
   JOB_STORE,
-  KEPT_REQUEST_STORE,
+  STORED_REQUEST_STORE,
   UPLOAD_STORE,
   WEBHOOK_OUTBOX,
 } from './database.tokens.js';
@@ -46,9 +46,9 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     store(FILE_STORE, KyselyFileStore),
     store(UPLOAD_STORE, KyselyUploadStore),
     store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
-    store(KEPT_REQUEST_STORE, KyselyStoredRequestStore),
+    store(STORED_REQUEST_STORE, KyselyStoredRequestStore),
   ],
-  exports: [DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, KEPT_REQUEST_STORE],
+  exports: [DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, STORED_REQUEST_STORE],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}

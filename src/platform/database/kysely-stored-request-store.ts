@@ -10,14 +10,14 @@ import {
   type NewStoredRequest,
   type Opened,
 } from '../../core/request/stored-request.port.js';
-import { keptOf, keptRowOf } from './stored-request-row.js';
+import { storedRequestOf, storedRequestRowOf } from './stored-request-row.js';
 import { type OpenDatabase } from './open-database.js';
 import { type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
 
-/** Kept requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at once. */
+/** Stored requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at once. */
 export class KyselyStoredRequestStore implements StoredRequestStore {
   readonly #db: Kysely<Database>;
   readonly #skipsLocked: boolean;
@@ -32,11 +32,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       const replaced = await this.#makeRoom(request, lease.nowMs);
       const row = await this.#db
         .insertInto('kept_requests')
-        .values(keptRowOf(request, lease))
+        .values(storedRequestRowOf(request, lease))
         .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
         .returningAll()
         .executeTakeFirst();
-      if (row) return { created: true, request: keptOf(row), replaced };
+      if (row) return { created: true, request: storedRequestOf(row), replaced };
       const earlier = await this.find(request);
       if (earlier) return { created: false, request: earlier, replaced };
     }
@@ -49,7 +49,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .where('tenant', '=', tenant)
       .where('name', '=', name)
       .executeTakeFirst();
-    return row && keptOf(row);
+    return row && storedRequestOf(row);
   }
 
   async findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined> {
@@ -61,17 +61,17 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .orderBy('created_at_ms', 'desc')
       .limit(1)
       .executeTakeFirst();
-    return row && keptOf(row);
+    return row && storedRequestOf(row);
   }
 
-  async started(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean> {
+  async markReceived(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#held(attempt, owner)
       .set({ status: 'running', fingerprint })
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
 
-  async beat({ owner, nowMs, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
+  async renewLeases({ owner, nowMs, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
     const rows = await this.#db
       .updateTable('kept_requests')
       .set({ lease_until_ms: nowMs + leaseMs })
@@ -79,7 +79,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .where('status', 'not in', ENDED)
       .returningAll()
       .execute();
-    return rows.map(keptOf);
+    return rows.map(storedRequestOf);
   }
 
   async end(attempt: StoredAttempt, owner: string, ending: StoredEnding): Promise<boolean> {
@@ -134,7 +134,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       )
       .returningAll()
       .executeTakeFirst();
-    return row && keptOf(row);
+    return row && storedRequestOf(row);
   }
 
   async requestCancel(tenant: string, requestId: string): Promise<boolean> {
@@ -180,7 +180,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
         .where(row => isOver(row, nowMs))
         .returningAll()
         .executeTakeFirst();
-      if (gone) removed.push(keptOf(gone));
+      if (gone) removed.push(storedRequestOf(gone));
     }
     return removed;
   }
@@ -193,7 +193,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, nowMs)]))
       .returningAll()
       .execute();
-    return rows.map(keptOf);
+    return rows.map(storedRequestOf);
   }
 
   #held({ tenant, name, blob, attempts }: StoredAttempt, owner: string) {

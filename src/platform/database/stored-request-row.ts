@@ -10,7 +10,10 @@ import { present } from './batch-row.js';
 import { type StoredRequestRow } from './schema.js';
 
 /** The row of a request that `owner` has just taken. */
-export const keptRowOf = (request: NewStoredRequest, { owner, nowMs, leaseMs }: StoredLease): StoredRequestRow => ({
+export const storedRequestRowOf = (
+  request: NewStoredRequest,
+  { owner, nowMs, leaseMs }: StoredLease,
+): StoredRequestRow => ({
   tenant: request.tenant,
   name: request.name,
   request_id: request.requestId,
@@ -30,7 +33,7 @@ export const keptRowOf = (request: NewStoredRequest, { owner, nowMs, leaseMs }: 
   answer: null,
 });
 
-export const keptOf = (row: StoredRequestRow): StoredRequest => ({
+export const storedRequestOf = (row: StoredRequestRow): StoredRequest => ({
   tenant: row.tenant,
   name: row.name,
   requestId: row.request_id,

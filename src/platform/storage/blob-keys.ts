@@ -35,13 +35,13 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 }
 
 /** Before every key of a kept request's bytes, and of nothing else. */
-export const KEPT_BLOBS = 'kept/';
+export const STORED_REQUEST_BLOBS = 'kept/';
 
 /** Where the body and the answer of a request will lie, as its row names it: two keys below this. */
-export const newStoredBlob = (): string => `${KEPT_BLOBS}${randomUUID()}`;
+export const newStoredBlob = (): string => `${STORED_REQUEST_BLOBS}${randomUUID()}`;
 
 /** The name, as in a row, that a key lies below. */
-export const keptBlobOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));
+export const storedRequestBlobOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));
 
 /** Before every key of a copied result log, and of nothing else. */
 export const JOB_LOG_BLOBS = 'jobs/';

@@ -14,7 +14,7 @@ import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platfo
 import { PostgresServer } from '../../support/postgres-server.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
-import { keptRequestStoreContract } from './kept-request-store.contract.js';
+import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
 
 const TABLES = ['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const;

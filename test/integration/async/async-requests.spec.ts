@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
-import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../../src/platform/storage/blob.module.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
@@ -174,7 +174,7 @@ describe('Prefer: respond-async', () => {
 
 /** What a gateway leaves that is killed while it runs a request. */
 async function abandoned(id: string, attempts: number): Promise<void> {
-  const store = one.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+  const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
   const sent = new Response(form());
   const body = Buffer.from(await sent.arrayBuffer());
   const path = '/v1/audio/transcriptions';
@@ -183,7 +183,7 @@ async function abandoned(id: string, attempts: number): Promise<void> {
   const request = { tenant: 'acme', name: `id:${id}`, requestId: id, mode: 'async', path, headers, ...times } as const;
   const dead = { owner: 'dead', nowMs: 0, leaseMs: Date.now() + 3_600_000 };
   const blob = `kept/${id}`;
-  await one.app.get(StoredAnswers, { strict: false }).keepBody({ blob }, Readable.from([body]));
+  await one.app.get(StoredAnswers, { strict: false }).storeBody({ blob }, Readable.from([body]));
   await store.open({ ...request, fingerprint: 'f', blob, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
     await store.release({ ...request, blob, attempts: count }, 'dead');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
-import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
@@ -190,7 +190,7 @@ describe('a retry whose first upload still arrives', () => {
   /** The first half of a form, sent with `Prefer: respond-async`. */
   const half = async (key: string): Promise<RawHttp> => {
     const { byteLength } = await form().arrayBuffer();
-    const store = one.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
     const raw = await RawHttp.open(one.port);
     raw.send(
       'POST /v1/audio/transcriptions HTTP/1.1',

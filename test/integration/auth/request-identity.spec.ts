@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import fc from 'fast-check';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
-import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
@@ -62,7 +62,7 @@ class Caller {
 
   /** Half a form under that id and a key of its own, and then the connection breaks. */
   async leaveHalfAForm(id: string, key: string): Promise<void> {
-    const store = this.rig.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const store = this.rig.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
     const row = () => store.find({ tenant: this.tenant, name: `key:${key}` });
     const raw = await RawHttp.open(this.rig.port);
     const { authorization } = bearer(keys[this.tenant]);

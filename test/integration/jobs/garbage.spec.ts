@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
-import { KEPT_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
-import { fileBlobKey, KEPT_BLOBS, newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
+import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { fileBlobKey, STORED_REQUEST_BLOBS, newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
 
 const HOUR_MS = 3_600_000;
@@ -46,7 +46,7 @@ describe('garbage', () => {
   });
 
   it('are body and answer of a kept request that no row names, and never those of one that has its row', async () => {
-    const store = rig.gateway.app.get<StoredRequestStore>(KEPT_REQUEST_STORE, { strict: false });
+    const store = rig.gateway.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
     const [named, nobodys] = [newStoredBlob(), newStoredBlob()];
     const nowMs = Date.now();
     await store.open(
@@ -61,7 +61,7 @@ describe('garbage', () => {
     expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
     expect(await collect(HOUR_MS + 60_000)).toMatchObject({ orphans: 2 });
     const keys: string[] = [];
-    for await (const { key } of rig.blobs.keys(KEPT_BLOBS)) keys.push(key);
+    for await (const { key } of rig.blobs.keys(STORED_REQUEST_BLOBS)) keys.push(key);
     expect(keys.sort()).toEqual([`${named}/answer`, `${named}/body`]);
   });
 

@@ -67,7 +67,7 @@ export function keptRequestStoreContract(
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
     expect(await othersKept.takeOver(by('b', NOW + LEASE - 1))).toBeUndefined();
-    await kept.beat(by('a', NOW + LEASE - 1));
+    await kept.renewLeases(by('a', NOW + LEASE - 1));
     expect(await othersKept.takeOver(by('b', NOW + LEASE))).toBeUndefined();
     const late = NOW + 3 * LEASE;
     const taken = await Promise.all([othersKept.takeOver(by('b', late)), kept.takeOver(by('c', late))]);
@@ -123,10 +123,10 @@ export function keptRequestStoreContract(
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
     expect(await othersKept.requestCancel('other', 'r1')).toBe(false);
-    expect(await kept.beat(by('a'))).toMatchObject([{ cancelling: false }]);
+    expect(await kept.renewLeases(by('a'))).toMatchObject([{ cancelling: false }]);
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
-    expect(await othersKept.beat(by('b'))).toEqual([]);
-    expect(await kept.beat(by('a'))).toMatchObject([{ requestId: 'r1', cancelling: true }]);
+    expect(await othersKept.renewLeases(by('b'))).toEqual([]);
+    expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', cancelling: true }]);
     await kept.end(request, 'a', ending('failed'));
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(false);
   });
