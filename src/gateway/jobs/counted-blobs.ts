@@ -4,7 +4,7 @@ import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { CountedBlobStore } from '../../platform/storage/counted-blob-store.js';
 import { type StorageComponent, StorageOperations } from '../../platform/storage/storage.metrics.js';
 
-/** The blob store as requests use it, and as the garbage collector does: the same bytes, counted apart. */
+/** The blob store for requests and for the garbage collector: the same blobs with separate metrics. */
 export const API_BLOBS = Symbol('API_BLOBS');
 export const GARBAGE_BLOBS = Symbol('GARBAGE_BLOBS');
 

@@ -21,15 +21,15 @@ import {
 } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './counted-blobs.js';
 
-/** Which of these keys, all old enough, nobody needs. */
+/** Returns a test for unreferenced keys; all keys are old enough. */
 type GarbageJudge = (keys: readonly string[]) => Promise<(key: string) => boolean>;
 
-/** Rows of one statement, keys of one question. */
+/** Rows per statement and keys per query. */
 const PORTION = 500;
 
 /**
- * Removes what nobody can ask for any more: expired files and uploads, bytes that no row names, left by a crash between the
- * two, and copied result logs of batches that have ended. Every gateway does so; what another one has removed is simply gone.
+ * Removes expired files and uploads, unreferenced blobs (left by a crash between writing blob and row), and copied
+ * result logs of ended batches. Every gateway does so concurrently.
  */
 @Injectable()
 export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -59,13 +59,13 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     await this.#running;
   }
 
-  /** One round. @param nowMs wall-clock time @returns how many of each went */
+  /** One round. @param nowMs wall-clock time. @returns the number of removed objects of each kind */
   async collect(nowMs: number): Promise<{ files: number; uploads: number; orphans: number; logs: number }> {
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const nobodys = (await this.#removeOrphans(beforeMs)) + (await this.#removeKept(beforeMs));
-    const orphans = nobodys + (await this.blobs.removeDrafts(beforeMs));
+    const unreferenced = (await this.#removeOrphans(beforeMs)) + (await this.#removeKept(beforeMs));
+    const orphans = unreferenced + (await this.blobs.removeDrafts(beforeMs));
     const logs = await this.#removeLogs(beforeMs);
     return { files, uploads, orphans, logs };
   }
@@ -83,21 +83,21 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
       const removed = await this.collect(Date.now());
       if (Object.values(removed).some(count => count > 0)) this.#logger.log(removed, 'garbage collected');
     } catch (error) {
-      // A database or bucket that is away now is there the next time.
-      this.#logger.warn({ reason: (error as Error).message }, 'garbage could not be collected');
+      // The next round tries again.
+      this.#logger.warn({ reason: (error as Error).message }, 'garbage collection failed; retrying in the next round');
     }
   }
 
   async #expireFiles(nowMs: number): Promise<number> {
     for (let count = 0; ;) {
-      const gone = await this.files.expire(nowMs, PORTION);
-      for (const { blobKey } of gone) await this.blobs.remove(blobKey);
-      count += gone.length;
-      if (gone.length < PORTION || this.#stop.signal.aborted) return count;
+      const expired = await this.files.expire(nowMs, PORTION);
+      for (const { blobKey } of expired) await this.blobs.remove(blobKey);
+      count += expired.length;
+      if (expired.length < PORTION || this.#stop.signal.aborted) return count;
     }
   }
 
-  /** Their parts lose their rows, and so become orphans. */
+  /** Their parts lose their rows and become unreferenced blobs. */
   async #expireUploads(nowMs: number): Promise<number> {
     const expired = await this.uploads.expired(nowMs, PORTION);
     for (const { id } of expired) await this.uploads.end(id, 'expired');
@@ -111,7 +111,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     });
   }
 
-  /** Of requests whose rows went first. */
+  /** Blobs of stored requests whose rows were removed. */
   #removeKept(beforeMs: number): Promise<number> {
     return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, async keys => {
       const referenced = await this.kept.referenced([...new Set(keys.map(storedRequestBlobOf))]);
@@ -119,7 +119,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     });
   }
 
-  /** A processor removes the log of a batch that it ended; one that died in between could not. */
+  /** Logs that a processor could not remove because it died at the end of a batch. */
   #removeLogs(beforeMs: number): Promise<number> {
     return this.#sweep(JOB_LOG_BLOBS, beforeMs, async keys => {
       const unfinished = await this.jobs.unfinishedAmong([...new Set(keys.map(jobOfLogKey))]);
@@ -138,7 +138,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     return removed;
   }
 
-  /** By the younger of the two, name and bytes: S3 dates an object by the beginning of its upload. */
+  /** The age counts from the later of id and blob: S3 dates an object by the start of its upload. */
   async *#keysBefore(prefix: string, beforeMs: number): AsyncGenerator<string> {
     for await (const { key, writtenAtMs } of this.blobs.keys(prefix))
       if (Math.max(writtenAtMs, bornAtMs(key) ?? 0) < beforeMs) yield key;

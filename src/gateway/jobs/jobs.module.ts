@@ -3,22 +3,22 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { TracingModule } from '../../platform/tracing/tracing.module.js';
 import { BatchesController } from './batches/batches.controller.js';
-import { BatchTraces } from './batches/batch-traces.js';
-import { BatchesService } from './batches/batches.service.js';
+import { BatchesService, BatchTraces, WebhookAddress } from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
-import { WebhookAddress } from './batches/webhook-address.js';
 import { COUNTED_BLOBS } from './counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesController } from './files/files.controller.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
-import { EmbeddedProcessor } from './processor/embedded-processor.js';
-import { builtProcessorLaunch, PROCESSOR_LAUNCH } from './processor/processor-launch.js';
+import { builtProcessorLaunch, EmbeddedProcessor, PROCESSOR_LAUNCH } from './processor/embedded-processor.js';
 import { UploadsController } from './uploads/uploads.controller.js';
 import { UploadsService } from './uploads/uploads.service.js';
 
-/** Files and batches over HTTP. It writes rows and blobs; processors run what the rows say. Tests override `PROCESSOR_LAUNCH`. */
+/**
+ * Files and batches over HTTP. It writes rows and blobs; processors run what the rows say. Tests override
+ * `PROCESSOR_LAUNCH`.
+ */
 @Module({
   imports: [DatabaseModule, BlobModule, TracingModule.forService('switchyard-gateway')],
   controllers: [FilesController, UploadsController, BatchesController],

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { isOutage } from '../../platform/storage/storage-problems.js';
 
-/** A database or blob store that is away is no defect: 503 with `Retry-After`, which SDKs follow by themselves. */
+/** Answers 503 with `Retry-After` while the database or blob store is unavailable; SDKs retry by themselves. */
 @Injectable()
 export class OutageInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -17,4 +17,4 @@ export class OutageInterceptor implements NestInterceptor {
   }
 }
 
-const UNAVAILABLE = 'The database or the store of files does not answer now.';
+const UNAVAILABLE = 'The database or the file store is unavailable.';

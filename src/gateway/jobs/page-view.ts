@@ -5,7 +5,7 @@ interface Listed {
   readonly id: string;
 }
 
-/** OpenAI's page; `last_id` is what SDKs ask for the next one `after`. @throws DomainError when there was no such `after` */
+/** OpenAI's list page; SDKs pass `last_id` as the next `after`. @throws DomainError for an unknown `after` */
 export function pageView<T, V extends Listed>(page: Page<T> | undefined, view: (entry: T) => V) {
   if (!page)
     throw new DomainError('invalid_value', '`after` must be the id of an entry of this list.', { param: 'after' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BatchParams, idempotencyKeyOf, newJob, sameOrder } from './batch-params.js';
+import { type BatchParams, idempotencyKeyOf, newJob, isSameBatch } from './batch-params.js';
 
 const ORDER: BatchParams = {
   endpoint: '/v1/embeddings',
@@ -11,7 +11,7 @@ const ORDER: BatchParams = {
 describe('sameOrder', () => {
   it('does not mind the order of metadata, nor what the server added', () => {
     const job = newJob('acme', { ...ORDER, metadata: { b: '2', a: '1' } }, 5);
-    expect(sameOrder(job, ORDER)).toBe(true);
+    expect(isSameBatch(job, ORDER)).toBe(true);
   });
 
   it.each([
@@ -22,7 +22,7 @@ describe('sameOrder', () => {
     { outputExpiresAfterS: 3600 },
     { webhook: { url: 'https://example.com' } },
   ] as const)('minds %j', change => {
-    expect(sameOrder({ ...ORDER, ...change }, ORDER)).toBe(false);
+    expect(isSameBatch({ ...ORDER, ...change }, ORDER)).toBe(false);
   });
 });
 

@@ -53,7 +53,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 }
 
 /** Do both ask for the same? What the server decided by itself does not count. */
-export const sameOrder = (a: BatchParams, b: BatchParams): boolean => fingerprint(a) === fingerprint(b);
+export const isSameBatch = (a: BatchParams, b: BatchParams): boolean => fingerprint(a) === fingerprint(b);
 
 const fingerprint = ({
   endpoint,

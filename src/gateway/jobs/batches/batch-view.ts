@@ -1,7 +1,31 @@
 import { type BatchDto } from '../../../contracts/openai/batch.dto.js';
 import { unixSeconds } from '../../../contracts/openai/file.dto.js';
 import { type BatchJob, type TokenUsage } from '../../../core/jobs/batch-job.js';
-import { jobPace } from './job-pace.js';
+
+export interface JobPace {
+  /** Lines per second since the job started, failed ones included. */
+  readonly linesPerS: number;
+  /** Seconds to the last line at that rate; absent before the first result. */
+  readonly remainingS?: number;
+}
+
+/** With less time elapsed the rate is not reliable. */
+const MIN_ELAPSED_MS = 500;
+
+/**
+ * Average over the life of the job, pauses included, computed from its row, so that all replicas agree. Undefined
+ * unless it is in progress.
+ * @param nowMs wall-clock time
+ */
+export function jobPace({ status, reachedAtMs, counts }: BatchJob, nowMs: number): JobPace | undefined {
+  const beganAtMs = reachedAtMs.in_progress;
+  if (status !== 'in_progress' || beganAtMs === undefined) return undefined;
+  const elapsedMs = nowMs - beganAtMs;
+  if (elapsedMs < MIN_ELAPSED_MS) return undefined;
+  const done = counts.completed + counts.failed;
+  const linesPerS = (done * 1000) / elapsedMs;
+  return { linesPerS, ...(done === 0 ? {} : { remainingS: (counts.total - done) / linesPerS }) };
+}
 
 /** A job as OpenAI's batch, with our extensions. @param nowMs wall-clock time, for rate and ETA */
 export function batchView(job: BatchJob, nowMs: number): BatchDto {

@@ -18,7 +18,7 @@ import { OutageInterceptor } from '../outage.interceptor.js';
 import { pageView } from '../page-view.js';
 import { idempotencyKeyOf, orderOf } from './batch-params.js';
 import { batchView } from './batch-view.js';
-import { BatchesService, type OrderContext } from './batches.service.js';
+import { BatchesService, type CreateContext } from './batches.service.js';
 
 @ApiTags('batches')
 @UseInterceptors(OutageInterceptor)
@@ -90,7 +90,7 @@ export class BatchesController {
   }
 }
 
-const contextOf = (request: FastifyRequest): OrderContext => ({
+const contextOf = (request: FastifyRequest): CreateContext => ({
   traceparent: traceparentIn(request),
   idempotencyKey: idempotencyKeyOf(request.headers),
 });

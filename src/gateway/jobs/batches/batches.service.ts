@@ -1,24 +1,82 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type JobStore, type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';
+import { fetchTarget, resolveBySystem } from '../../../platform/http/fetch-target.js';
+import { HostExceptions } from '../../../platform/http/host-exceptions.js';
+import { TRACER } from '../../../platform/tracing/tracing.js';
+import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
-import { type BatchParams, newJob, sameOrder } from './batch-params.js';
-import { BatchTraces } from './batch-traces.js';
+import { type BatchParams, newJob, isSameBatch } from './batch-params.js';
 import { FailedLines } from './failed-lines.js';
-import { WebhookAddress } from './webhook-address.js';
 
-/** What a request says beside its body. */
-export interface OrderContext {
+/**
+ * Rejects webhooks at creation if they cannot be signed, or if their address is not public. The sender checks again,
+ * since DNS can change.
+ */
+@Injectable()
+export class WebhookAddress {
+  readonly #exceptions: HostExceptions;
+
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {
+    this.#exceptions = new HostExceptions(settings.batch.webhookAllowHosts);
+  }
+
+  /** @throws DomainError `webhook_refused` */
+  async check(url: string): Promise<void> {
+    if (this.settings.batch.webhookSecretFile === '')
+      throw refused('this server has no secret to sign webhooks (`batch.webhook_secret_file`)');
+    const parsed = URL.parse(url);
+    if (!parsed) throw refused('it is not a URL');
+    try {
+      await fetchTarget(parsed, { exceptions: this.#exceptions, resolve: resolveBySystem });
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw refused(error.message.replace(/^[^:]*: (.*)\.$/, '$1'));
+    }
+  }
+}
+
+const refused = (why: string): DomainError =>
+  new DomainError('webhook_refused', `\`webhook.url\` is rejected: ${why}.`, { param: 'webhook.url' });
+
+/** The API's span of a batch's trace: child of the caller's span, parent of the processor's `process-batch`. */
+@Injectable()
+export class BatchTraces {
+  constructor(@Inject(TRACER) private readonly tracer: Tracer) {}
+
+  /** @param caller the request's `traceparent`. @param create receives the `traceparent` to store in the job */
+  async created(
+    caller: string | undefined,
+    create: (traceparent: string | undefined) => Promise<BatchJob>,
+  ): Promise<BatchJob> {
+    const span = this.tracer.startSpan('create-batch', {}, contextAfter(caller));
+    try {
+      const job = await create(traceparentOf(span.spanContext()));
+      span.setAttributes({ 'batch.id': job.id, 'tenant.id': job.tenant, 'file.id': job.inputFileId });
+      return job;
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message });
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+}
+
+/** Headers of a request to create a batch. */
+export interface CreateContext {
   readonly traceparent: string | undefined;
   readonly idempotencyKey: string | undefined;
 }
 
-/** Batches of a tenant. They are rows: whichever processor claims one runs it (D-13). */
+/** Batches of a tenant. They are rows in the job table; any processor can claim them (D-13). */
 @Injectable()
 export class BatchesService {
   constructor(
@@ -30,18 +88,18 @@ export class BatchesService {
     private readonly traces: BatchTraces,
   ) {}
 
-  /** With an idempotency key that came before: the batch made then. @throws DomainError when that was another order */
-  create(tenant: string, order: BatchParams, { traceparent, idempotencyKey }: OrderContext): Promise<BatchJob> {
+  /** With a known idempotency key, returns the existing batch. @throws DomainError if that one differs */
+  create(tenant: string, params: BatchParams, { traceparent, idempotencyKey }: CreateContext): Promise<BatchJob> {
     return this.traces.created(traceparent, own =>
-      this.#create(tenant, own === undefined ? order : { ...order, traceparent: own }, idempotencyKey),
+      this.#create(tenant, own === undefined ? params : { ...params, traceparent: own }, idempotencyKey),
     );
   }
 
-  async #create(tenant: string, order: BatchParams, idempotencyKey: string | undefined): Promise<BatchJob> {
-    await this.#checkInput(tenant, order.inputFileId);
-    if (order.webhook) await this.webhooks.check(order.webhook.url);
-    const { job, created } = await this.jobs.create(newJob(tenant, order, Date.now()), idempotencyKey);
-    if (!created && !sameOrder(job, order)) throw reusedKey(job.id);
+  async #create(tenant: string, params: BatchParams, idempotencyKey: string | undefined): Promise<BatchJob> {
+    await this.#checkInput(tenant, params.inputFileId);
+    if (params.webhook) await this.webhooks.check(params.webhook.url);
+    const { job, created } = await this.jobs.create(newJob(tenant, params, Date.now()), idempotencyKey);
+    if (!created && !isSameBatch(job, params)) throw reusedKey(job.id);
     if (created) this.processor.wake();
     return job;
   }
@@ -54,7 +112,7 @@ export class BatchesService {
     return this.jobs.list(tenant, { limit, ...(after === undefined ? {} : { after }) });
   }
 
-  /** A second cancel finds it cancelling, which is what was asked for. */
+  /** Idempotent. */
   async cancel(tenant: string, id: string): Promise<BatchJob> {
     const { job, accepted } = (await this.jobs.requestCancel(tenant, id, Date.now())) ?? unknown(id);
     if (!accepted) {
@@ -77,12 +135,12 @@ export class BatchesService {
     if (!isTerminal(job.status)) throw unfinished(job);
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
     const input = await this.failedLines.asFile(job);
-    const order = {
+    const params = {
       ...{ endpoint, completionWindow, metadata, inputFileId: input.id, retryOf: id },
       ...(outputExpiresAfterS === undefined ? {} : { outputExpiresAfterS }),
       ...(webhook ? { webhook } : {}),
     };
-    return this.create(tenant, order, { traceparent, idempotencyKey: undefined });
+    return this.create(tenant, params, { traceparent, idempotencyKey: undefined });
   }
 
   async #checkInput(tenant: string, id: string): Promise<void> {
@@ -98,9 +156,9 @@ function unknown(id: string): never {
 }
 
 const unfinished = ({ id, status }: BatchJob): DomainError =>
-  new DomainError('batch_not_finished', `\`${id}\` is ${status}; cancel or await it first.`, { param: 'id' });
+  new DomainError('batch_not_finished', `\`${id}\` is ${status}; cancel it or wait for its end.`, { param: 'id' });
 
 const reusedKey = (id: string): DomainError =>
-  new DomainError('idempotency_key_reused', `This key made \`${id}\`, which is another batch than this one.`, {
+  new DomainError('idempotency_key_reused', `This key was used for \`${id}\`, a different batch.`, {
     param: 'Idempotency-Key',
   });

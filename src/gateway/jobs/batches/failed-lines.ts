@@ -9,7 +9,7 @@ import { FileWriter } from '../files/file-writer.js';
 
 const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };
 
-/** Makes an input file of those lines of a batch that failed: two passes, and in memory the ids only. */
+/** Creates an input file of the failed lines of a batch: two passes, with only the ids in memory. */
 @Injectable()
 export class FailedLines {
   constructor(
@@ -18,7 +18,7 @@ export class FailedLines {
     private readonly writer: FileWriter,
   ) {}
 
-  /** @throws DomainError `nothing_to_retry`, or `file_not_found` when a file of the batch is gone. */
+  /** @throws DomainError `nothing_to_retry`, or `file_not_found` if a file of the batch no longer exists. */
   async asFile(job: BatchJob): Promise<StoredFile> {
     if (job.errorFileId === undefined) throw nothing(job.id);
     const failed = await this.#idsIn(await this.#file(job, job.errorFileId));
@@ -37,7 +37,7 @@ export class FailedLines {
     return ids;
   }
 
-  /** Their bytes untouched (digits of big numbers). */
+  /** The lines' bytes, unchanged: big numbers keep their digits. */
   async *#linesOf({ blobKey }: StoredFile, ids: ReadonlySet<string>): AsyncGenerator<Uint8Array> {
     for await (const { bytes } of linesOf(this.blobs.read(blobKey))) {
       const id = customIdOf(bytes);
@@ -48,7 +48,7 @@ export class FailedLines {
   async #file({ tenant, id }: BatchJob, fileId: string): Promise<StoredFile> {
     const file = await this.files.find(tenant, fileId);
     if (file) return file;
-    throw new DomainError('file_not_found', `The file \`${fileId}\` of ${id} is gone.`, { param: 'id' });
+    throw new DomainError('file_not_found', `The file \`${fileId}\` of ${id} no longer exists.`, { param: 'id' });
   }
 }
 
@@ -59,7 +59,7 @@ function customIdOf(line: Buffer | undefined): string | undefined {
     const { custom_id: id } = JSON.parse(line?.toString() ?? '') as { custom_id?: unknown };
     return typeof id === 'string' ? id : undefined;
   } catch {
-    // A line that was refused as no JSON cannot be told from others of its kind.
+    // A line that is not valid JSON has no id.
     return undefined;
   }
 }

@@ -3,11 +3,38 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { BlobMissing } from '../../../platform/storage/storage-problems.js';
-import { byteRange, type ByteRange, namesTag } from './byte-range.js';
+
+/** Inclusive positions. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
- * Sends the bytes of a file, or the range asked for. Files never change, so the digest of their bytes is their tag. Nothing
- * ends a slow download but its client; one that left is not read for.
+ * One `Range` over `size` bytes (RFC 9110 §14): `bytes=0-99`, `bytes=100-`, `bytes=-100`. Several ranges, other units
+ * and invalid values are ignored (undefined: all bytes), as the RFC allows.
+ */
+export function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
+  const [, first = '', last = ''] = match ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') return within({ from: Math.max(0, size - Number(last)), to: size - 1 }, size);
+  if (last !== '' && Number(last) < Number(first)) return undefined;
+  return within({ from: Number(first), to: last === '' ? size - 1 : Math.min(Number(last), size - 1) }, size);
+}
+
+const within = (range: ByteRange, size: number): ByteRange | 'unsatisfiable' =>
+  range.from < size ? range : 'unsatisfiable';
+
+/** True if a list such as `"a", W/"b"` or `*` contains the tag. Weak comparison, as `If-None-Match` requires. */
+export function containsTag(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}
+
+/**
+ * Sends a file or the requested range. Files never change, so their digest is their ETag. A slow download has no
+ * timeout; reading stops when the client disconnects.
  */
 export async function sendContent(
   blobs: BlobStore,
@@ -16,19 +43,19 @@ export async function sendContent(
 ): Promise<void> {
   const etag = `"${file.sha256}"`;
   void reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' });
-  if (namesTag(request.headers['if-none-match'], etag)) return void reply.code(304).send();
+  if (containsTag(request.headers['if-none-match'], etag)) return void reply.code(304).send();
   const range = rangeOf(request, etag, file.bytes);
   if (range === 'unsatisfiable') {
     void reply.header('content-range', `bytes */${file.bytes}`);
     throw new DomainError('range_not_satisfiable', `The file has ${file.bytes} bytes.`, { param: 'Range' });
   }
   describe(reply, file, range);
-  // Of an empty stream Fastify leaves the length alone; of an empty text it would say 0.
+  // Fastify keeps `content-length` for an empty stream; for an empty string it would send 0.
   if (request.method === 'HEAD') return void reply.send(Readable.from([]));
   void reply.send(await opened(blobs.read(file.blobKey, range)));
 }
 
-/** With `If-Range`, a range of other bytes than these is not wanted: all of them are. */
+/** With an `If-Range` of another ETag, the whole file is sent. */
 function rangeOf({ headers }: FastifyRequest, etag: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const condition = headers['if-range'];
   return condition === undefined || condition === etag ? byteRange(headers.range, size) : undefined;
@@ -45,15 +72,15 @@ function describe(reply: FastifyReply, { filename, bytes }: StoredFile, range: B
   });
 }
 
-/** What is wrong with the blob shows at its first bytes, before any header has left. */
+/** Reads the first bytes, so that a missing blob is detected before headers are sent. */
 async function opened(bytes: AsyncIterable<Uint8Array>): Promise<Readable> {
   const iterator = bytes[Symbol.asyncIterator]();
   const first = await iterator.next().catch((error: unknown) => {
     if (!(error instanceof BlobMissing)) throw error;
-    throw new DomainError('file_not_found', 'The bytes of the file are gone.', { param: 'id', cause: error });
+    throw new DomainError('file_not_found', 'The bytes of the file no longer exist.', { param: 'id', cause: error });
   });
   const stream = Readable.from(following(first, iterator), { objectMode: false });
-  // Also when nothing was read of the stream, and so nothing of the generator ran.
+  // Needed if the stream is closed before the generator has run.
   stream.once('close', () => void iterator.return?.());
   return stream;
 }
@@ -65,5 +92,5 @@ async function* following(
   for (let step = first; !step.done; step = await iterator.next()) yield step.value;
 }
 
-/** Half a surrogate pair cannot be encoded. */
+/** Replaces lone surrogates, which cannot be encoded. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();

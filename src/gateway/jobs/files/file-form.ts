@@ -10,22 +10,22 @@ export interface FormRules<T> {
   /** Name of the one file part. */
   readonly part: string;
   readonly maxBytes: number;
-  /** Takes the file in as it comes, knowing the fields before it, and resolves when its bytes are durable. */
+  /** Stores the file while it is received; `before` has the preceding fields. Resolves when the bytes are durable. */
   take(file: MultipartFile, before: Fields): Promise<T>;
-  /** What `take` made is not wanted after all. */
+  /** Discards the result of `take`. */
   forget(taken: T): Promise<void>;
 }
 
 /**
- * A form with one file, whose fields may come before or after it.
- * @throws DomainError; then nothing of the file is left.
+ * Reads a form with one file; fields may precede or follow it.
+ * @throws DomainError; then the file is discarded
  */
 export async function readFileForm<T, R>(
   request: FastifyRequest,
   rules: FormRules<T>,
   finish: (taken: T, fields: Fields) => Promise<R>,
 ): Promise<R> {
-  refuseAtTheDoor(request, rules);
+  rejectEarly(request, rules);
   const form = new FormFields();
   let taken: { readonly value: T } | undefined;
   try {
@@ -37,13 +37,13 @@ export async function readFileForm<T, R>(
     if (!taken) throw missing(rules.part);
     return await finish(taken.value, form.values());
   } catch (error) {
-    // After an outage it is not known whether a row names the bytes: garbage collection finds out.
+    // After an outage a row may reference the bytes: garbage collection decides.
     if (taken && error instanceof DomainError) await rules.forget(taken.value);
     throw error;
   }
 }
 
-/** The bytes of a part; their failures are the sender's, too. */
+/** The bytes of a part, with multipart errors mapped. */
 export async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of file) yield chunk as Buffer;
@@ -52,7 +52,7 @@ export async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> 
   }
 }
 
-function refuseAtTheDoor<T>(request: FastifyRequest, { part, maxBytes }: FormRules<T>): void {
+function rejectEarly<T>(request: FastifyRequest, { part, maxBytes }: FormRules<T>): void {
   if (!request.isMultipart())
     throw new DomainError('unsupported_media_type', `Send multipart/form-data with the bytes as \`${part}\`.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT) throw fileTooLarge(maxBytes);

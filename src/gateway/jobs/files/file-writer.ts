@@ -8,10 +8,9 @@ import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
 import { orStorageFull } from '../../../platform/storage/storage-problems.js';
 import { API_BLOBS } from '../counted-blobs.js';
-import { expiryMs } from './file-limits.js';
-import { type FileLimits, MeasuredBytes } from './measured-bytes.js';
+import { expiryMs, type FileLimits, MeasuredBytes } from './measured-bytes.js';
 
-/** Bytes that are durable, and no file yet. */
+/** Durable bytes without a file row. */
 export interface WrittenBytes {
   readonly id: string;
   readonly blobKey: string;
@@ -21,11 +20,11 @@ export interface WrittenBytes {
 export interface FileFacts {
   readonly purpose: FilePurpose;
   readonly filename: string;
-  /** Seconds after its creation; absent: as its purpose says. */
+  /** Seconds after its creation; absent: the default of its purpose. */
   readonly expiresAfterS?: number | undefined;
 }
 
-/** Files are made in two steps: first their bytes, then their row. What dies in between leaves bytes that nobody names. */
+/** Creates files in two steps: bytes, then row. A crash in between leaves unreferenced bytes for garbage collection. */
 @Injectable()
 export class FileWriter {
   constructor(
@@ -35,15 +34,15 @@ export class FileWriter {
   ) {}
 
   /**
-   * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`, `storage_quota_exceeded`; then nothing
-   *   is left.
+   * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`, `storage_quota_exceeded`;
+   * then the bytes are discarded.
    */
   async write(tenant: string, source: AsyncIterable<Uint8Array>, limits: FileLimits): Promise<WrittenBytes> {
     const id = timeOrderedId('file-', Date.now());
     const measured = new MeasuredBytes({ ...limits, ...(await this.#quota(tenant)) });
     const written = { id, blobKey: fileBlobKey(tenant, id), measured };
     const writing = this.blobs.write(written.blobKey, written.measured.of(source));
-    await orStorageFull(writing, 'There is no room to store the file.');
+    await orStorageFull(writing, 'The disk has no space left for the file.');
     if (written.measured.size > 0) return written;
     await this.forget(written);
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
@@ -54,7 +53,7 @@ export class FileWriter {
     { id, blobKey, measured }: WrittenBytes,
     { purpose, filename, expiresAfterS }: FileFacts,
   ): Promise<StoredFile> {
-    this.assertInTime(id);
+    this.assertFresh(id);
     const createdAtMs = Date.now();
     const expiresAtMs = expiryMs({ purpose, afterS: expiresAfterS }, createdAtMs, this.settings.files.batchExpiryMs);
     const file: StoredFile = {
@@ -67,19 +66,19 @@ export class FileWriter {
     return file;
   }
 
-  /** Before a row names the bytes. @throws DomainError: they may be collected as garbage at any moment */
-  assertInTime(id: string): void {
+  /** Call before a row references the bytes. @throws DomainError if garbage collection may already remove them */
+  assertFresh(id: string): void {
     if (mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now())) return;
     throw storageUnavailable('Storing the bytes took too long.');
   }
 
-  /** Files that are stored count; several uploads at once may exceed the quota together. */
+  /** Only stored files count: concurrent uploads can exceed the quota together. */
   async #quota(tenant: string): Promise<Pick<FileLimits, 'quotaLeftBytes'>> {
     const quota = this.settings.files.tenantQuotaBytes;
     return quota === 0 ? {} : { quotaLeftBytes: Math.max(0, quota - (await this.files.bytesOf(tenant))) };
   }
 
-  /** Never rejects: what stays is garbage, which is collected. */
+  /** Never rejects: garbage collection removes what stays. */
   async forget({ blobKey }: Pick<WrittenBytes, 'blobKey'>): Promise<void> {
     await this.blobs.remove(blobKey).catch(() => undefined);
   }

@@ -1,13 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { FileCreateDto, type FileListQueryDto } from '../../../contracts/openai/file.dto.js';
-import {
-  type BlobStore,
-  type FileStore,
-  type JobStore,
-  type Page,
-  type StoredFile,
-} from '../../../core/jobs/job.ports.js';
+import { type BlobStore, type FileStore, type JobStore, type Page, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
@@ -15,12 +9,12 @@ import { parseDto } from '../../http/dto-validation.js';
 import { API_BLOBS } from '../counted-blobs.js';
 import { sendContent } from './file-content.js';
 import { bytesOf, type Fields, readFileForm } from './file-form.js';
-import { limitsOf } from './file-limits.js';
 import { FileWriter, type WrittenBytes } from './file-writer.js';
+import { limitsOf } from './measured-bytes.js';
 
 type Uploaded = WrittenBytes & { readonly filename: string };
 
-/** Files of a tenant. Those of others look as if they did not exist. */
+/** Files of a tenant; those of other tenants are reported as unknown. */
 @Injectable()
 export class FilesService {
   constructor(
@@ -31,13 +25,13 @@ export class FilesService {
     private readonly writer: FileWriter,
   ) {}
 
-  /** Limits hold while the bytes come, as far as the purpose is known by then, and at the end in any case. */
+  /** Limits are checked during the upload if the purpose is already known, and always at the end. */
   create(tenant: string, request: FastifyRequest): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
     const take = async (part: Parameters<typeof bytesOf>[0], before: Fields): Promise<Uploaded> => {
       if ('purpose' in before || 'expires_after' in before) parseDto(FileCreateDto, { purpose: 'batch', ...before });
       const written = await this.writer.write(tenant, bytesOf(part), limitsOf(before.purpose, this.settings, maxBytes));
-      return { ...written, filename: nameOf(part).slice(0, LONGEST_NAME) };
+      return { ...written, filename: nameOf(part).slice(0, MAX_NAME_CHARS) };
     };
     const rules = { part: 'file', maxBytes, take, forget: (uploaded: Uploaded) => this.writer.forget(uploaded) };
     return readFileForm(request, rules, (uploaded, fields) => this.#publish(tenant, uploaded, fields));
@@ -63,7 +57,7 @@ export class FilesService {
     const file = await this.find(tenant, id);
     const users = await this.jobs.usersOf(id);
     if (users.length > 0) {
-      const message = `The file is read by ${users.join(', ')}; cancel or await it first.`;
+      const message = `The file is used by ${users.join(', ')}; cancel it or wait for its end.`;
       throw new DomainError('file_in_use', message, { param: 'id' });
     }
     await this.files.remove(tenant, id);
@@ -78,9 +72,9 @@ export class FilesService {
   }
 }
 
-/** Names are for people; a longer one is cut. */
-const LONGEST_NAME = 255;
+/** Longer names are truncated. */
+const MAX_NAME_CHARS = 255;
 
-/** @param filename undefined where a part of application/octet-stream has none, whatever the parser's types say */
+/** @param filename undefined for an application/octet-stream part without one, despite the parser's types */
 const nameOf = ({ filename, fieldname }: { filename: string | undefined; fieldname: string }): string =>
   filename ?? fieldname;

@@ -1,18 +1,40 @@
 import { createHash } from 'node:crypto';
+import { type FilePurpose } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { type Settings } from '../../../platform/config/settings.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
+
+/** @param maxFileBytes limit of a file of any other purpose */
+export function limitsOf(purpose: unknown, { batch }: Settings, maxFileBytes: number): FileLimits {
+  if (purpose !== 'batch') return { maxBytes: maxFileBytes, maxLines: Infinity };
+  return { maxBytes: Math.min(batch.maxFileBytes, maxFileBytes), maxLines: batch.maxLines };
+}
+
+/**
+ * @param afterS seconds requested by the upload
+ * @param batchExpiryMs `files.batch_expiry_ms`; 0 = unlimited
+ * @returns undefined if the file does not expire
+ */
+export function expiryMs(
+  { purpose, afterS }: { purpose: FilePurpose; afterS: number | undefined },
+  nowMs: number,
+  batchExpiryMs: number,
+): number | undefined {
+  if (afterS !== undefined) return nowMs + afterS * 1000;
+  return purpose === 'batch' && batchExpiryMs > 0 ? nowMs + batchExpiryMs : undefined;
+}
 
 export interface FileLimits {
   readonly maxBytes: number;
-  /** Infinity: lines do not matter. */
+  /** Infinity = unlimited. */
   readonly maxLines: number;
-  /** What the tenant may still store; absent: there is no quota. */
+  /** Bytes left of the tenant's quota; absent: no quota. */
   readonly quotaLeftBytes?: number;
 }
 
 const NEWLINE = 0x0a;
 
-/** Counts, hashes and bounds bytes on their way to the blob store. */
+/** Counts, hashes and bounds bytes while they are written to the blob store. */
 export class MeasuredBytes {
   readonly #sha256 = createHash('sha256');
   #size = 0;
@@ -25,7 +47,7 @@ export class MeasuredBytes {
     return this.#size;
   }
 
-  /** A last line without a line break is a line. */
+  /** A last line without a line break counts. */
   get lines(): number {
     return this.#lineBreaks + (this.#last === NEWLINE ? 0 : 1);
   }
@@ -39,20 +61,20 @@ export class MeasuredBytes {
     }
   }
 
-  /** For limits that were not known while the bytes came. @throws as `of` */
+  /** For limits that were not known during the upload. @throws as `of` */
   assertWithin({ maxBytes, maxLines, quotaLeftBytes = Infinity }: FileLimits): void {
     if (this.#size > maxBytes) throw fileTooLarge(maxBytes);
     if (this.#size > quotaLeftBytes)
       throw new DomainError(
         'storage_quota_exceeded',
-        `The files of this tenant may take ${quotaLeftBytes} more bytes; delete some, or have files.tenant_quota_bytes raised.`,
+        `The tenant's quota has ${quotaLeftBytes} bytes left; delete files or ask for a higher files.tenant_quota_bytes.`,
         { param: 'file' },
       );
     if (this.lines <= maxLines) return;
     throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, { param: 'file' });
   }
 
-  /** In hex, once the bytes have passed. */
+  /** In hex; complete after the last byte. */
   get sha256(): string {
     return this.#sha256.copy().digest('hex');
   }

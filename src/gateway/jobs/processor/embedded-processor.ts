@@ -1,38 +1,52 @@
 import { type AddressInfo } from 'node:net';
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  Logger,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { fileURLToPath } from 'node:url';
+import { type BeforeApplicationShutdown, Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
 import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/batch-processor/processor-link.js';
 import { TOKEN_SECRET } from '../../../platform/auth/internal-tokens.js';
-import { type ProcessorLink } from '../../../platform/config/processor-link.js';
+import { PROCESSOR_NODE_FLAGS, processorEnvironment, type ProcessorLink } from '../../../platform/config/processor-link.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ProcessLog } from '../../../platform/process/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
-import { PROCESSOR_LAUNCH, type ProcessorLaunch } from './processor-launch.js';
 
-/** `off`: batches are run by processors elsewhere, or not at all; `down`: it ended and is started again after a pause. */
+/** How the batch processor is started; tests start another program. */
+export interface ProcessorLaunch {
+  readonly command: string;
+  readonly args: readonly string[];
+  environment(link: ProcessorLink): NodeJS.ProcessEnv;
+}
+
+/** Injection token of the `ProcessorLaunch`. */
+export const PROCESSOR_LAUNCH = Symbol('PROCESSOR_LAUNCH');
+
+/** The processor of this build, with the Node binary and the settings of the gateway. */
+export const builtProcessorLaunch: ProcessorLaunch = {
+  command: process.execPath,
+  args: [
+    ...PROCESSOR_NODE_FLAGS,
+    '--enable-source-maps',
+    fileURLToPath(new URL('../../../main.batch.js', import.meta.url)),
+  ],
+  environment: link => processorEnvironment(link),
+};
+
+/** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
 export type ProcessorState = 'off' | 'starting' | 'ready' | 'down';
 
 export interface ProcessorView {
   readonly state: ProcessorState;
   readonly pid?: number;
-  /** Processes started after the first. */
+  /** Restarts since the first start. */
   readonly restarts: number;
-  /** Why the last one ended, when it said so. */
+  /** Reason of the last exit, if known. */
   readonly problem?: string;
 }
 
 /**
- * The batch processor that a gateway brings along (`batch.embedded`): a child process, so that ingesting 200 MB never holds
- * up a request. It starts when the gateway listens, since lines come back over loopback, and is the first to be told to stop.
+ * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that ingesting 200 MB never delays
+ * a request. It starts when the gateway listens, since it sends lines over loopback, and is stopped first.
  */
 @Injectable()
 export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
@@ -58,12 +72,12 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     if (this.settings.batch.embedded) this.#listening = this.adapterHost.listen$.subscribe(() => this.#start());
   }
 
-  /** A batch was created or cancelled: it need not wait for the next poll. */
+  /** A batch was created or cancelled: the processor looks at once. */
   wake(): void {
     this.#send({ type: 'wake' });
   }
 
-  /** What it counts, for a scrape; '' when there is none, or it does not answer in time. */
+  /** Its metrics as text; '' without a ready processor or an answer in time. */
   metrics(): Promise<string> {
     if (this.#state !== 'ready') return Promise.resolve('');
     const text = firstValueFrom(race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))));
@@ -71,7 +85,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     return text;
   }
 
-  /** Before anything drains: it sends no more lines, and those in flight end with the other requests. */
+  /** Runs before the drain: no further lines are sent, and those in flight end with the other requests. */
   onModuleDestroy(): void {
     this.#listening?.unsubscribe();
     void this.#supervisor?.stop();
@@ -125,8 +139,8 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
   }
 }
 
-/** A scrape has little time, and the gateway's own metrics are ready. */
+/** Timeout of the processor's answer to a scrape. */
 const METRICS_MS = 1000;
 
-/** Addresses to listen on that nobody can call. */
+/** Wildcard addresses and the loopback address to call instead. */
 const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

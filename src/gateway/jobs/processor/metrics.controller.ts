@@ -4,7 +4,7 @@ import { allMetricsText, mergedMetrics, METRICS_CONTENT_TYPE } from '../../../pl
 import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { EmbeddedProcessor } from './embedded-processor.js';
 
-/** One scrape tells of the gateway and of the processor it brought along. */
+/** One scrape returns the metrics of the gateway and of its embedded processor. */
 @ApiTags('health')
 @Controller('metrics')
 export class MetricsController {

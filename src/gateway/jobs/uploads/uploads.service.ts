@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { PART_BYTES, type UploadCompleteDto, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
-import {
-  type BlobStore,
-  type FileStore,
-  type StoredFile,
-  type Upload,
-  type UploadPart,
-  type UploadStore,
-} from '../../../core/jobs/job.ports.js';
+import { type BlobStore, type FileStore, type StoredFile, type Upload, type UploadPart, type UploadStore } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -17,8 +10,8 @@ import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.to
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { API_BLOBS } from '../counted-blobs.js';
 import { bytesOf, readFileForm } from '../files/file-form.js';
-import { limitsOf } from '../files/file-limits.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
+import { limitsOf } from '../files/measured-bytes.js';
 
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
 const KEPT_MS = 3_600_000;
@@ -28,7 +21,9 @@ export interface CompletedUpload {
   readonly file: StoredFile;
 }
 
-/** Files that come in parts. Parts are blobs of their own; completing makes one file of them and checks it as a whole. */
+/**
+ * Files that come in parts. Parts are blobs of their own; completing makes one file of them and checks it as a whole.
+ */
 @Injectable()
 export class UploadsService {
   constructor(
@@ -112,7 +107,7 @@ export class UploadsService {
   }
 
   async #partOf({ id: uploadId }: Upload, { id, blobKey, measured }: WrittenBytes): Promise<UploadPart> {
-    this.writer.assertInTime(id);
+    this.writer.assertFresh(id);
     const createdAtMs = Date.now();
     const part = { id: timeOrderedId('part_', createdAtMs), uploadId, blobKey, bytes: measured.size, createdAtMs };
     if (await this.uploads.addPart(part)) return part;

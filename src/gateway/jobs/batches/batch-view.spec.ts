@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { newJob } from './batch-params.js';
-import { jobPace } from './job-pace.js';
+import { jobPace } from './batch-view.js';
 
 const NOW = 1_000_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byteRange, namesTag } from './byte-range.js';
+import { byteRange, containsTag } from './file-content.js';
 
 describe('byteRange over 100 bytes', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('byteRange over 100 bytes', () => {
   });
 });
 
-describe('namesTag', () => {
+describe('containsTag', () => {
   it.each([
     ['"a"', true],
     ['W/"a"', true],
@@ -38,6 +38,6 @@ describe('namesTag', () => {
     ['a', false],
     [undefined, false],
   ])('%s names "a": %s', (header, named) => {
-    expect(namesTag(header, '"a"')).toBe(named);
+    expect(containsTag(header, '"a"')).toBe(named);
   });
 });
