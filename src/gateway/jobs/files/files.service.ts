@@ -1,7 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { FileCreateDto, type FileListQueryDto } from '../../../contracts/openai/file.dto.js';
-import { type BlobStore, type FileStore, type JobStore, type Page, type StoredFile } from '../../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type JobStore,
+  type Page,
+  type StoredFile,
+} from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';

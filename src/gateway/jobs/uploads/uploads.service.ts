@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { PART_BYTES, type UploadCompleteDto, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
-import { type BlobStore, type FileStore, type StoredFile, type Upload, type UploadPart, type UploadStore } from '../../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type StoredFile,
+  type Upload,
+  type UploadPart,
+  type UploadStore,
+} from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
