@@ -27,6 +27,16 @@ const batchLayers = [
   ...['ingest', 'execute', 'finalize', 'recovery'].map(name => [name, ['job', 'lease', 'observe']]),
   ['runner', ['ingest', 'execute', 'finalize', 'recovery', 'job', 'lease', 'observe']],
 ];
+/** The same of the worker. Subfolders of engines: each engine, and threads/, which they share. */
+const workerLayers = [
+  ['lifecycle', []],
+  ['audio', []],
+  ['engines', ['audio']],
+  ['execution', ['engines', 'audio', 'lifecycle']],
+  ['generation', ['engines']],
+  ['grpc', ['execution', 'generation', 'engines', 'audio', 'lifecycle']],
+  ['pull', ['execution', 'engines', 'audio', 'lifecycle']],
+];
 const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
 
 /** The directions of the architecture (docs/explain/architecture.md), executable. */
@@ -97,6 +107,18 @@ module.exports = {
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/batch/', pathNot: `^src/batch/(${[name, ...below].join('|')})/` },
     })),
+    ...workerLayers.map(([name, below]) => ({
+      name: `worker-${name}-imports-lower-folders-only`,
+      severity: 'error',
+      from: { path: `^src/worker/${name}/`, pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/worker/', pathNot: `^src/worker/(${[name, ...below].join('|')})/` },
+    })),
+    {
+      name: 'worker-engines-import-no-sibling',
+      severity: 'error',
+      from: { path: '^src/worker/engines/([^/]+)/' },
+      to: { path: '^src/worker/engines/[^/]+/', pathNot: '^src/worker/engines/($1|threads)/' },
+    },
     {
       name: 'prom-client-in-metrics-files-only',
       severity: 'error',

@@ -9,7 +9,7 @@ import { environmentName } from './platform/config/settings.js';
 import { listenHost } from './platform/http/connections.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
-import { engineObjections } from './worker/engines/engine-objections.js';
+import { engineObjections } from './worker/engine-factory.js';
 
 async function bootstrap(): Promise<void> {
   const { settings, models, warnings, sources } = loadConfig({ askEngine: engineObjections });

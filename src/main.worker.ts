@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { WORKER_USAGE, workerSpecOf } from './platform/config/worker-arguments.js';
-import { createEngine } from './worker/engines/engine-factory.js';
+import { createEngine } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { SupervisorLink } from './worker/lifecycle/supervisor-link.js';
 import { WorkerDrain } from './worker/lifecycle/worker-drain.js';

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { engineObjections } from '../worker/engines/engine-objections.js';
+import { engineObjections } from '../worker/engine-factory.js';
 import { EXIT, interruptible } from './cli-error.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
 import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';

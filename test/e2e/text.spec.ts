@@ -154,7 +154,7 @@ describe('llama.cpp behind the built product', () => {
     });
     await product.until('all have begun', () => Promise.resolve(chunks > 30));
     const engine = processTree(product.gateway.process.child.pid).find(({ command }) =>
-      command.includes('llama.child.js'),
+      command.includes('generator.child.js'),
     )!;
     process.kill(engine.pid, 'SIGKILL');
     expect(await Promise.all(streams)).toEqual(alone);

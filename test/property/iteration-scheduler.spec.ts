@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { IterationScheduler } from '../../src/core/iteration/iteration-scheduler.js';
-import { type StepPlan, type StepResult } from '../../src/core/iteration/step-plan.js';
+import { IterationScheduler, type StepPlan, type StepResult } from '../../src/core/iteration/iteration-scheduler.js';
 
 const PATIENCE = 6;
 

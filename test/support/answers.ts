@@ -1,4 +1,4 @@
-import { type GenerateItem, type GenerationEvent } from '../../src/worker/engines/engine.js';
+import { type GenerateItem, type GenerationEvent } from '../../src/worker/engines/text-generator.js';
 
 export type DoneEvent = Extract<GenerationEvent, { type: 'done' }>;
 

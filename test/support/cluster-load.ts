@@ -1,4 +1,4 @@
-import { syntheticText } from '../../src/worker/engines/synthetic/synthetic-transcript.js';
+import { syntheticText } from '../../src/worker/engines/synthetic/text.js';
 import { pause } from './waiting.js';
 
 /** What a client does when it is not told no: as SDKs, with the same id. */

@@ -1,14 +1,14 @@
 import { type GenerationEnd } from '../../src/core/iteration/generation-request.js';
 import { type GenerationPlan, itemsOf } from '../../src/core/iteration/generation-plan.js';
 import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
-import { LlamaBackend } from '../../src/worker/engines/llama-cpp/llama-backend.js';
-import { type LlamaOptions } from '../../src/worker/engines/llama-cpp/llama-options.js';
+import { LlamaBackend } from '../../src/worker/engines/llama-cpp/backend.js';
+import { type LlamaOptions } from '../../src/worker/engines/llama-cpp/options.js';
 import {
   type Drawn,
   type Sampling,
   type TextOutcome,
   type TextSequence,
-} from '../../src/worker/generation/text-backend.port.js';
+} from '../../src/worker/engines/text-backend.port.js';
 import { llamaModel } from './llama-model.js';
 
 export const GREEDY: Sampling = {

@@ -10,7 +10,7 @@ import {
   type TextBackendInfo,
   type TextOutcome,
   type TextSequence,
-} from '../../src/worker/generation/text-backend.port.js';
+} from '../../src/worker/engines/text-backend.port.js';
 import { BackendDied, StepSimulator } from './step-simulator.js';
 
 /** Tokens of the simulated vocabulary: one per byte, and one that stands between a prompt and its answer. */

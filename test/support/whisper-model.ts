@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { WhisperOnnxRecognizer } from '../../src/worker/engines/whisper-onnx/recognizer.js';
-import { type WhisperCounters } from '../../src/worker/engines/whisper-onnx/whisper-protocol.js';
-import { type WhisperOnnxOptions } from '../../src/worker/engines/whisper-onnx/whisper-onnx-options.js';
+import { type WhisperCounters } from '../../src/worker/engines/whisper-onnx/protocol.js';
+import { type WhisperOnnxOptions } from '../../src/worker/engines/whisper-onnx/options.js';
 
 /** Generated models (test/fixtures/whisper/README.md): `random` has 2 s windows and 64 positions. */
 export function whisperFolder(name: 'random' | 'random-plain' | 'spoken'): string {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { IterationScheduler } from './iteration-scheduler.js';
-import { type StepPlan, type StepResult } from './step-plan.js';
+import { IterationScheduler, type StepPlan, type StepResult } from './iteration-scheduler.js';
 
 interface Row {
   readonly id: string;

@@ -3,7 +3,7 @@ import { type CallAudio } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
-import { abortError } from '../execution/work-item.js';
+import { abortError } from '../../core/shared/abort-error.js';
 
 /**
  * The audio of a call: what it came with, or what its URL names. Downloads take no preparation place and no turn:

@@ -1,8 +1,108 @@
+import { type FileHandle } from 'node:fs/promises';
+import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { decodedStream, longestOf, MAX_AUDIO_S, tooLong, tooShort } from './decoded-stream.js';
+import { boundedText, type FfmpegEnd, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from './pcm.js';
-import { openUpload } from './upload-file.js';
+import { openUpload } from './received-file.js';
 import { canonicalWavData } from './wav.js';
+
+/** Longest audio of one file. 25 MB of the thinnest opus hold about this much. */
+export const MAX_AUDIO_S = 4 * 3600;
+
+/** Silence in flac, the thinnest of all, has 27 bytes a second; a header that makes more of a file than this is lying. */
+const LEAST_BYTES_PER_S = 20;
+/** A short file is mostly headers. */
+const SLACK_S = 60;
+
+/** Seconds that a file of so many bytes may hold, whatever it says of itself. */
+export const longestOf = (bytes: number): number => Math.min(MAX_AUDIO_S, SLACK_S + bytes / LEAST_BYTES_PER_S);
+
+/** Containers that may be opened. A play list would make ffmpeg read other files of this machine. */
+const CONTAINERS =
+  'wav,w64,aiff,au,caf,mp3,aac,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,asf,amr,mpeg,mpegts,ac3,avi';
+
+const UPLOAD = '/dev/fd/3';
+
+const decodeArgs = (longestS: number): readonly string[] => [
+  ...['-threads', '1', '-protocol_whitelist', 'file', '-format_whitelist', CONTAINERS, '-i', UPLOAD],
+  ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(RECOGNISER_RATE)],
+  ...['-t', String(longestS + 1), '-f', 's16le', 'pipe:1'],
+];
+
+/**
+ * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits in its pipe meanwhile. Leaving early ends
+ * ffmpeg.
+ *
+ * @param longestS at the first sample beyond, ffmpeg is ended
+ * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's reason in one line, or above `longestS`),
+ *   `engine_failed` (no ffmpeg), or the abort's own error, by then with ffmpeg gone.
+ */
+export async function* decodedStream(
+  file: FileHandle,
+  signal: AbortSignal,
+  longestS: number,
+): AsyncGenerator<Int16Array> {
+  const left = new AbortController();
+  const stdio = ['ignore', 'pipe', 'pipe', file.fd] as const;
+  const { child, ended } = startFfmpeg(decodeArgs(longestS), [...stdio], AbortSignal.any([signal, left.signal]));
+  const complaint = boundedText(child.stderr!);
+  let samples = 0;
+  try {
+    for await (const piece of wholeSamples(child.stdout!)) {
+      samples += piece.length;
+      if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
+      yield piece;
+    }
+  } finally {
+    // Harmless when ffmpeg has ended by itself: the pipe is read to its end then.
+    if (child.stdout?.readableEnded !== true) left.abort();
+    await ended;
+  }
+  if (signal.aborted) throw abortError(signal);
+  assertDecoded(await ended, samples, complaint());
+}
+
+export const tooLong = (longestS: number): DomainError =>
+  longestS >= MAX_AUDIO_S
+    ? rejected('invalid_audio', `The audio is longer than ${MAX_AUDIO_S / 3600} hours.`)
+    : rejected(
+        'invalid_audio',
+        `The audio is longer than ${Math.floor(longestS)} s, the most that a file of this size can hold.`,
+      );
+
+export const tooShort = (): DomainError => rejected('audio_too_short', 'The audio holds no samples.');
+
+/** A pipe cuts where it likes, also inside a sample. */
+async function* wholeSamples(stream: AsyncIterable<Buffer>): AsyncGenerator<Int16Array> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of stream) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    rest = bytes.length % 2 === 0 ? Buffer.alloc(0) : bytes.subarray(bytes.length - 1);
+    yield samplesOf(bytes);
+  }
+}
+
+/** A file that ends early is taken as far as it goes; no samples are an error whatever the exit code (ENGINES "ffmpeg"). */
+function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void {
+  if (!end.started) throw end.error;
+  if (end.exitCode === 0 && samples > 0) return;
+  const reason = reasonIn(complaint);
+  if (end.exitCode === 0 && reason === '') throw tooShort();
+  throw rejected('invalid_audio', `The file cannot be decoded as audio: ${reason || 'ffmpeg gave no reason'}.`);
+}
+
+/** The first thing that ffmpeg complained about, without its names of places: `[mov,mp4 @ 0x55…]`, `/dev/fd/3:`. */
+function reasonIn(complaint: string): string {
+  const [line = ''] = complaint.split('\n').filter(text => text.trim() !== '');
+  return line
+    .replace(/^\[[^\]]*\]\s*/, '')
+    .replace(`${UPLOAD}: `, '')
+    .replace(/[.\s]+$/, '')
+    .slice(0, 200);
+}
+
+const rejected = (code: 'invalid_audio' | 'audio_too_short', message: string): DomainError =>
+  new DomainError(code, message, { param: 'file' });
 
 interface DecodedAudio {
   /** Mono, 16 kHz. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeAudio } from './decode.js';
-import { openEncoder } from './encode.js';
-import { SpeechOutput } from './speech-output.js';
+import { openEncoder, SpeechOutput } from './encode.js';
 
 const never = new AbortController().signal;
 const tone = (rate: number, seconds: number): Int16Array =>

@@ -1,6 +1,19 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { type Readable } from 'node:stream';
 import { DomainError } from '../../core/shared/domain-error.js';
+
+const MAX_CHARACTERS = 4096;
+
+/** Reads a child's stderr to the end, so that it never blocks, and keeps its beginning. */
+export function boundedText(stream: Readable): () => string {
+  let text = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (piece: string) => {
+    if (text.length < MAX_CHARACTERS) text = (text + piece).slice(0, MAX_CHARACTERS);
+  });
+  return () => text;
+}
 
 const QUIET = ['-hide_banner', '-loglevel', 'error', '-nostdin'];
 

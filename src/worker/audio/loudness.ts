@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { abortError } from '../execution/work-item.js';
+import { abortError } from '../../core/shared/abort-error.js';
 import { RECOGNISER_RATE } from './pcm.js';
 
 const BLOCK = RECOGNISER_RATE / 10;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { bytesOf } from './pcm.js';
-import { PcmIntake } from './pcm-intake.js';
+import { PcmIntake } from './resampler.js';
 
 describe('PcmIntake', () => {
   it('puts a sample together that two frames share', () => {

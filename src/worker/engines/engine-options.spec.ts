@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { createEngine } from './engine-factory.js';
+import { createEngine } from '../engine-factory.js';
 
 function spec(changes: Partial<ModelSpec>): ModelSpec {
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DeviceLane } from './device-lane.js';
+import { DeviceLane } from './batch-journal.js';
 
 const clock = { nowMs: () => 0 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type DeviceView, DeviceTurn } from './device-turn.js';
-import { GroupWait } from './group-wait.js';
+import { DeviceTurn, type DeviceView } from './device-turn.js';
+import { GroupWait } from './return-wait.js';
 
 const view = (change: Partial<DeviceView> = {}): DeviceView => ({
   ready: 4,

@@ -1,5 +1,4 @@
-import { GroupWait, type WaitDecision } from './group-wait.js';
-import { type EndedCall, ReturnWait, type ReturnView } from './return-wait.js';
+import { type EndedCall, GroupWait, type ReturnView, ReturnWait, type WaitDecision } from './return-wait.js';
 
 /** The device and its line, whenever there is something READY and a call could start. */
 export interface DeviceView extends ReturnView {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GroupLedger } from './group-ledger.js';
+import { GroupLedger } from './ready-queue.js';
 
 const group = { id: 'g', size: 3 };
 

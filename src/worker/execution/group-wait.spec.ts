@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GroupWait, type LaneView } from './group-wait.js';
+import { GroupWait, type LaneView } from './return-wait.js';
 
 const lane = (change: Partial<LaneView>): LaneView => ({
   ready: 1,

@@ -1,16 +1,148 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type Chunking } from '../../contracts/formats/transcript.js';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decoded-stream.js';
+import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
+import { bytesOf, RECOGNISER_RATE } from '../audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
-import { type CutRules, cutIntoWindows } from '../audio/window-cutter.js';
-import { type SpeechRecognizer } from '../engines/engine.js';
-import { RECOGNIZER } from '../engine.tokens.js';
-import { LongRun } from './long-run.js';
-import { RecognitionLane } from './recognition-lane.js';
-import { type SegmentSink } from './transcript-stitcher.js';
+import { wavHeader } from '../audio/wav.js';
+import { type AudioWindow, cutIntoWindows, type CutRules } from '../audio/window-cutter.js';
+import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { RECOGNIZER } from '../engines/worker-engine.js';
+import { type Recognised, RecognitionLane, type RecognitionOptions } from './recognition-lane.js';
+import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
 import { type TranscriptAnswer, TranscriptionService } from './transcription.service.js';
+import { type Computed, type WorkGroup } from './work-item.js';
+
+/** A window as the engine takes it: samples, or a WAV file of its own. */
+export function windowAudio({ samples, durationS }: AudioWindow, input: PreparedAudio['kind']): PreparedAudio {
+  if (input === 'pcm') return { kind: 'pcm', samples, sampleRate: RECOGNISER_RATE, durationS };
+  const data = bytesOf(samples);
+  const bytes = Buffer.concat([wavHeader(RECOGNISER_RATE, data.length), data]);
+  return { kind: 'encoded', bytes, filename: 'window.wav', durationS };
+}
+
+export interface LongRunOptions {
+  readonly lane: RecognitionLane;
+  readonly engine: SpeechRecognizer;
+  readonly call: RecognitionOptions & { readonly group: WorkGroup };
+  readonly sink?: SegmentSink;
+}
+
+/** More would only be memory: 32 windows of 30 s are 31 MB. */
+const MOST_WINDOWS = 32;
+
+/**
+ * One long file: its windows go to the engine's line while it is still being decoded, a group on the device and one ahead at most,
+ * and come back in order. The first failure ends it; nothing of it is left in the line when it has ended.
+ */
+export class LongRun {
+  readonly #options: LongRunOptions;
+  readonly #stitcher: TranscriptStitcher;
+  readonly #failed = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #execution = new ExecutionSum();
+
+  constructor(options: LongRunOptions) {
+    this.#options = options;
+    const { temperature, wordTimestamps } = options.call;
+    this.#stitcher = new TranscriptStitcher({ temperature, words: wordTimestamps, sink: options.sink });
+  }
+
+  /** @throws what `windows` throws, a window's failure, or the abort's error once all work is let go. */
+  async run(windows: AsyncIterable<AudioWindow>, signal: AbortSignal): Promise<TranscriptAnswer> {
+    try {
+      await this.#all(windows, AbortSignal.any([signal, this.#failed.signal]));
+      return { transcript: this.#stitcher.finish(), execution: this.#execution.total() };
+    } catch (error) {
+      this.#failed.abort(error);
+      throw error;
+    } finally {
+      await Promise.allSettled(this.#running);
+    }
+  }
+
+  async #all(windows: AsyncIterable<AudioWindow>, signal: AbortSignal): Promise<void> {
+    const settled: Promise<void>[] = [];
+    for await (const window of windows) {
+      if (settled.length >= this.#ahead()) await settled.shift();
+      settled.push(this.#inOrder(window, this.#recognise(window, signal), settled.at(-1)));
+    }
+    await Promise.all(settled);
+  }
+
+  /** A group on each of the device's lanes and one more, as the worker's slots have it (D-24). */
+  #ahead(): number {
+    const { maxBatch, maxConcurrent } = this.#options.engine.info;
+    return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
+  }
+
+  #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
+    const { lane, engine, call, sink } = this.#options;
+    const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
+    const recognised = lane.submit(
+      {
+        // Words with times are how overlaps are told apart.
+        options: { ...call, wordTimestamps: call.wordTimestamps || (shares && canTimeWords(engine)) },
+        // The gateway's group is met by the first window; the others come when they come.
+        group: window.index === 0 ? call.group : { ...call.group, id: `${call.requestId}#${window.index}`, size: 1 },
+        flow: call.requestId,
+        audio: () => Promise.resolve(windowAudio(window, engine.input)),
+        onSegment: sink && !shares ? this.#stitcher.early(window.index, window.startS) : undefined,
+      },
+      signal,
+    );
+    this.#running.add(recognised);
+    void recognised.then(
+      () => this.#running.delete(recognised),
+      () => this.#running.delete(recognised),
+    );
+    return recognised;
+  }
+
+  #inOrder(window: AudioWindow, recognised: Promise<Computed<Recognised>>, before?: Promise<void>): Promise<void> {
+    const { samples: _, ...place } = window;
+    const added = (async () => {
+      const [{ value, execution }] = await Promise.all([recognised, before]);
+      this.#execution.add(execution);
+      this.#stitcher.add(place, value.transcript);
+    })();
+    // Heard at once: a file that is still being decoded would tell of a failure a group too late.
+    added.catch((error: unknown) => this.#failed.abort(error));
+    return added;
+  }
+}
+
+const canTimeWords = ({ info }: SpeechRecognizer): boolean => info.capabilities.includes('word_timestamps');
+
+/** Of all windows together: each engine call counts once, however many windows of this file it had. */
+class ExecutionSum {
+  readonly #calls = new Map<string, CallExecution>();
+  #windows = 0;
+  #prepMs = 0;
+  #readyWaitMs = 0;
+
+  add(execution: CallExecution): void {
+    this.#calls.set(execution.batchId, execution);
+    this.#windows += 1;
+    this.#prepMs += execution.prepMs;
+    this.#readyWaitMs += execution.readyWaitMs;
+  }
+
+  /** The size is that of the usual call. */
+  total(): CallExecution {
+    const calls = [...this.#calls.values()];
+    const sum = (pick: (call: CallExecution) => number): number => calls.reduce((all, call) => all + pick(call), 0);
+    return {
+      prepMs: this.#prepMs,
+      readyWaitMs: this.#readyWaitMs / Math.max(1, this.#windows),
+      deviceMs: sum(call => call.deviceMs),
+      batchSize: Math.max(1, Math.round(sum(call => call.batchSize) / Math.max(1, calls.length))),
+      batchId: calls.at(-1)?.batchId ?? '',
+    };
+  }
+}
 
 /** What an engine is given at most when it says nothing: a window of Whisper's. */
 const USUAL_WINDOW_S = 30;

@@ -1,14 +1,24 @@
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type ItemOutcome } from '../engines/engine.js';
-import { type BatchJournal } from './batch-journal.js';
-import { DeviceLane, type GroupCompute, type LaneResult } from './device-lane.js';
+import { type BatchJournal, DeviceLane, type GroupCompute, type LaneResult } from './batch-journal.js';
 import { DeviceTurn, type DeviceView } from './device-turn.js';
 import { PrepStage } from './prep-stage.js';
-import { ReadyQueue, type ReadyEntry } from './ready-queue.js';
-import { abortError, type Computed, type WorkItem } from './work-item.js';
+import { type ReadyEntry, ReadyQueue } from './ready-queue.js';
+import { type Computed, type WorkItem } from './work-item.js';
+
+/** What the engine takes, and no more than this worker was told to give it (`MAX_BATCH_SIZE`, `MAX_CONCURRENCY` of pulled work). */
+export const deviceLimits = (
+  { maxBatch, maxConcurrent }: DeviceLimits,
+  { pull }: Pick<WorkerSpec, 'pull'>,
+): DeviceLimits => ({
+  maxBatch: Math.min(maxBatch, pull?.maxBatchSize ?? maxBatch),
+  maxConcurrent: Math.min(maxConcurrent, pull?.maxConcurrency ?? maxConcurrent),
+});
 
 export interface DeviceLimits {
   readonly maxBatch: number;

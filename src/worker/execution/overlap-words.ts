@@ -1,4 +1,4 @@
-import { type TranscriptSegment, type TranscriptWord } from '../engines/engine.js';
+import { type TranscriptSegment, type TranscriptWord } from '../engines/speech-recognizer.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 
 /** One window's result, with times from the start of the whole audio. */

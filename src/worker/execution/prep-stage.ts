@@ -1,6 +1,6 @@
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
-import { type Placed, PriorityLine } from './priority-line.js';
-import { abortError } from './work-item.js';
+import { type Placed, WorkQueue } from './work-queue.js';
+import { abortError } from '../../core/shared/abort-error.js';
 
 interface Waiter extends Placed {
   enter(): void;
@@ -20,7 +20,7 @@ export interface PrepOptions {
 
 /** CPU work on items before the device: a fixed number at a time, REALTIME first, then arrival. */
 export class PrepStage {
-  readonly #waiting = new PriorityLine<Waiter>();
+  readonly #waiting = new WorkQueue<Waiter>();
   readonly #options: PrepOptions;
   #running = 0;
 

@@ -1,8 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Lease } from '../../core/shared/lease.js';
-import { RECOGNIZER } from '../engine.tokens.js';
-import { type RecognizerStream, type RecognizerStreamOptions, type SpeechRecognizer } from '../engines/engine.js';
+import { RECOGNIZER } from '../engines/worker-engine.js';
+import {
+  type RecognizerStream,
+  type RecognizerStreamOptions,
+  type SpeechRecognizer,
+} from '../engines/speech-recognizer.js';
 
 export interface OpenStream {
   readonly stream: RecognizerStream;

@@ -3,15 +3,13 @@ import { type SpeechChunk, type SynthesizeCall } from '../../contracts/grpc/tts.
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { CONTENT_TYPES, openEncoder } from '../audio/encode.js';
+import { CONTENT_TYPES, openEncoder, SpeechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '../audio/pcm.js';
-import { SpeechOutput } from '../audio/speech-output.js';
-import { SYNTHESIZER } from '../engine.tokens.js';
-import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/engine.js';
+import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/speech-synthesizer.js';
+import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
-import { deviceLimits } from './device-limits.js';
-import { MicroBatcher } from './micro-batcher.js';
+import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { type WorkItem } from './work-item.js';
 
 /** Takes the stream of one speech in order: header, audio, done. */

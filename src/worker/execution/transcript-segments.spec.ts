@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { segmentsOf } from './transcript-segments.js';
+import { segmentsOf } from './transcript-stitcher.js';
 
 describe('segmentsOf', () => {
   it('numbers the segments from 0 and tells the temperature they were made with', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type TranscriptSegment } from '../../contracts/formats/transcript.js';
-import { type Transcript } from '../engines/engine.js';
+import { type Transcript } from '../engines/speech-recognizer.js';
 import { TranscriptStitcher } from './transcript-stitcher.js';
 
 /** Words one second apart, from second `from` of the window; a segment for each text. */

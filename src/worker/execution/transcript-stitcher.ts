@@ -10,9 +10,25 @@ import {
   type Transcript,
   type TranscriptSegment,
   type TranscriptWord,
-} from '../engines/engine.js';
+} from '../engines/speech-recognizer.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
-import { answeredSegment } from './transcript-segments.js';
+
+/** Segments as verbose_json has them: numbered, and with nothing left open. */
+export const segmentsOf = (transcript: Transcript, temperature: number): AnsweredSegment[] =>
+  transcript.segments.map((segment, id) => answeredSegment(segment, id, temperature));
+
+/** @param temperature of a segment that tells none of its own */
+export const answeredSegment = (segment: TranscriptSegment, id: number, temperature: number): AnsweredSegment => ({
+  id,
+  start: segment.start,
+  end: segment.end,
+  text: segment.text,
+  tokens: segment.tokens ?? [],
+  temperature: segment.temperature ?? temperature,
+  avgLogprob: segment.avgLogprob,
+  noSpeechProb: segment.noSpeechProb,
+  ...(segment.speaker === undefined ? {} : { speaker: segment.speaker }),
+});
 
 /** Told each segment once it is final, in order of time. */
 export type SegmentSink = (

@@ -1,14 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type Transcript as AnsweredTranscript } from '../../contracts/formats/transcript.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
-import { type PreparedAudio, type SpeechRecognizer } from '../engines/engine.js';
-import { RECOGNIZER } from '../engine.tokens.js';
+import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { RECOGNIZER } from '../engines/worker-engine.js';
 import { RecognitionLane } from './recognition-lane.js';
-import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
-import { segmentsOf } from './transcript-segments.js';
+import { type SegmentSink, segmentsOf, TranscriptStitcher } from './transcript-stitcher.js';
 
 export interface TranscriptAnswer {
   readonly transcript: AnsweredTranscript;

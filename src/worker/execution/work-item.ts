@@ -1,5 +1,4 @@
 import { type RequestPriority } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/shared/domain-error.js';
 
 /** One request on its way through preparation and the device. */
 export interface WorkItem<Input> {
@@ -40,10 +39,4 @@ export interface Execution {
 export interface Computed<Value> {
   readonly value: Value;
   readonly execution: Execution;
-}
-
-/** The error an aborted request ends with: the one given to `abort()`, so that the cause of the abort decides the answer. */
-export function abortError(signal: AbortSignal): DomainError {
-  const reason: unknown = signal.reason;
-  return reason instanceof DomainError ? reason : new DomainError('request_cancelled', 'The request was cancelled.');
 }

@@ -1,6 +1,22 @@
 import { StringDecoder } from 'node:string_decoder';
-import { firstMark, heldSuffix } from './held-suffix.js';
-import { type Drawn } from './text-backend.port.js';
+import { type Drawn } from '../engines/text-backend.port.js';
+
+/** Characters at the end of `text` that may be the beginning of one of `marks`; 0: none. */
+export function heldSuffix(text: string, marks: readonly string[]): number {
+  let held = 0;
+  for (const mark of marks) {
+    for (let length = Math.min(mark.length - 1, text.length); length > held; length--) {
+      if (text.endsWith(mark.slice(0, length))) held = length;
+    }
+  }
+  return held;
+}
+
+/** Where the first of `marks` begins in `text`; undefined: none is there whole. */
+export function firstMark(text: string, marks: readonly string[]): number | undefined {
+  const found = marks.map(mark => text.indexOf(mark)).filter(at => at >= 0);
+  return found.length === 0 ? undefined : Math.min(...found);
+}
 
 /** A drawn token and where its text begins, in characters from the start of the answer. */
 export interface PlacedToken {

@@ -10,14 +10,14 @@ import {
   type ToolCallBody,
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
-import { type TokenUsage } from '../engines/engine.js';
+import { type TokenUsage } from '../engines/text-generator.js';
 import { type PlacedToken } from './answer-text.js';
-import { type Choice, type Said } from './choice.js';
+import { type Choice, type ChoiceOutput } from './choice.js';
 import { type ToolCall } from './tool-call-reader.js';
 
 /** How an answer is told: JSON objects in OpenAI's form, in order, as it comes or at its end. */
 export interface AnswerWriter {
-  said(choice: Choice, said: Said): readonly object[];
+  said(choice: Choice, said: ChoiceOutput): readonly object[];
   ended(choice: Choice, finishReason: string): readonly object[];
   close(usage: TokenUsage): readonly object[];
 }
@@ -35,7 +35,7 @@ export class ChunkWriter implements AnswerWriter {
 
   constructor(private readonly options: WriterOptions) {}
 
-  said(choice: Choice, { text, tokens, calls }: Said): readonly object[] {
+  said(choice: Choice, { text, tokens, calls }: ChoiceOutput): readonly object[] {
     const opening = this.#opening(choice);
     const { head, logprobs } = this.options;
     const scored = logprobs && tokens.length > 0;
@@ -82,7 +82,7 @@ export class WholeWriter implements AnswerWriter {
 
   constructor(private readonly options: WriterOptions) {}
 
-  said(choice: Choice, { text, tokens, calls }: Said): readonly object[] {
+  said(choice: Choice, { text, tokens, calls }: ChoiceOutput): readonly object[] {
     const gathered = this.#of(choice);
     gathered.text += text;
     if (this.options.logprobs) gathered.tokens.push(...tokens);

@@ -1,12 +1,12 @@
 import { type GenerationEnd } from '../../core/iteration/generation-request.js';
 import { AnswerText, type Piece, type PlacedToken } from './answer-text.js';
-import { type LiveSequence } from './live-sequence.js';
-import { type Drawn, type Sampling, type TextSequence } from './text-backend.port.js';
-import { type WantedTools } from './text-wish.js';
+import { type LiveSequence } from './sequence-events.js';
+import { type Drawn, type Sampling, type TextSequence } from '../engines/text-backend.port.js';
 import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
+import { type WantedTools } from './generation-params.js';
 
 /** What a step added to a choice. */
-export interface Said {
+export interface ChoiceOutput {
   readonly text: string;
   readonly tokens: readonly PlacedToken[];
   readonly calls: readonly ToolCall[];
@@ -14,7 +14,7 @@ export interface Said {
 
 export interface ChoiceListener {
   begun(choice: Choice, cachedTokens: number): void;
-  said(choice: Choice, said: Said): void;
+  said(choice: Choice, said: ChoiceOutput): void;
   ended(choice: Choice, end: GenerationEnd): void;
 }
 
@@ -43,7 +43,7 @@ export class Choice implements LiveSequence {
   readonly #options: ChoiceOptions;
   readonly #text: AnswerText;
   readonly #callReader: ToolCallReader | undefined;
-  #next: Said = NOTHING;
+  #next: ChoiceOutput = NOTHING;
   /** It ended with a call: what stands behind it is not shown. */
   #cut = false;
 
@@ -87,12 +87,12 @@ export class Choice implements LiveSequence {
     this.#options.listener.ended(this, end);
   }
 
-  #tell(said: Said): void {
+  #tell(said: ChoiceOutput): void {
     this.calls += said.calls.length;
     this.#options.listener.said(this, said);
   }
 
-  #withCalls({ text, tokens }: Piece, last: boolean): Said {
+  #withCalls({ text, tokens }: Piece, last: boolean): ChoiceOutput {
     if (!this.#callReader) return { text, tokens, calls: [] };
     const { content, calls } = this.#callReader.take(text);
     const rest = last ? this.#callReader.flush() : { content: '', calls: [] };
@@ -101,4 +101,4 @@ export class Choice implements LiveSequence {
   }
 }
 
-const NOTHING: Said = { text: '', tokens: [], calls: [] };
+const NOTHING: ChoiceOutput = { text: '', tokens: [], calls: [] };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
 import { type SimulatedOptions, SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
-import { type GenerateItem } from '../engines/engine.js';
+import { type GenerateItem } from '../engines/text-generator.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 
 let engine: ContinuousGenerator;

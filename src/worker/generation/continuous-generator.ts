@@ -1,16 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { callersId } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type EngineInfo, type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
-import { type GenerationActivity } from '../engines/generation-activity.js';
-import { cancelledError } from '../engines/item-outcome.js';
+import { cancelledError, type EngineInfo } from '../engines/engine.js';
+import {
+  type GenerateItem,
+  type GenerationActivity,
+  type GenerationEvent,
+  type TextGenerator,
+} from '../engines/text-generator.js';
 import { ChunkWriter, WholeWriter } from './answer-writer.js';
-import { contextExceeded } from './context-limit.js';
-import { RunningAnswer } from './running-answer.js';
+import { contextExceeded, RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
-import { BackendLost, type TextBackend, type TextSequence } from './text-backend.port.js';
-import { type GenerationFields } from './text-wish.js';
-import { readWish } from './wish-reader.js';
+import { BackendLost, type TextBackend, type TextSequence } from '../engines/text-backend.port.js';
+import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 
 export interface ContinuousOptions {
   readonly backend: TextBackend;
@@ -96,7 +98,7 @@ export class ContinuousGenerator implements TextGenerator {
     const { backend } = this.#options;
     const loop = this.#loop;
     if (!loop || this.#closed) throw new DomainError('shutting_down', 'The engine is not running.');
-    const wish = readWish(item, backend.info);
+    const wish = parseGenerationParams(item, backend.info);
     const prompts = await this.#encoded(wish).catch((error: unknown) => {
       // A backend that died between two steps is opened again, as one that died in a step.
       if (!(error instanceof BackendLost)) throw error;

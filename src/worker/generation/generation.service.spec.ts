@@ -3,7 +3,7 @@ import { type GenerateCallFields, type GenerationMessage } from '../../contracts
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/text-generator.js';
 import { GenerationService } from './generation.service.js';
 
 const DONE: GenerationEvent = { type: 'done', finishReasons: ['stop'] };

@@ -5,9 +5,9 @@ import { priorityLabel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Semaphore } from '../../core/shared/semaphore.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { GENERATOR } from '../engine.tokens.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/engine.js';
-import { abortError } from '../execution/work-item.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/text-generator.js';
+import { GENERATOR } from '../engines/worker-engine.js';
+import { abortError } from '../../core/shared/abort-error.js';
 
 /** Takes the messages of one generation in order; resolves when there is room for more, which holds the engine back. */
 export type GenerationSink = (message: GenerationMessage) => Promise<void>;

@@ -1,12 +1,31 @@
 import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type GenerationEvent } from '../engines/engine.js';
+import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
-import { Choice, type ChoiceListener, type ChoiceOptions, type Said } from './choice.js';
-import { contextExceeded } from './context-limit.js';
+import { Choice, type ChoiceListener, type ChoiceOptions, type ChoiceOutput } from './choice.js';
 import { EventBuffer } from './event-buffer.js';
 import { type StepLoop } from './step-loop.js';
-import { type TextSequence } from './text-backend.port.js';
+import { type TextSequence } from '../engines/text-backend.port.js';
+
+interface TooLong {
+  readonly form: 'chat' | 'completion';
+  readonly promptTokens: number;
+  /** Prompt and answer. */
+  readonly tokens: number;
+  readonly limit: number;
+}
+
+/** What can never fit, in OpenAI's words: clients look for them. */
+export function contextExceeded({ form, promptTokens, tokens, limit }: TooLong): DomainError {
+  const param = form === 'chat' ? 'messages' : 'prompt';
+  const asked =
+    promptTokens >= limit
+      ? `your ${param} resulted in ${promptTokens} tokens. Please reduce the length of the ${param}`
+      : `you requested ${tokens} tokens (${promptTokens} in the ${param}, ${tokens - promptTokens} in the completion). ` +
+        `Please reduce the length of the ${param} or completion`;
+  const message = `This model's maximum context length is ${limit} tokens. However, ${asked}.`;
+  return new DomainError('context_length_exceeded', message, { param });
+}
 
 /** Chunks that wait for a slow reader until its sequences pause, and when they go on. */
 const HIGH_CHUNKS = 64;
@@ -84,7 +103,7 @@ export class RunningAnswer implements ChoiceListener {
     if (this.#isFirst(choice)) this.#cachedTokens += cachedTokens;
   }
 
-  said(choice: Choice, said: Said): void {
+  said(choice: Choice, said: ChoiceOutput): void {
     const { writer, nowMs, sinceMs } = this.#options;
     this.#firstTokenMs ??= nowMs() - sinceMs;
     this.#push(writer.said(choice, said));

@@ -1,5 +1,5 @@
 import { type FieldReader } from '../../contracts/realtime/field-reader.js';
-import { type Grammar, type Sampling, type TextBackendInfo } from './text-backend.port.js';
+import { type Grammar, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LiveSequence } from './live-sequence.js';
-import { SequenceEvents } from './sequence-events.js';
+import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 
 /** Records what it receives, then calls `on`. */
 function listener(name: string, received: string[], on: () => void = () => undefined): LiveSequence {

@@ -7,11 +7,10 @@ import {
 } from '../../core/iteration/generation-plan.js';
 import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
-import { type GenerationActivity } from '../engines/generation-activity.js';
-import { type LiveSequence } from './live-sequence.js';
-import { SequenceEvents } from './sequence-events.js';
+import { type GenerationActivity } from '../engines/text-generator.js';
+import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import { StepPipeline } from './step-pipeline.js';
-import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from './text-backend.port.js';
+import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from '../engines/text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type GenerationPlan, type StepItem } from '../../core/iteration/generation-plan.js';
-import { StepPace } from './step-pace.js';
+import { StepPace } from './step-pipeline.js';
 
 const items = (...counts: readonly number[]): StepItem<object>[] =>
   counts.map(count => ({ request: {}, position: 0, count, tokens: [], sample: true, blocks: [] }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
 import { type GenerationPlan, type StepItem } from '../../core/iteration/generation-plan.js';
-import { type LiveSequence } from './live-sequence.js';
+import { type LiveSequence } from './sequence-events.js';
 import { StepPipeline } from './step-pipeline.js';
 
 const sampling = { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 };

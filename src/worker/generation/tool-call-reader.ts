@@ -1,4 +1,4 @@
-import { heldSuffix } from './held-suffix.js';
+import { heldSuffix } from './answer-text.js';
 
 export interface ToolCall {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ServerDuplexStream } from '@grpc/grpc-js';
-import { abortError } from '../execution/work-item.js';
+import { abortError } from '../../core/shared/abort-error.js';
 
 /**
  * A bidirectional call as a conversation: ask for the next message, say something. Nothing is read ahead and nothing is

@@ -9,10 +9,10 @@ import {
   type EmbedResponse,
 } from '../../contracts/grpc/generation.codec.js';
 import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
-import { EmbeddingService } from '../generation/embedding.service.js';
+import { EmbeddingService } from '../execution/embedding.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
-import { HealthReporter } from './health-reporter.js';
-import { InFlightCalls } from './in-flight-calls.js';
+import { HealthReporter } from '../execution/health-reporter.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
 /** `switchyard.v1.TextGeneration` of a worker whose kind is embedding. */
 @Controller()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EventOutbox } from './event-outbox.js';
+import { EventOutbox } from './stream.service.js';
 
 /** Sends one event at a time, when told to. */
 function gatedOutbox() {

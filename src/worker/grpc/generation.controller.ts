@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
@@ -10,13 +11,36 @@ import {
   type GenerateRequest,
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
+import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
+import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { GenerationService } from '../generation/generation.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
-import { HealthReporter } from './health-reporter.js';
-import { InFlightCalls } from './in-flight-calls.js';
-import { PacedWriter } from './paced-writer.js';
+import { HealthReporter } from '../execution/health-reporter.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+
+/**
+ * Writes a stream of answers at the pace of its reader: HTTP/2's window is all that is held. What Nest writes of an Observable it
+ * would pile up without bound for a reader that stopped.
+ */
+export class PacedWriter<Said> {
+  constructor(
+    private readonly call: ServerWritableStream<unknown, Said>,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Resolves when there is room for more. @throws the abort's error. */
+  async write(message: Said): Promise<void> {
+    const { call, signal } = this;
+    if (signal.aborted) throw abortError(signal);
+    if (call.write(message)) return;
+    try {
+      await once(call, 'drain', { signal });
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : error;
+    }
+  }
+}
 
 /** `switchyard.v1.TextGeneration` of a worker whose kind is llm. */
 @Controller()

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { Controller } from '@nestjs/common';
+import { Controller, Inject, Injectable } from '@nestjs/common';
 import { GrpcMethod, RpcException } from '@nestjs/microservices';
 import { concat, distinctUntilChanged, map, NEVER, type Observable, of } from 'rxjs';
 import {
@@ -9,9 +9,25 @@ import {
   SERVICE_UNKNOWN,
   SERVING,
 } from '../../contracts/grpc/health.codec.js';
-import { PullReadiness } from '../lifecycle/pull-readiness.js';
-import { WorkerState, type WorkerPhase } from '../lifecycle/worker-state.js';
-import { ServedService } from './served-service.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { PullReadiness, type WorkerPhase, WorkerState } from '../lifecycle/worker-state.js';
+
+const NAMES = {
+  stt: 'switchyard.v1.SpeechToText',
+  tts: 'switchyard.v1.TextToSpeech',
+  llm: 'switchyard.v1.TextGeneration',
+  embedding: 'switchyard.v1.TextGeneration',
+} as const;
+
+/** The one service of this process by its full proto name; the others answer UNIMPLEMENTED. */
+@Injectable()
+export class ServedService {
+  readonly name: string;
+
+  constructor(@Inject(WORKER_SPEC) spec: WorkerSpec) {
+    this.name = NAMES[spec.model.kind];
+  }
+}
 
 /** Asks whether work is really taken from the shared queue: for readiness probes, not for liveness (D-19). */
 const PULL_SERVICE = 'switchyard.pull';

@@ -16,8 +16,8 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { TranscriptionService } from '../execution/transcription.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
-import { HealthReporter } from './health-reporter.js';
-import { InFlightCalls } from './in-flight-calls.js';
+import { HealthReporter } from '../execution/health-reporter.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { StreamService } from './stream.service.js';
 import { UploadService } from './upload.service.js';
 

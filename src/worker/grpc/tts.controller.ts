@@ -13,12 +13,12 @@ import {
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type SpeechSynthesizer } from '../engines/engine.js';
-import { SYNTHESIZER } from '../engine.tokens.js';
+import { type SpeechSynthesizer } from '../engines/speech-synthesizer.js';
+import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
-import { HealthReporter } from './health-reporter.js';
-import { InFlightCalls } from './in-flight-calls.js';
+import { HealthReporter } from '../execution/health-reporter.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
 /** `switchyard.v1.TextToSpeech`. */
 @Controller()

@@ -15,7 +15,7 @@ import { ReceivedFile } from '../audio/received-file.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type SegmentSink } from '../execution/transcript-stitcher.js';
 import { CallConversation } from './call-conversation.js';
-import { InFlightCalls } from './in-flight-calls.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
 type UploadCall = ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
 type Conversation = CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>;

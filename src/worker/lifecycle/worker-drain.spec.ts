@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { InFlightCalls } from '../grpc/in-flight-calls.js';
+import { InFlightCalls } from './in-flight-calls.js';
 import { WorkerDrain } from './worker-drain.js';
 import { WorkerState } from './worker-state.js';
 

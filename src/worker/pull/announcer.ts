@@ -7,8 +7,8 @@ import {
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { HealthReporter } from '../grpc/health-reporter.js';
-import { InHand } from './in-hand.js';
+import { HealthReporter } from '../execution/health-reporter.js';
+import { HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
 
 /** Tells gateways that this worker is there and what it can do, every heartbeat; a dead one is forgotten after three. */
@@ -23,7 +23,7 @@ export class Announcer {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
-    private readonly hand: InHand,
+    private readonly hand: HeldJobs,
   ) {
     this.#id = `${spec.workerId}.${hostname()}.${process.pid}`;
   }

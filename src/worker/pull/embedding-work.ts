@@ -5,17 +5,16 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { readWhole } from '../../platform/storage/blob-keys.js';
-import { EMBEDDER } from '../engine.tokens.js';
-import { type TextEmbedder } from '../engines/engine.js';
-import { EmbeddingService } from '../generation/embedding.service.js';
-import { wrongKind } from './job-abilities.js';
-import { type JobAnswer, type PlaneWork } from './plane-work.js';
+import { type TextEmbedder } from '../engines/text-embedder.js';
+import { EMBEDDER } from '../engines/worker-engine.js';
+import { EmbeddingService } from '../execution/embedding.service.js';
+import { type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 
 /** Of one request. */
 const MAX_BODY_BYTES = 64 * 1_048_576;
 
 @Injectable()
-export class EmbeddingWork implements PlaneWork {
+export class EmbeddingWork implements JobWork {
   constructor(
     @Inject(EMBEDDER) private readonly engine: TextEmbedder,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EMPTY, ignoreElements, map, type Observable, of, race, repeat, Subject, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type CollectRules } from './collect-rules.js';
-import { GroupCollector, type JobFeed } from './group-collector.js';
+import { type CollectRules, GroupCollector, type JobFeed } from './group-collector.js';
 
 const SEED: CollectRules = { maxSize: 6, timeoutMs: 500, blockMs: 5000, policy: 'window', quietGapMs: 5 };
 

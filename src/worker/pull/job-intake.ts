@@ -1,15 +1,59 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { readQueueJob } from '../../contracts/queue-jobs/queue-job-reader.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { DEAD_LETTER_BYTES, DEAD_LETTERS_KEPT } from '../../contracts/queue-jobs/queue-keys.js';
+import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { DeadLetters } from './dead-letters.js';
 import { LockKeeper } from './lock-keeper.js';
-import { persistently } from './persistently.js';
-import { type PulledJob } from './pulled-job.js';
+import { retryUntilAborted } from './retry-until-aborted.js';
+import { PullConnections } from './pull-connections.js';
 import { JobLost, RequestQueue, type Stray } from './request-queue.js';
-import { type TakenJob } from './taken-job.js';
+import { type PulledJob, type TakenJob } from './taken-job.js';
+
+/** Bytes of a letter that go to the log as well. */
+const SHOWN = 200;
+
+/** The beginning of a job's data, and how long it is: what nobody can read may have any size. */
+const READ = `
+  local data = redis.call('HGET', KEYS[1], 'data') or ''
+  return { string.sub(data, 1, tonumber(ARGV[1])), #data }
+`;
+
+/** Jobs that nobody can read end here, with the reason and their bytes; BullMQ tells their writer `failed`. */
+@Injectable()
+export class DeadLetters {
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(WORKER_LOG) private readonly log: Logger,
+    private readonly connections: PullConnections,
+    private readonly queue: RequestQueue,
+  ) {}
+
+  /** First kept, then failed: a death in between leaves two letters and never none. @throws JobLost */
+  async bury(job: Stray, reason: string): Promise<void> {
+    const redis = this.connections.for('work');
+    const [raw, bytes] = (await redis.callBuffer('eval', READ, 1, this.queue.key(job.id), DEAD_LETTER_BYTES)) as [
+      Buffer,
+      number,
+    ];
+    const { model, workerId } = { model: this.spec.model.id, workerId: this.spec.workerId };
+    const letter: DeadLetter = {
+      ...{ v: 1, jobId: job.id, queue: this.queue.name, reason },
+      ...{ raw: raw.toString('base64'), bytes, workerId, atMs: Date.now() },
+    };
+    const list = this.connections.keys.dead(model);
+    await redis
+      .multi()
+      .lpush(list, JSON.stringify(letter))
+      .ltrim(list, 0, DEAD_LETTERS_KEPT - 1)
+      .exec();
+    await this.queue.fail(job, `dead letter: ${reason}`);
+    const shown = raw.toString('utf8', 0, SHOWN);
+    this.log.error({ event: 'dead_letter', jobId: job.id, reason, bytes, shown }, `Dead letter: ${reason}`);
+  }
+}
 
 /** Past its inference deadline a job is settled within this, or its process hangs and somebody else should have it. */
 const LEEWAY_MS = 30_000;
@@ -59,7 +103,7 @@ export class JobIntake {
   #putAside(job: Stray, reason: string, signal: AbortSignal, lock?: Disposable): void {
     const failed = (error: Error): void =>
       this.log.warn({ event: 'burial_failed', jobId: job.id, err: error }, 'A dead letter is put aside later');
-    const burial = persistently(() => this.letters.bury(job, reason), { signal, failed })
+    const burial = retryUntilAborted(() => this.letters.bury(job, reason), { signal, failed })
       .catch(() => undefined)
       .finally(() => {
         lock?.[Symbol.dispose]();

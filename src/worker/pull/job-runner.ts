@@ -1,19 +1,53 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
+import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { encodeJobError, type LoadedResult } from '../../contracts/queue-jobs/job-result.js';
+import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { DeviceGone } from '../engines/device-gone.js';
-import { type CancellableCall } from '../grpc/call-signal.js';
-import { InFlightCalls } from '../grpc/in-flight-calls.js';
-import { assertCallback } from './callbacks/callback-address.js';
-import { DeathMarks } from './death-marks.js';
-import { envelopeOf } from './job-envelope.js';
-import { persistently } from './persistently.js';
-import { PLANE_WORK, type PlaneWork } from './plane-work.js';
-import { type PulledGroup, type PulledJob } from './pulled-job.js';
+import { DeviceGone } from '../engines/engine.js';
+import { type CancellableCall, InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { CrashMarkers } from './crash-markers.js';
+import { retryUntilAborted } from './retry-until-aborted.js';
+import { JOB_WORK, type JobWork } from './job-work.js';
 import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';
+import { type PulledGroup, type PulledJob, type TakenJob } from './taken-job.js';
+
+interface ReadJob {
+  readonly job: TakenJob;
+  readonly order: QueueJob;
+}
+
+/** What a call carries besides its own fields. The id is that of the job: one tenant's id never meets another's. */
+export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup, mostTogether: number): CallEnvelope => ({
+  requestId: job.id,
+  priority: isRealtime({ job, order }) ? RequestPriority.REALTIME : RequestPriority.BATCH,
+  group: { id: group.id, size: group.size, ...(Number.isFinite(mostTogether) && { mostTogether }) },
+});
+
+/** Aged BATCH counts as REALTIME (D-03). A job without a class is what its data say. */
+function isRealtime({ job, order }: ReadJob): boolean {
+  if (job.priority === QueueJobClass.AGED || job.priority === QueueJobClass.REALTIME) return true;
+  return job.priority === 0 && order.priority === 'realtime';
+}
+
+/** A file of the folder of secrets, never a path out of it. */
+const SECRET_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/** Before any work is done for it. Where it leads is checked when it is sent. @throws DomainError `webhook_refused` */
+export function assertCallback({ url, secretName }: JobCallback): void {
+  const protocol = URL.parse(url)?.protocol;
+  if (protocol !== 'http:' && protocol !== 'https:') throw refused('its URL must be http or https', 'callback.url');
+  if (secretName !== undefined && !SECRET_NAME.test(secretName)) {
+    throw refused('`secretName` must be the name of a file', 'callback.secretName');
+  }
+}
+
+const refused = (why: string, param: string): DomainError =>
+  new DomainError('webhook_refused', `The callback is refused: ${why}.`, { param });
 
 /** Stopped from outside; whoever did it has told the caller. */
 class Stopped extends DomainError {
@@ -33,10 +67,10 @@ const NO_CALLER: CancellableCall = { cancelled: false, once: () => undefined, of
 export class JobRunner {
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
-    @Inject(PLANE_WORK) private readonly work: PlaneWork,
+    @Inject(JOB_WORK) private readonly work: JobWork,
     private readonly calls: InFlightCalls,
     private readonly stops: StopListener,
-    private readonly marks: DeathMarks,
+    private readonly marks: CrashMarkers,
     private readonly delivery: ResultDelivery,
   ) {}
 
@@ -67,7 +101,7 @@ export class JobRunner {
     const timer = setTimeout(() => stop.abort(timedOut(order.timeoutMs)), order.timeoutMs);
     const either = AbortSignal.any([signal, stop.signal, gone.signal]);
     try {
-      using _ = await persistently(() => this.stops.watch(job.id, note => stop.abort(new Stopped(note))), gone);
+      using _ = await retryUntilAborted(() => this.stops.watch(job.id, note => stop.abort(new Stopped(note))), gone);
       const envelope = await this.#admit(pulled, group);
       if (either.aborted) throw either.reason as Error;
       const answer = await this.work.perform(order, envelope, either);
@@ -85,7 +119,7 @@ export class JobRunner {
     if (order.deadlineMs !== undefined && order.deadlineMs < job.takenMs) {
       throw new DomainError('queue_timeout', 'No worker took the job before its deadline.');
     }
-    const verdict = await persistently(() => this.marks.verdict(job), gone);
+    const verdict = await retryUntilAborted(() => this.marks.verdict(job), gone);
     if (verdict.kind === 'give_up' || job.condemned) throw workerLost();
     this.marks.admitted(job, verdict.alone);
     return envelopeOf({ job, order }, group, verdict.mostTogether);
@@ -101,7 +135,7 @@ export class JobRunner {
 
   /** The engine's own process died: as if this worker had, only faster. */
   async #deviceDied({ job, gone }: PulledJob, error: DeviceGone): Promise<Ending> {
-    await persistently(() => this.marks.died(job), gone).catch(() => undefined);
+    await retryUntilAborted(() => this.marks.died(job), gone).catch(() => undefined);
     return { giveBack: error.message };
   }
 

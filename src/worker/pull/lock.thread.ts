@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Redis } from 'ioredis';
-import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-protocol.js';
-import { LockRenewal } from './lock-renewal.js';
+import { type FromLockThread, LockRenewal, type LockThreadData, type ToLockThread } from './lock-renewal.js';
 
 const port = parentPort;
 if (port === null) throw new Error('This module is the entry of a thread; it cannot run on its own.');

@@ -2,11 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { backoffMs } from '../../core/shared/backoff.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type SharedQueueAccess } from '../../platform/config/plane-access.js';
-import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
+import { PullReadiness } from '../lifecycle/worker-state.js';
 
 /** What a connection is for; also its name in `CLIENT LIST`. */
 type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';

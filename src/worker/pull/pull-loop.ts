@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { firstValueFrom } from 'rxjs';
 import { type Logger } from 'pino';
+import { firstValueFrom } from 'rxjs';
 import { backoffMs } from '../../core/shared/backoff.js';
-import { PullReadiness } from '../lifecycle/pull-readiness.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
+import { PullReadiness } from '../lifecycle/worker-state.js';
 import { type CollectedGroup, GroupCollector } from './group-collector.js';
-import { InHand } from './in-hand.js';
+import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { PullFeed } from './pull-feed.js';
-import { type PulledJob } from './pulled-job.js';
 import { RequestQueue } from './request-queue.js';
-import { isHurried } from './taken-job.js';
+import { isHurried, type PulledJob } from './taken-job.js';
 
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 
@@ -29,7 +28,7 @@ export class PullLoop {
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly feed: PullFeed,
-    private readonly hand: InHand,
+    private readonly hand: HeldJobs,
     private readonly queue: RequestQueue,
     private readonly intake: JobIntake,
     private readonly readiness: PullReadiness,

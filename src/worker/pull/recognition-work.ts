@@ -1,17 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
-import { type QueueJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
 import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
-import { RECOGNIZER } from '../engine.tokens.js';
-import { type SpeechRecognizer } from '../engines/engine.js';
+import { type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { RECOGNIZER } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type TranscriptAnswer, TranscriptionService } from '../execution/transcription.service.js';
-import { assertAble, assertLanguage, wrongKind } from './job-abilities.js';
-import { PlaneAudioStore } from './plane-audio.js';
-import { type JobAnswer, type PlaneWork } from './plane-work.js';
+import { QueuedAudio } from './queued-audio.js';
+import { assertAble, assertLanguage, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 
 /** As gateways decide between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
@@ -22,13 +21,13 @@ type Order = Omit<TranscribeCall, 'audio'>;
 
 /** Transcriptions and translations. */
 @Injectable()
-export class RecognitionWork implements PlaneWork {
+export class RecognitionWork implements JobWork {
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
     private readonly short: TranscriptionService,
     private readonly long: LongTranscriptionService,
-    private readonly audio: PlaneAudioStore,
+    private readonly audio: QueuedAudio,
   ) {}
 
   async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {

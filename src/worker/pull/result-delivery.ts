@@ -5,10 +5,10 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { CallbackOutbox } from './callbacks/callback-outbox.js';
-import { persistently } from './persistently.js';
-import { type PulledJob } from './pulled-job.js';
+import { CallbackOutbox } from './callback-outbox.js';
+import { retryUntilAborted } from './retry-until-aborted.js';
 import { JobLost, RequestQueue } from './request-queue.js';
+import { type PulledJob } from './taken-job.js';
 
 /** Results on their way into the queue, where whoever waits is told of them. What Redis does not take is kept until the lock is lost. */
 @Injectable()
@@ -59,7 +59,7 @@ export class ResultDelivery {
         this.log.warn({ event: 'delivery_failed', jobId: job.id, what, err: error }, 'Redis took no answer; kept');
     };
     try {
-      await persistently(work, { signal: gone.signal, failed });
+      await retryUntilAborted(work, { signal: gone.signal, failed });
       return true;
     } catch (error) {
       // After a broken connection the first attempt may have been carried out without a word.

@@ -5,23 +5,53 @@ import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type SpeechChunk } from '../../contracts/grpc/tts.codec.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { encodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { SYNTHESIZER } from '../engine.tokens.js';
-import { type SpeechSynthesizer } from '../engines/engine.js';
+import { type SpeechSynthesizer } from '../engines/speech-synthesizer.js';
+import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
-import { assertAble, wrongKind } from './job-abilities.js';
+import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
-import { SpeechPieces } from './speech-pieces.js';
-import { type JobAnswer, type PlaneWork } from './plane-work.js';
+
+type Head = Pick<SpeechPiece, 'contentType' | 'sampleRate'>;
+
+/**
+ * Publishes the audio of one job while it is made, so that its first bytes reach the caller before the last are made. Only a hint:
+ * a gateway that misses a piece reads the blob. Ends at the first piece that nobody receives.
+ */
+export class SpeechPieces {
+  #offset = 0;
+  #received = true;
+
+  constructor(
+    private readonly connections: PullConnections,
+    /** `PlaneKeys.speech` of the job. */
+    private readonly channel: string,
+    private readonly blob: string,
+  ) {}
+
+  publish({ contentType, sampleRate }: Head, bytes: Buffer): void {
+    if (!this.#received) return;
+    const { blob } = this;
+    void this.#send(encodeSpeechPiece({ blob, offset: this.#offset, contentType, sampleRate, bytes }));
+    this.#offset += bytes.length;
+  }
+
+  async #send(message: Buffer): Promise<void> {
+    const redis = this.connections.for('work');
+    const receivers = await redis.publish(this.channel, message).catch(() => 0);
+    if (receivers === 0) this.#received = false;
+  }
+}
 
 type Of<Kind> = Extract<SpeechChunk, { kind: Kind }>;
 
 /** Speech: the audio goes to the blob store and to whoever listens while it is made; the answer names the blob. */
 @Injectable()
-export class SpeechWork implements PlaneWork {
+export class SpeechWork implements JobWork {
   constructor(
     @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,

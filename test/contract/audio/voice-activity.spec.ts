@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import '../../support/typed-arrays.js';
 import { VoiceActivityDetector } from '../../../src/worker/audio/voice-activity.js';
 import { type VoiceEvent } from '../../../src/worker/audio/voice-activity-tracker.js';
-import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import { type SpeechRecognizer, type SpeechSynthesizer, type StreamEvent } from '../../../src/worker/engines/engine.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { type SpeechRecognizer, type StreamEvent } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
 import { VoiceActivityStream } from '../../../src/worker/execution/voice-activity-stream.js';
 import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';
 

@@ -1,10 +1,7 @@
-import {
-  type EmbedItem,
-  type GenerateItem,
-  type PreparedAudio,
-  type SynthesizeItem,
-  type TranscribeItem,
-} from '../../../src/worker/engines/engine.js';
+import { type PreparedAudio, type TranscribeItem } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SynthesizeItem } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type EmbedItem } from '../../../src/worker/engines/text-embedder.js';
+import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
 import { type EngineName, type ModelKind, type ModelSpec } from '../../../src/platform/config/model-spec.js';
 
 export const SAMPLE_RATE = 16_000;

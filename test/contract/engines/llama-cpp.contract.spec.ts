@@ -1,5 +1,6 @@
-import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import { type TextEmbedder, type TextGenerator } from '../../../src/worker/engines/engine.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { type TextEmbedder } from '../../../src/worker/engines/text-embedder.js';
+import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { describeTextEmbedder } from './embedder-contract.js';
 import { modelSpec } from './engine-items.js';

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import {
-  type SpeechRecognizer,
-  type SpeechSynthesizer,
-  type TextEmbedder,
-  type TextGenerator,
-} from '../../../src/worker/engines/engine.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { type SpeechRecognizer } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type TextEmbedder } from '../../../src/worker/engines/text-embedder.js';
+import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { describeTextEmbedder } from './embedder-contract.js';
 import { encoded, modelSpec } from './engine-items.js';

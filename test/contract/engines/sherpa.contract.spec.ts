@@ -2,13 +2,10 @@ import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import {
-  type SpeechRecognizer,
-  type SpeechSynthesizer,
-  type TranscriptSegment,
-} from '../../../src/worker/engines/engine.js';
-import { type SherpaRecognizer } from '../../../src/worker/engines/sherpa/sherpa-recognizer.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { type SpeechRecognizer, type TranscriptSegment } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type SherpaRecognizer } from '../../../src/worker/engines/sherpa/recognizer.js';
 import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
 import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';

@@ -1,10 +1,8 @@
-import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import {
-  type SpeechRecognizer,
-  type SpeechSynthesizer,
-  type TextEmbedder,
-  type TextGenerator,
-} from '../../../src/worker/engines/engine.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { type SpeechRecognizer } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type TextEmbedder } from '../../../src/worker/engines/text-embedder.js';
+import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { describeTextEmbedder } from './embedder-contract.js';
 import { encoded, modelSpec } from './engine-items.js';
 import { describeTextGenerator } from './generator-contract.js';

@@ -4,7 +4,7 @@ import {
   type Sampling,
   type TextBackend,
   type TextSequence,
-} from '../../../src/worker/generation/text-backend.port.js';
+} from '../../../src/worker/engines/text-backend.port.js';
 
 export const GREEDY: Sampling = {
   ...{ temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 },

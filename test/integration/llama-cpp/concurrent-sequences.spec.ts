@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
-import { type Sampling, type TextSequence } from '../../../src/worker/generation/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
+import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { type Sampling, type TextSequence } from '../../../src/worker/engines/text-backend.port.js';
+import { GREEDY, llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
 
 const SAMPLINGS: readonly Sampling[] = [
   GREEDY,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Embedding, type ItemOutcome } from '../../../src/worker/engines/engine.js';
-import { LlamaEmbedder } from '../../../src/worker/engines/llama-cpp/llama-embedder.js';
-import { type LlamaEmbeddingOptions } from '../../../src/worker/engines/llama-cpp/llama-embedding-options.js';
+import { type ItemOutcome } from '../../../src/worker/engines/engine.js';
+import { LlamaEmbedder } from '../../../src/worker/engines/llama-cpp/embedder.js';
+import { type LlamaEmbeddingOptions } from '../../../src/worker/engines/llama-cpp/options.js';
+import { type Embedding } from '../../../src/worker/engines/text-embedder.js';
 import { embedItem } from '../../contract/engines/engine-items.js';
 import { llamaModel } from '../../support/llama-model.js';
 

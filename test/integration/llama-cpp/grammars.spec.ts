@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
-import { type Grammar } from '../../../src/worker/generation/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
+import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { type Grammar } from '../../../src/worker/engines/text-backend.port.js';
+import { GREEDY, llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
 const gbnf = (text: string): Grammar => ({ type: 'gbnf', text });

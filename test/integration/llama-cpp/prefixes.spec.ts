@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
-import { llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
+import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
 
 describe('equal beginnings on llama.cpp', () => {
   let backend: LlamaBackend;

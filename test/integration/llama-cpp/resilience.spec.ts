@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/llama-backend.js';
+import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 import { until } from '../../support/waiting.js';

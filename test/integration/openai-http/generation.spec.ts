@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type GenerateItem, type GenerationEvent } from '../../../src/worker/engines/engine.js';
-import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/openai-http-generator.js';
+import { type GenerateItem, type GenerationEvent } from '../../../src/worker/engines/text-generator.js';
+import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { embedItem, generateItem } from '../../contract/engines/engine-items.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 

@@ -4,11 +4,11 @@ import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,
   readOpenAiHttpTextOptions,
-} from '../../../src/worker/engines/openai-http/openai-http-options.js';
-import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/openai-http-embedder.js';
-import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/openai-http-generator.js';
-import { OpenAiHttpRecognizer } from '../../../src/worker/engines/openai-http/openai-http-recognizer.js';
-import { OpenAiHttpSynthesizer } from '../../../src/worker/engines/openai-http/openai-http-synthesizer.js';
+} from '../../../src/worker/engines/openai-http/options.js';
+import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/embedder.js';
+import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
+import { OpenAiHttpRecognizer } from '../../../src/worker/engines/openai-http/recognizer.js';
+import { OpenAiHttpSynthesizer } from '../../../src/worker/engines/openai-http/synthesizer.js';
 import { type RetryTiming } from '../../../src/platform/http/retry-timing.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { OpenAiUpstream, type UpstreamOptions } from '../../support/openai-upstream.js';

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { LockKeeper } from '../../../src/worker/pull/lock-keeper.js';
-import { type LockThreadData } from '../../../src/worker/pull/lock-protocol.js';
+import { type LockThreadData } from '../../../src/worker/pull/lock-renewal.js';
 import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
 import { type TakenJob } from '../../../src/worker/pull/taken-job.js';
 import { RedisServer } from '../../support/redis-server.js';

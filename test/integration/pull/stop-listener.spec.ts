@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
-import { PullReadiness } from '../../../src/worker/lifecycle/pull-readiness.js';
+import { PullReadiness } from '../../../src/worker/lifecycle/worker-state.js';
 import { PullConnections } from '../../../src/worker/pull/pull-connections.js';
 import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
 import { StopListener } from '../../../src/worker/pull/stop-listener.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type TranscribeItem, type Transcript } from '../../../src/worker/engines/engine.js';
-import { type WhisperCounters } from '../../../src/worker/engines/whisper-onnx/whisper-protocol.js';
+import { type TranscribeItem, type Transcript } from '../../../src/worker/engines/speech-recognizer.js';
+import { type WhisperCounters } from '../../../src/worker/engines/whisper-onnx/protocol.js';
 import { difference, endlessRhythm, rhythm, whisperEngine } from '../../support/whisper-model.js';
 import { pcm, transcribeItem } from '../../contract/engines/engine-items.js';
 import { nextTurn, valuesOf } from '../../contract/engines/recognizer-contract.js';

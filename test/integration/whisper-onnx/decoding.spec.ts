@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TranscribeItem } from '../../../src/worker/engines/engine.js';
+import { type TranscribeItem } from '../../../src/worker/engines/speech-recognizer.js';
 import { rhythm, whisperEngine, whisperFolder } from '../../support/whisper-model.js';
 import { pcm, transcribeItem } from '../../contract/engines/engine-items.js';
 import { valuesOf } from '../../contract/engines/recognizer-contract.js';

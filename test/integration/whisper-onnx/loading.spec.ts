@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type WhisperOnnxOptions } from '../../../src/worker/engines/whisper-onnx/whisper-onnx-options.js';
+import { type WhisperOnnxOptions } from '../../../src/worker/engines/whisper-onnx/options.js';
 import { endlessRhythm, whisperEngine, whisperFolder } from '../../support/whisper-model.js';
 import { pcm, transcribeItem } from '../../contract/engines/engine-items.js';
 

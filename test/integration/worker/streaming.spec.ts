@@ -3,8 +3,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/gl
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../../src/contracts/grpc/stt.codec.js';
 import { bytesOf } from '../../../src/worker/audio/pcm.js';
-import { createEngine } from '../../../src/worker/engines/engine-factory.js';
-import { type SpeechSynthesizer } from '../../../src/worker/engines/engine.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
 import { joinSamples, modelSpec, silence, synthesizeItem } from '../../contract/engines/engine-items.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';

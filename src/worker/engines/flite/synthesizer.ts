@@ -1,8 +1,8 @@
-import { type EngineInfo, type SpeechSynthesizer, type SynthesizeItem } from '../engine.js';
-import { checkSpeechItem, nothingToSpeak } from '../speech-item.js';
-import { EngineThread } from '../threads/engine-thread.js';
+import { splitIntoSentences } from '../../audio/sentence-splitter.js';
+import { type EngineInfo } from '../engine.js';
+import { checkSpeechItem, nothingToSpeak, type SpeechSynthesizer, type SynthesizeItem } from '../speech-synthesizer.js';
+import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { SpeechCalls, type Spoken } from '../threads/speech-calls.js';
-import { threadEntry } from '../threads/thread-entry.js';
 import { ThreadPool } from '../threads/thread-pool.js';
 import {
   FLITE_SAMPLE_RATE,
@@ -10,8 +10,7 @@ import {
   FLITE_VOICES,
   type FliteProtocol,
   type FliteThreadInfo,
-} from './flite-protocol.js';
-import { splitIntoSentences } from '../../audio/sentence-splitter.js';
+} from './protocol.js';
 
 /** Signs of printed text, as flite knows them. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -124,7 +123,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
 
 function startThread(): EngineThread<FliteProtocol, FliteThreadInfo> {
   return new EngineThread({
-    entry: threadEntry('./flite.thread.js', import.meta.url),
+    entry: threadEntry('./synthesizer.thread.js', import.meta.url),
     name: 'flite',
     data: undefined,
   });

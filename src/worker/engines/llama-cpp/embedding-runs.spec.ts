@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { embeddingRuns, type TextPiece } from './embedding-runs.js';
+import { embeddingRuns, type TextPiece } from './embedding-request.js';
 
 const piece = (item: number, length: number): TextPiece => ({ item, input: 0, tokens: new Int32Array(length) });
 const lengths = (runs: readonly (readonly TextPiece[])[]): number[][] =>

@@ -1,5 +1,5 @@
 import { type KvMemory, type MemoryRequest } from '../../../core/iteration/kv-memory.port.js';
-import { type SlotCosts } from './llama-protocol.js';
+import { type SlotCosts } from './protocol.js';
 
 export type SlotOperation =
   | { readonly type: 'cut'; readonly slot: number; readonly keep: number }

@@ -1,12 +1,12 @@
 import {
   type GenerationPlan,
-  itemsOf,
   type ItemResult,
+  itemsOf,
   type StepItem,
 } from '../../../core/iteration/generation-plan.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type Drawn, type Sampling, type TextOutcome, type TextSequence } from '../../generation/text-backend.port.js';
-import { knownGrammarText } from './grammar/compiled-grammars.js';
+import { type Drawn, type Sampling, type TextOutcome, type TextSequence } from '../text-backend.port.js';
+import { knownGrammarText } from './grammar/grammar-text.js';
 import {
   AWAITED,
   COPY,
@@ -17,7 +17,7 @@ import {
   type StepFrame,
   type StepReply,
   type WireSampling,
-} from './llama-protocol.js';
+} from './protocol.js';
 import { type SlotMemory, type SlotOperation } from './slot-memory.js';
 import { type Vocabulary } from './vocabulary.js';
 

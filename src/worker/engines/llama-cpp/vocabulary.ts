@@ -1,5 +1,5 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type VocabularyData } from './llama-protocol.js';
+import { type VocabularyData } from './protocol.js';
 
 /** What a model's tokens say, as bytes: a token may be part of a character. */
 export class Vocabulary {

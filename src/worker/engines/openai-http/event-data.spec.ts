@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { eventData } from './openai-http-generator.js';
+import { eventData } from './generator.js';
 
 async function read(...parts: readonly (string | Buffer)[]): Promise<string[]> {
   const events: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { multipartBody } from './transcription-fields.js';
+import { multipartBody } from './recognizer.js';
 
 const read = ({ contentType, parts }: ReturnType<typeof multipartBody>) =>
   new Response(Buffer.concat(parts), { headers: { 'content-type': contentType } }).formData();

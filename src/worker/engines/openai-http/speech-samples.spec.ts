@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { otherContentIn, SpeechSamples } from './openai-http-synthesizer.js';
+import { otherContentIn, SpeechSamples } from './synthesizer.js';
 
 const PCM = Buffer.from(Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer);
 

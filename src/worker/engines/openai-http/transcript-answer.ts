@@ -1,4 +1,9 @@
-import { type TokenLogprob, type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from '../speech-recognizer.js';
 
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];

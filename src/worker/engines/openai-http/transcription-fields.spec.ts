@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TranscribeItem } from '../engine.js';
-import { fieldsOf, formatOf } from './transcription-fields.js';
+import { type TranscribeItem } from '../speech-recognizer.js';
+import { fieldsOf, formatOf } from './recognizer.js';
 
 const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
   ...{ requestId: 'r', task: 'transcribe', language: '', prompt: '', temperature: 0, wordTimestamps: false },

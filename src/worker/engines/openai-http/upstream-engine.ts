@@ -1,7 +1,7 @@
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { type EngineCapability, type EngineInfo } from '../engine.js';
-import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { textOf } from './upstream-answer.js';
+import { type OpenAiHttpOptions } from './options.js';
+import { textOf } from './upstream-exchange.js';
 import { Upstream } from './upstream.js';
 
 const LONGEST_PROBE_MS = 5000;

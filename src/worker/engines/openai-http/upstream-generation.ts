@@ -1,5 +1,5 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type GenerationEvent, type TokenUsage } from '../engine.js';
+import { type GenerationEvent, type TokenUsage } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';
 
 interface Choice {

@@ -5,9 +5,8 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { isLoopback } from '../../../platform/http/loopback.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { type OpenAiHttpOptions } from './openai-http-options.js';
-import { bodyOf, failureOfNetwork, textOf } from './upstream-answer.js';
-import { type RequestBody, UpstreamExchange } from './upstream-exchange.js';
+import { type OpenAiHttpOptions } from './options.js';
+import { bodyOf, failureOfNetwork, type RequestBody, textOf, UpstreamExchange } from './upstream-exchange.js';
 import { failureOfStatus, problemIn, UpstreamFailure } from './upstream-failure.js';
 
 /** As OpenAI's clients. */

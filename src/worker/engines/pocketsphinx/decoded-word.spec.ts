@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { plainText, spokenWords } from './decoder-protocol.js';
+import { plainText, spokenWords } from './protocol.js';
 
 describe('hypothesis of PocketSphinx', () => {
   it('loses fillers and variant marks', () => {

@@ -1,4 +1,4 @@
-import { type DecodedWord, FRAMES_PER_SECOND } from './decoder-protocol.js';
+import { type DecodedWord, FRAMES_PER_SECOND } from './protocol.js';
 import { type ModelFiles } from './model-files.js';
 import {
   type CepstralNormaliser,
@@ -6,7 +6,7 @@ import {
   type DecoderPointer,
   type PocketSphinxLibrary,
   readNormaliser,
-} from './pocketsphinx-library.js';
+} from './library.js';
 
 /** Mean of the cepstra of some speech; what normalises the channel and the voice out of them. */
 type CepstralMean = Float32Array;

@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
-import { type DecodedWord, type DecoderThreadData, type FileDecoderProtocol, spokenWords } from './decoder-protocol.js';
+import { type DecodedWord, type DecoderThreadData, type FileDecoderProtocol, spokenWords } from './protocol.js';
 import { Decoder } from './decoder.js';
 import { findModelFiles } from './model-files.js';
-import { loadPocketSphinx } from './pocketsphinx-library.js';
+import { loadPocketSphinx } from './library.js';
 import { splitIntoUtterances } from '../../audio/utterance-split.js';
 
 const RATE = 16_000;

@@ -2,10 +2,10 @@ import { workerData } from 'node:worker_threads';
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { Decoder } from './decoder.js';
-import { type DecoderThreadData, type LiveDecoderProtocol } from './decoder-protocol.js';
+import { type DecoderThreadData, type LiveDecoderProtocol } from './protocol.js';
 import { LiveSession } from './live-session.js';
 import { findModelFiles } from './model-files.js';
-import { loadPocketSphinx } from './pocketsphinx-library.js';
+import { loadPocketSphinx } from './library.js';
 
 /** Entry of a thread that serves one live stream after another. No decorators here or in anything imported. */
 serveThread<LiveDecoderProtocol, undefined>(() => {

@@ -1,5 +1,5 @@
-import { type RecognizerEvent } from '../engine.js';
-import { type DecodedWord, plainText, spokenWords } from './decoder-protocol.js';
+import { type RecognizerEvent } from '../speech-recognizer.js';
+import { type DecodedWord, plainText, spokenWords } from './protocol.js';
 import { type Decoder } from './decoder.js';
 import { joinWords } from './transcript-segments.js';
 

@@ -1,17 +1,15 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '../engine.js';
 import {
-  type EngineInfo,
-  type ItemOutcome,
   type RecognizerEvent,
   type RecognizerStream,
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
   type Transcript,
-} from '../engine.js';
-import { cancelledError, failed, succeeded, pcmOf } from '../item-outcome.js';
-import { EngineThread } from '../threads/engine-thread.js';
-import { threadEntry } from '../threads/thread-entry.js';
+  pcmOf,
+} from '../speech-recognizer.js';
+import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { ThreadPool } from '../threads/thread-pool.js';
 import { CancelFlag, shareSamples, type ThreadProtocol } from '../threads/thread-protocol.js';
 import {
@@ -19,9 +17,9 @@ import {
   type DecoderThreadData,
   type FileDecoderProtocol,
   type LiveDecoderProtocol,
-} from './decoder-protocol.js';
+} from './protocol.js';
 import { modelRevision } from './model-files.js';
-import { type PocketSphinxOptions } from './pocketsphinx-options.js';
+import { type PocketSphinxOptions } from './options.js';
 import { toTranscript } from './transcript-segments.js';
 
 /** A live stream on a decoder thread of its own; the thread goes back for reuse when the stream closes. */

@@ -1,4 +1,4 @@
-import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../engine.js';
+import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../speech-recognizer.js';
 
 /** A pause this long ends a segment; commas are usually shorter, sentence ends longer. */
 const PAUSE_S = 0.3;

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '../threads/serve-thread.js';
-import { type EmbeddingExtractor, loadSherpa, type SpeakerTurn, toFloats } from './sherpa-library.js';
-import { type DiarizerProtocol, type DiarizerThreadData } from './sherpa-protocol.js';
+import { type EmbeddingExtractor, loadSherpa, type SpeakerTurn, toFloats } from './library.js';
+import { type DiarizerProtocol, type DiarizerThreadData } from './protocol.js';
 import { nameSpeakers } from './speaker-turns.js';
 
 const RATE = 16_000;

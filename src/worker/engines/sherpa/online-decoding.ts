@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type RecognizerEvent } from '../engine.js';
-import { wordsOf } from './heard-transcript.js';
-import { type OnlineRecognizer, type OnlineStream, type RecognizerResult, toFloats } from './sherpa-library.js';
-import { type StreamCounters } from './sherpa-protocol.js';
+import { type RecognizerEvent } from '../speech-recognizer.js';
+import { wordsOf } from './transcript.js';
+import { type OnlineRecognizer, type OnlineStream, type RecognizerResult, toFloats } from './library.js';
+import { type StreamCounters } from './protocol.js';
 
 const RATE = 16_000;
 /** Silence after an utterance, so that the model's last, half-filled step is decoded too. */

@@ -1,4 +1,4 @@
-import { type ModelFolder, readOnnxMetadata } from './model-folder.js';
+import { type ModelFolder, readOnnxMetadata } from './model-files.js';
 
 /** Where sherpa-onnx wants the files of a model, and what its results have. */
 interface RecognizerModel {

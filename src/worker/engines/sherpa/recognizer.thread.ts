@@ -9,8 +9,8 @@ import {
   type OnlineRecognizer,
   type RecognizerResult,
   toFloats,
-} from './sherpa-library.js';
-import { type HeardUtterance, type RecognizerProtocol, type RecognizerThreadData } from './sherpa-protocol.js';
+} from './library.js';
+import { type HeardUtterance, type RecognizerProtocol, type RecognizerThreadData } from './protocol.js';
 
 const RATE = 16_000;
 /** Some models end the process on audio shorter than their first window. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HeardSegment } from './heard-transcript.js';
+import { type HeardSegment } from './transcript.js';
 import { bySpeaker, nameSpeakers } from './speaker-turns.js';
 
 const word = (text: string, start: number, end: number) => ({ word: text, start, end, confidence: 1 });

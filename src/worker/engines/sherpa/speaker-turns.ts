@@ -1,6 +1,6 @@
-import { type TranscriptSegment, type TranscriptWord } from '../engine.js';
-import { type HeardSegment } from './heard-transcript.js';
-import { type NamedTurn } from './sherpa-protocol.js';
+import { type TranscriptSegment, type TranscriptWord } from '../speech-recognizer.js';
+import { type HeardSegment } from './transcript.js';
+import { type NamedTurn } from './protocol.js';
 
 /** Cuts a segment where the speaker changes between two words. Without word times it is whole, and its longest speaker's. */
 export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): HeardSegment[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { wordsOf } from './heard-transcript.js';
+import { wordsOf } from './transcript.js';
 
 const result = (tokens: string[], timestamps: number[], more = {}) => ({
   text: tokens.join(''),

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { SyntheticDevice } from './synthetic-engine.js';
-import { readSyntheticOptions } from './synthetic-options.js';
+import { SyntheticDevice } from './device.js';
+import { readSyntheticOptions } from './options.js';
 
 const signal = new AbortController().signal;
 

@@ -1,5 +1,9 @@
 import koffi, { type LibraryHandle } from 'koffi';
-import { aptInstallCommand } from '../install-hint.js';
+
+/** The exact command that brings missing Debian packages; part of every "cannot load" message. */
+export function aptInstallCommand(...packages: readonly string[]): string {
+  return `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+}
 
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is collected, and with it goes

@@ -1,5 +1,5 @@
-import { type ItemOutcome, type SynthesizeItem } from '../engine.js';
-import { cancelledError, failed, succeeded } from '../item-outcome.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { type SynthesizeItem } from '../speech-synthesizer.js';
 import { CancelFlag } from './thread-protocol.js';
 
 export type Spoken = ItemOutcome<{ readonly durationS: number }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { threadEntry } from './thread-entry.js';
+import { threadEntry } from './engine-thread.js';
 
 describe('threadEntry', () => {
   it('is a neighbour of the compiled module', () => {

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { IterationScheduler } from '../../../core/iteration/iteration-scheduler.js';
-import { type SequenceEnd, type StepPlan } from '../../../core/iteration/step-plan.js';
-import { JobRun, type JobRules } from './job-run.js';
-import { type JobOutcome, type SegmentNotice, type WhisperJob } from './whisper-protocol.js';
+import { IterationScheduler, type SequenceEnd, type StepPlan } from '../../../core/iteration/iteration-scheduler.js';
+import { type JobRules, JobRun } from './transcription-job.js';
+import { type JobOutcome, type SegmentNotice, type WhisperJob } from './protocol.js';
 import { type Results, type WindowSteps } from './window-steps.js';
 import { WindowTask } from './window-task.js';
 

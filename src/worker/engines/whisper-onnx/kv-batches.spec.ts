@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { KvBatches, type KvBatch } from './kv-batches.js';
-import { type RowTensor } from './row-tensor.js';
+import { type KvBatch, KvBatches, type RowTensor } from './kv-batches.js';
 
 /** One head, one number per place: row r holds r·10, r·10 + 1, ... */
 const tensor = (rows: readonly number[], places: number): RowTensor => ({

@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { framesOf, LogMelExtractor } from './log-mel.js';
-import { type LogMelProtocol, type LogMelThreadData } from './whisper-protocol.js';
+import { type LogMelProtocol, type LogMelThreadData } from './protocol.js';
 
 /** Entry of a thread that computes features. No decorators here or in anything imported. */
 serveThread<LogMelProtocol, undefined>(() => {

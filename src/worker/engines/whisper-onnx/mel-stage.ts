@@ -1,9 +1,8 @@
-import { EngineThread } from '../threads/engine-thread.js';
-import { threadEntry } from '../threads/thread-entry.js';
-import { CancelFlag } from '../threads/thread-protocol.js';
+import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { ThreadPool } from '../threads/thread-pool.js';
+import { CancelFlag } from '../threads/thread-protocol.js';
 import { framesOf, HOP_SAMPLES, type LogMel } from './log-mel.js';
-import { type LogMelProtocol, type LogMelThreadData } from './whisper-protocol.js';
+import { type LogMelProtocol, type LogMelThreadData } from './protocol.js';
 
 /** Features of whole audios, computed on threads of their own beside the model and the serving loop. */
 export class MelStage {

@@ -1,20 +1,24 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
 import {
+  cancelledError,
   type EngineCapability,
   type EngineInfo,
+  failed,
   type ItemOutcome,
+  succeeded,
+} from '../engine.js';
+import {
   type PreparedAudio,
   type SpeechRecognizer,
   type TranscribeItem,
   type Transcript,
-} from '../engine.js';
-import { cancelledError, failed, succeeded, pcmOf } from '../item-outcome.js';
-import { EngineThread } from '../threads/engine-thread.js';
-import { threadEntry } from '../threads/thread-entry.js';
+  pcmOf,
+} from '../speech-recognizer.js';
+import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { type LogMel } from './log-mel.js';
 import { MelStage } from './mel-stage.js';
-import { type WhisperOnnxOptions } from './whisper-onnx-options.js';
+import { type WhisperOnnxOptions } from './options.js';
 import {
   type JobOutcome,
   type WhisperCounters,
@@ -22,7 +26,7 @@ import {
   type WhisperJob,
   type WhisperProtocol,
   type WhisperThreadData,
-} from './whisper-protocol.js';
+} from './protocol.js';
 
 /** Refuses what this model could only ignore: every accepted field acts. */
 function requireSupported(item: TranscribeItem, model: WhisperInfo): void {
@@ -132,7 +136,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
 
   async #load(): Promise<Loaded> {
     const data: WhisperThreadData = this.options;
-    const entry = threadEntry('./whisper.thread.js', import.meta.url);
+    const entry = threadEntry('./recognizer.thread.js', import.meta.url);
     const model = new EngineThread<WhisperProtocol, WhisperInfo>({ entry, name: 'whisper-onnx', data });
     const info = await model.ready;
     const mel = new MelStage(info.mels, this.options.melThreads);

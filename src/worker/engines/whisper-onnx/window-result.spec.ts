@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { compressionRatio } from '../../../contracts/formats/compression-ratio.js';
-import { isSilence, needsAnotherTry, temperatureLadder } from './job-run.js';
+import { isSilence, needsAnotherTry, temperatureLadder } from './transcription-job.js';
 
 const result = (change: object = {}) => ({
   ...{ tokens: [], logprobs: [], text: 'a sentence of its own', temperature: 0, avgLogprob: -0.2, noSpeechProb: 0 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutWindow } from './job-run.js';
+import { cutWindow } from './transcription-job.js';
 
 const FIRST = 100;
 const at = (position: number) => FIRST + position;

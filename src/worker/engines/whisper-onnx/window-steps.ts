@@ -1,11 +1,11 @@
-import { type DecodeGroup, type StepResult } from '../../../core/iteration/step-plan.js';
+import { type DecodeGroup, type StepResult } from '../../../core/iteration/iteration-scheduler.js';
 import { KvBatches } from './kv-batches.js';
 import { writeWindow } from './log-mel.js';
 import { likeliest, logSumExp } from './token-sampling.js';
-import { type WhisperConfig } from './whisper-folder.js';
-import { type PromptRow, type WhisperModel } from './whisper-model.js';
-import { type WhisperCounters } from './whisper-protocol.js';
-import { type WhisperVocabulary } from './whisper-vocabulary.js';
+import { type WhisperConfig } from './model-files.js';
+import { type PromptRow, type WhisperModel } from './model.js';
+import { type WhisperCounters } from './protocol.js';
+import { type WhisperVocabulary } from './vocabulary.js';
 import { type WindowTask } from './window-task.js';
 import { alignmentTokens, alignWords } from './word-alignment.js';
 

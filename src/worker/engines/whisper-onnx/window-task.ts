@@ -1,8 +1,8 @@
 import { type Arrival } from '../../../core/iteration/aging-key.js';
-import { type JobRun, needsAnotherTry, temperatureLadder, type WindowResult } from './job-run.js';
-import { type RowOf } from './row-tensor.js';
+import { type JobRun, needsAnotherTry, temperatureLadder, type WindowResult } from './transcription-job.js';
+import { type RowOf } from './kv-batches.js';
 import { applyRules, drawOf, sampleToken } from './token-sampling.js';
-import { type WhisperVocabulary } from './whisper-vocabulary.js';
+import { type WhisperVocabulary } from './vocabulary.js';
 import { type AlignedWord } from './word-alignment.js';
 
 /** One window of one job, from its encoder run to its accepted text: a sequence of the iteration scheduler. */

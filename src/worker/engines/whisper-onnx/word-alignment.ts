@@ -1,7 +1,7 @@
-import { type RowTensor } from './row-tensor.js';
+import { type RowTensor } from './kv-batches.js';
 import { logSumExp } from './token-sampling.js';
-import { type DecoderAnswer } from './whisper-model.js';
-import { type WhisperVocabulary } from './whisper-vocabulary.js';
+import { type DecoderAnswer } from './model.js';
+import { type WhisperVocabulary } from './vocabulary.js';
 
 /** A word and the tokens it is made of; indexes into the tokens it was split from. */
 interface SplitWord {

@@ -1,7 +1,7 @@
 import { type SlotOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { slotCredits, SlotLedger, slotOverdraft } from '../../../../src/gateway/worker-pool/slot-ledger.js';
-import { type Placed, PriorityLine } from '../../../../src/worker/execution/priority-line.js';
+import { type Placed, WorkQueue } from '../../../../src/worker/execution/work-queue.js';
 import { type WorkerOffer } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 
@@ -44,7 +44,7 @@ export class SimulatedWorker implements WorkerOffer {
   readonly latencyMs = 0;
   readonly groupSizes: number[] = [];
   deviceBusyMs = 0;
-  readonly #ready = new PriorityLine<ReadyWork>();
+  readonly #ready = new WorkQueue<ReadyWork>();
   #received = 0;
   #deviceBusy = false;
 

@@ -1,5 +1,5 @@
 import koffi from 'koffi';
-import { type EmbeddingSettings, POOLINGS } from '../embedding-protocol.js';
+import { type EmbeddingSettings, POOLINGS } from '../protocol.js';
 import { type CLibrary, type NativeBatch, type Pointer } from './c-library.js';
 
 /** A batch in native memory, filled anew for every run: several texts, each a sequence of its own. */

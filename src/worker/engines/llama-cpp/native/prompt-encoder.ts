@@ -1,7 +1,7 @@
-import { type Prompt } from '../../../generation/text-backend.port.js';
+import { type Prompt } from '../../text-backend.port.js';
 import { ChatTemplate, type SpecialTexts } from './chat-template.js';
-import { type NativeBindings, type NativeModel } from './llama-library.js';
-import { Refusal } from './refusal.js';
+import { type NativeBindings, type NativeModel } from './library.js';
+import { Refusal } from './serve-child.js';
 import { TOKEN } from './token-text.js';
 
 /** Longest token that any vocabulary is expected to have, in bytes; only guards against texts of many megabytes. */

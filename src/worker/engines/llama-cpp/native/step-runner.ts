@@ -8,7 +8,7 @@ import {
   OPERATION_WIDTH,
   type StepFrame,
   type StepReply,
-} from '../llama-protocol.js';
+} from '../protocol.js';
 import { type DrawingPlace, SequenceDrawer } from './sequence-drawer.js';
 
 interface Item {

@@ -1,5 +1,5 @@
-import { type VocabularyData } from '../llama-protocol.js';
-import { type NativeModel } from './llama-library.js';
+import { type VocabularyData } from '../protocol.js';
+import { type NativeModel } from './library.js';
 
 /** `enum llama_token_attr` of llama.h. */
 export const TOKEN = { unknown: 1, unused: 2, normal: 4, control: 8, userDefined: 16, byte: 32 } as const;

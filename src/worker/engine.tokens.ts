@@ -1,6 +1,0 @@
-/** The engine of this process, by what it is asked for. Exactly one of the others is provided. */
-export const ENGINE = Symbol('ENGINE');
-export const RECOGNIZER = Symbol('RECOGNIZER');
-export const SYNTHESIZER = Symbol('SYNTHESIZER');
-export const GENERATOR = Symbol('GENERATOR');
-export const EMBEDDER = Symbol('EMBEDDER');

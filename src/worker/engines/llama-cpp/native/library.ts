@@ -1,0 +1,150 @@
+import type * as LlamaPackage from 'node-llama-cpp';
+import { type ChildSettings, type LlamaDevice } from '../protocol.js';
+
+const VERSION = '3.22.1';
+const INSTALL = `npm install node-llama-cpp@${VERSION}`;
+const GPU_INSTALL = { cuda: 'linux-x64-cuda', vulkan: 'linux-x64-vulkan' } as const;
+
+/**
+ * The native side of node-llama-cpp, which its own classes keep to themselves: they draw a token per call and sequence, and
+ * shift the context when it is full without a word. Its shape belongs to one version, which is pinned.
+ */
+export interface NativeContext {
+  initBatch(tokens: number): void;
+  /** Places of the wanted logits in the batch. */
+  addToBatch(sequence: number, position: number, tokens: Uint32Array, logitsOf: Uint32Array): Uint32Array;
+  decodeBatch(): Promise<void>;
+  sampleToken(place: number, sampler: NativeSampler): Promise<number>;
+  sampleToken(
+    place: number,
+    sampler: NativeSampler,
+    probabilities: false,
+    confidence: false,
+    logits: readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number],
+    totalWeight: boolean,
+  ): Promise<[token: number, probabilities: undefined, confidence: undefined, logits: number[], totalWeight: number]>;
+  /** Positions from `start` to before `end`; -1: to the last one. */
+  removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
+  disposeSequence(sequence: number): void;
+  copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
+  /** Of the first sequence of the last batch. */
+  getEmbedding(tokens: number): Float64Array;
+}
+
+export interface NativeSampler {
+  applyConfig(config: Readonly<Record<string, unknown>>): void;
+  dispose(): void;
+}
+
+export interface NativeModel {
+  tokenize(text: string, specialTokens: boolean): Uint32Array;
+  getTokenString(token: number): string | undefined;
+  getTokenAttributes(token: number): number;
+  isEogToken(token: number): boolean;
+  /** 1 SentencePiece, 2 byte-level BPE, 3 WordPiece, 4 unigram, 5 RWKV */
+  getVocabularyType(): number;
+  tokenBos(): number;
+  tokenEos(): number;
+  shouldPrependBosToken(): boolean;
+  shouldAppendEosToken(): boolean;
+  getModelDescription(): string;
+  getEmbeddingVectorSize(): number;
+}
+
+export interface NativeBindings {
+  readonly AddonSampler: new (model: NativeModel) => NativeSampler;
+  readonly AddonGrammar: new (text: string, options: { addonExports: NativeBindings; rootRuleName: string }) => object;
+  readonly AddonGrammarEvaluationState: new (model: NativeModel, grammar: object) => object;
+  readonly AddonJinjaRenderer: new (template: string) => {
+    render(variables: Readonly<Record<string, unknown>>): string;
+  };
+  getIsArchRecurrent(architecture: string): boolean | undefined;
+  getIsArchHybrid(architecture: string): boolean | undefined;
+}
+
+export interface OpenedModel {
+  readonly bindings: NativeBindings;
+  readonly native: NativeModel;
+  readonly model: LlamaPackage.LlamaModel;
+  /** "cpu", "cuda", "vulkan", "metal" */
+  readonly device: string;
+}
+
+/** @throws Error that says what to install, or what is wrong with the file. */
+export async function openModel({
+  modelFile,
+  device,
+  gpuLayers,
+}: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>): Promise<OpenedModel> {
+  const library = await loadPackage();
+  const llama = await openLibrary(library, device);
+  const model = await llama.loadModel({ modelPath: modelFile, ...(gpuLayers !== undefined && { gpuLayers }) });
+  const { _bindings: bindings } = llama as unknown as { readonly _bindings: NativeBindings };
+  const { _model: native } = model as unknown as { readonly _model: NativeModel };
+  return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
+}
+
+/** Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error that says what to install */
+export async function openDevice(device: LlamaDevice): Promise<string> {
+  const { gpu } = await openLibrary(await loadPackage(), device);
+  return gpu === false ? 'cpu' : gpu;
+}
+
+/** @param sequences each with `contextTokens` of memory */
+export async function openContext(
+  model: LlamaPackage.LlamaModel,
+  options: {
+    readonly sequences: number;
+    readonly contextTokens: number;
+    readonly batchTokens: number;
+    readonly threads: number;
+    readonly exact: boolean;
+  },
+): Promise<NativeContext> {
+  const context = await model.createContext({
+    sequences: options.sequences,
+    contextSize: options.contextTokens,
+    batchSize: options.batchTokens,
+    threads: options.threads,
+    // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
+    ...(options.exact && {
+      ...{ experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32' },
+      flashAttention: false,
+    }),
+    // Models with a sliding window forget what a later request could have gone on from.
+    swaFullCache: true,
+  });
+  return (context as unknown as { readonly _ctx: NativeContext })._ctx;
+}
+
+async function loadPackage(): Promise<typeof LlamaPackage> {
+  try {
+    return await import('node-llama-cpp');
+  } catch (error) {
+    throw new Error(`node-llama-cpp is not there or does not load: ${INSTALL} (${messageOf(error)})`, { cause: error });
+  }
+}
+
+/** Never builds, never downloads; a device that was asked for by name and is not there is an error. */
+async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): Promise<LlamaPackage.Llama> {
+  try {
+    return await library.getLlama({
+      gpu: device === 'cpu' ? false : device,
+      build: 'never',
+      progressLogs: false,
+      logLevel: library.LlamaLogLevel.warn,
+    });
+  } catch (error) {
+    if (device === 'auto' || device === 'cpu')
+      throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${messageOf(error)})`, { cause: error });
+    const name = `@node-llama-cpp/${GPU_INSTALL[device]}@${VERSION}`;
+    throw new Error(
+      `llama.cpp does not run on ${device} here: npm install ${name}, and a driver for the device (${messageOf(error)})`,
+      { cause: error },
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

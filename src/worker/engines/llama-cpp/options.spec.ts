@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { readLlamaEmbeddingOptions, readLlamaOptions } from './options.js';
+
+const spec = (options: object): ModelSpec =>
+  ({ id: 'm', kind: 'llm', engine: 'llama-cpp', options: { modelFile: 'm.gguf', ...options } }) as unknown as ModelSpec;
+
+describe('options of llama-cpp', () => {
+  it('name a file, and have a default for all else', () => {
+    expect(readLlamaOptions(spec({}))).toMatchObject({ device: 'auto', rows: 8, stepTokens: 512, contextTokens: 4096 });
+    expect(() => readLlamaOptions(spec({ modelFile: undefined }))).toThrow('options.modelFile');
+  });
+
+  it('tell one CUDA device from all', () => {
+    expect(readLlamaOptions(spec({ device: 'cuda:1' }))).toMatchObject({ device: 'cuda', deviceIndex: 1 });
+    expect(readLlamaOptions(spec({ device: 'cuda' }))).not.toHaveProperty('deviceIndex');
+  });
+
+  it('report all mistakes together', () => {
+    const wrong = { device: 'tpu', rows: 64, stepTokens: 32, gpuLayers: -1, threds: 2 };
+    for (const name of ['device', 'stepTokens', 'gpuLayers', 'threds'])
+      expect(() => readLlamaOptions(spec(wrong))).toThrow(`options.${name}`);
+  });
+
+  it('of an embedding model are its own', () => {
+    expect(readLlamaEmbeddingOptions(spec({ pooling: 'last' }))).toMatchObject({ pooling: 'last', batchTexts: 32 });
+    expect(() => readLlamaEmbeddingOptions(spec({ rows: 2 }))).toThrow('options.rows is unknown');
+    expect(() => readLlamaEmbeddingOptions(spec({ pooling: 'sum' }))).toThrow('options.pooling');
+  });
+});

@@ -1,0 +1,95 @@
+import { withJsonFields } from '../../../contracts/formats/json-fields.js';
+import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '../text-embedder.js';
+import { type OpenAiHttpOptions } from './options.js';
+import { UpstreamEngine } from './upstream-engine.js';
+import { textOf } from './upstream-exchange.js';
+import { unusableAnswer } from './upstream-failure.js';
+import { usageIn } from './upstream-generation.js';
+
+interface Expected {
+  readonly modelId: string;
+  /** Vectors that were asked for. */
+  readonly inputs: number;
+}
+
+interface Listed {
+  readonly index?: unknown;
+  readonly embedding?: unknown;
+}
+
+/** Reads OpenAI's list of vectors, numbers or base64, in whatever order. @throws UpstreamFailure when it is not what was asked for. */
+function embeddingIn(json: string, { modelId, inputs }: Expected): Embedding {
+  const { data, usage } = parsed(json, modelId);
+  const vectors = inOrder(data, modelId).map(({ embedding }) => vectorIn(embedding, modelId));
+  const dimensions = vectors[0]?.length ?? 0;
+  if (vectors.length !== inputs || vectors.some(({ length }) => length !== dimensions || length === 0)) {
+    throw unusableAnswer(modelId, `sent ${vectors.length} vectors for ${inputs} inputs, or vectors of unlike length.`);
+  }
+  const all = new Float32Array(inputs * dimensions);
+  vectors.forEach((vector, index) => all.set(vector, index * dimensions));
+  const tokens = usageIn(usage);
+  return { vectors: all, dimensions, ...(tokens && { usage: tokens }) };
+}
+
+function parsed(json: string, modelId: string): { readonly data: unknown; readonly usage: unknown } {
+  try {
+    const answer = JSON.parse(json) as { data?: unknown; usage?: unknown } | null;
+    return { data: answer?.data, usage: answer?.usage };
+  } catch {
+    throw unusableAnswer(modelId, 'sent something that is no JSON.');
+  }
+}
+
+function inOrder(data: unknown, modelId: string): readonly Listed[] {
+  if (!Array.isArray(data)) throw unusableAnswer(modelId, 'sent an answer without `data`.');
+  const place = ({ index }: Listed): number => (typeof index === 'number' ? index : 0);
+  return (data as readonly Listed[]).toSorted((a, b) => place(a) - place(b));
+}
+
+function vectorIn(value: unknown, modelId: string): Float32Array {
+  if (typeof value === 'string') {
+    const bytes = Buffer.from(value, 'base64');
+    // A copy, as a view of 32-bit numbers has to start at a multiple of four.
+    return new Float32Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 4))).buffer);
+  }
+  if (Array.isArray(value) && value.every(number => typeof number === 'number')) return Float32Array.from(value);
+  throw unusableAnswer(modelId, 'sent an embedding that is neither numbers nor base64.');
+}
+
+/** 2048 inputs of 4096 numbers, written out in decimal. */
+const LARGEST_ANSWER_BYTES = 268_435_456;
+
+/** Embeddings of an OpenAI-compatible server, in the encoding that the caller asked for. */
+export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
+  readonly kind = 'embedding';
+
+  constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
+    super(options, ['embeddings', 'dimensions'], timing);
+  }
+
+  embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  async #outcome(item: EmbedItem): Promise<ItemOutcome<Embedding>> {
+    try {
+      item.signal.throwIfAborted();
+      return succeeded(await this.#ask(item));
+    } catch (error) {
+      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
+    }
+  }
+
+  #ask({ body, inputs, signal }: EmbedItem): Promise<Embedding> {
+    const { model, modelId } = this.options;
+    return this.upstream.call({
+      path: '/embeddings',
+      accept: 'application/json',
+      body: { contentType: 'application/json', parts: [withJsonFields(body, { model })] },
+      signal,
+      read: async answer => embeddingIn(await textOf(answer, LARGEST_ANSWER_BYTES), { modelId, inputs }),
+    });
+  }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { bytesOf, RECOGNISER_RATE } from '../../audio/pcm.js';
+import { wavHeader } from '../../audio/wav.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { type KnownVoice, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../speech-recognizer.js';
+import { type OpenAiHttpOptions } from './options.js';
+import { transcriptIn } from './transcript-answer.js';
+import { UpstreamEngine } from './upstream-engine.js';
+import { type RequestBody, textOf } from './upstream-exchange.js';
+import { unusableAnswer } from './upstream-failure.js';
+
+interface UploadForm {
+  readonly file: Uint8Array;
+  readonly filename: string;
+  /** A name may come more than once. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+/** `multipart/form-data` around the untouched upload: 25 MB are referred to, not copied, and the length is known beforehand. */
+export function multipartBody({ file, filename, fields }: UploadForm): RequestBody {
+  const boundary = `switchyard-${randomUUID()}`;
+  const parts = fields.map(([name, value]) => `${header(boundary, name)}\r\n\r\n${value}\r\n`);
+  const fileHeader = `${header(boundary, 'file')}; filename="${quoted(filename || 'audio')}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    parts: [Buffer.from(parts.join('') + fileHeader), file, Buffer.from(`\r\n--${boundary}--\r\n`)],
+  };
+}
+
+const header = (boundary: string, name: string): string =>
+  `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
+
+/** As browsers do it (WHATWG "multipart/form-data encoding algorithm"): a name cannot end its own quotes or line. */
+const quoted = (text: string): string => text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');
+
+export type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
+type Field = readonly [name: string, value: string];
+
+/** The one format that carries what was asked for; undefined: as much as the upstream can. */
+export function formatOf({ diarize, logprobs }: TranscribeItem): ResponseFormat | undefined {
+  if (diarize === true) return 'diarized_json';
+  return logprobs === true ? 'json' : undefined;
+}
+
+/** Defaults are left out: a server that does not know a field may refuse it. */
+export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): readonly Field[] {
+  const { language, prompt, temperature, wordTimestamps } = item;
+  const fields: Field[] = [
+    ['model', model],
+    ['response_format', format],
+  ];
+  if (language !== '') fields.push(['language', language]);
+  if (prompt !== '') fields.push(['prompt', prompt]);
+  if (temperature !== 0) fields.push(['temperature', String(temperature)]);
+  if (wordTimestamps && format === 'verbose_json') {
+    for (const granularity of ['word', 'segment']) fields.push(['timestamp_granularities[]', granularity]);
+  }
+  if (item.logprobs === true) fields.push(['include[]', 'logprobs']);
+  for (const word of item.hotWords ?? []) fields.push(['keywords[]', word]);
+  fields.push(...chunkingFields(item));
+  return format === 'diarized_json' ? [...fields, ...speakerFields(item)] : fields;
+}
+
+/** OpenAI refuses speakers in more than 30 s without a strategy. */
+function chunkingFields({ chunking, diarize }: TranscribeItem): readonly Field[] {
+  if (!chunking) return diarize === true ? [['chunking_strategy', 'auto']] : [];
+  return [
+    ['chunking_strategy[type]', 'server_vad'],
+    ['chunking_strategy[threshold]', String(chunking.threshold)],
+    ['chunking_strategy[prefix_padding_ms]', String(chunking.prefixPaddingMs)],
+    ['chunking_strategy[silence_duration_ms]', String(chunking.silenceDurationMs)],
+  ];
+}
+
+const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly Field[] => [
+  ...knownSpeakers.map(({ name }): Field => ['known_speaker_names[]', name]),
+  ...knownSpeakers.map((voice): Field => ['known_speaker_references[]', dataUrl(voice)]),
+];
+
+function dataUrl({ samples }: KnownVoice): string {
+  const wav = Buffer.concat([wavHeader(RECOGNISER_RATE, samples.byteLength), bytesOf(samples)]);
+  return `data:audio/wav;base64,${wav.toString('base64')}`;
+}
+
+type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
+
+/** What the protocol can ask an upstream for; the entry in models.yaml tells what of it is there. */
+const CARRIED = [
+  ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
+  ...(['hot_words', 'logprobs', 'diarize'] as const),
+];
+/** Four hours of words with their times are a tenth of it. */
+const MAX_ANSWER_BYTES = 67_108_864;
+
+/** Recognition at an OpenAI-compatible server, which gets the upload as it came. */
+export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecognizer {
+  readonly kind = 'stt';
+  readonly input = 'encoded';
+  /** `json` once the upstream has refused more: then no upload is sent twice. */
+  #format: ResponseFormat = 'verbose_json';
+
+  constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
+    super(options, CARRIED, timing);
+  }
+
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<Transcript>> {
+    try {
+      return succeeded(await this.#transcript(item));
+    } catch (error) {
+      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
+    }
+  }
+
+  async #transcript(item: TranscribeItem): Promise<Transcript> {
+    item.signal.throwIfAborted();
+    const audio = encodedAudio(item);
+    // An upstream answers 400 to it.
+    if (audio.bytes.byteLength === 0) return { text: '', language: item.language, segments: [], words: [] };
+    const transcript = await this.#inBestFormat(item, audio);
+    if (item.wordTimestamps && transcript.text !== '' && transcript.words.length === 0) {
+      const message = `The upstream of model '${this.options.modelId}' gives no word times.`;
+      throw new DomainError('unsupported_parameter', message, { param: 'timestamp_granularities' });
+    }
+    if (item.logprobs === true && transcript.text !== '' && !transcript.logprobs) {
+      const message = `The upstream of model '${this.options.modelId}' gives no log probabilities.`;
+      throw new DomainError('unsupported_parameter', message, { param: 'include' });
+    }
+    return transcript;
+  }
+
+  async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<Transcript> {
+    const format = formatOf(item) ?? this.#format;
+    try {
+      return await this.#ask(item, audio, format);
+    } catch (error) {
+      if (format !== 'verbose_json' || !isRefusalOfFormat(error)) throw error;
+      this.#format = 'json';
+      return this.#ask(item, audio, 'json');
+    }
+  }
+
+  #ask(item: TranscribeItem, audio: Encoded, format: ResponseFormat): Promise<Transcript> {
+    const { language, wordTimestamps, signal } = item;
+    return this.upstream.call({
+      path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
+      accept: 'application/json',
+      body: multipartBody({
+        file: audio.bytes,
+        filename: audio.filename,
+        fields: fieldsOf(item, this.options.model, format),
+      }),
+      signal,
+      read: async body => {
+        const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
+        const spoken = item.task === 'translate' ? 'en' : language;
+        const transcript = transcriptIn(answer, { language: spoken, durationS: audio.durationS, wordTimestamps });
+        if (transcript) return transcript;
+        throw unusableAnswer(this.options.modelId, 'answered 200 without a transcript: no JSON with `text`.');
+      },
+    });
+  }
+}
+
+function encodedAudio({ audio }: TranscribeItem): Encoded {
+  if (audio.kind === 'encoded') return audio;
+  throw new DomainError('engine_failed', 'This engine takes files as they were uploaded, not samples.');
+}
+
+/** As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not compatible with model …". */
+const isRefusalOfFormat = (error: unknown): boolean =>
+  error instanceof DomainError &&
+  error.definition.retry === 'never' &&
+  (error.param === 'response_format' || /response_format|verbose_json/i.test(error.message));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { type KnownVoice } from '../speech-recognizer.js';
+import { EngineThread, threadEntry } from '../threads/engine-thread.js';
+import { shareSamples } from '../threads/thread-protocol.js';
+import { type DiarizerProtocol, type DiarizerThreadData, type NamedTurn } from './protocol.js';
+
+export interface DiarizationOptions {
+  /** A pyannote segmentation model. */
+  readonly segmentationModel: string;
+  /** A speaker embedding model: 3D-Speaker, WeSpeaker, NeMo. */
+  readonly embeddingModel: string;
+  /** Distance of voices from which on they are two speakers, 0..1: higher finds fewer. */
+  readonly clusterThreshold: number;
+  /** Likeness from which on a speaker is a known one, 0..1. */
+  readonly knownThreshold: number;
+}
+
+/** Who speaks when, on a thread of its own: the library tells speakers apart in one go that cannot be stopped. */
+export class SherpaDiarizer {
+  readonly #thread: EngineThread<DiarizerProtocol>;
+
+  constructor(options: DiarizationOptions, threads: number) {
+    const runtime = { numThreads: threads, provider: 'cpu', debug: 0 };
+    const embedding = { model: options.embeddingModel, ...runtime };
+    const config = {
+      segmentation: { pyannote: { model: options.segmentationModel }, ...runtime },
+      embedding,
+      clustering: { numClusters: -1, threshold: options.clusterThreshold },
+      minDurationOn: 0.2,
+      minDurationOff: 0.5,
+    };
+    const data: DiarizerThreadData = { config, embedding, leastLikeness: options.knownThreshold };
+    const entry = threadEntry('./diarizer.thread.js', import.meta.url);
+    this.#thread = new EngineThread({ entry, name: 'sherpa-onnx diarizer', data });
+  }
+
+  get ready(): Promise<unknown> {
+    return this.#thread.ready;
+  }
+
+  async turnsOf(pcm: Int16Array, known: readonly KnownVoice[]): Promise<readonly NamedTurn[]> {
+    const samples = await shareSamples(pcm);
+    return this.#thread.call('diarize', {
+      samples,
+      known: known.map(({ name, samples: voice }) => ({ name, samples: voice })),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}

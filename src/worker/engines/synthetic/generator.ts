@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  generationBody,
+  generationChunk,
+  type GenerationHead,
+  usageChunk,
+} from '../../../contracts/formats/generation-body.js';
+import { callersId } from '../../../core/request/request-key.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { cancelledError, type EngineInfo } from '../engine.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator, type TokenUsage } from '../text-generator.js';
+import { sleepUntil, syntheticInfo } from './device.js';
+import { type ScriptedFault, type SyntheticOptions } from './options.js';
+import { answerToken, bodyOf, promptWords } from './text.js';
+
+/** The rest is left to `sleepUntil`, which is exact and hears no abort. */
+const TIMER_SLACK_MS = 2;
+/** Node fires a longer timer at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A language model with no model: the words of the prompt again, at a scripted pace, with scripted faults. */
+export class SyntheticGenerator implements TextGenerator {
+  readonly kind = 'llm';
+  readonly info: EngineInfo;
+
+  constructor(
+    private readonly options: SyntheticOptions,
+    /** SIGKILL leaves no chance to clean up, as a native crash does. */
+    private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
+  ) {
+    this.info = syntheticInfo(options, { maxBatch: 1, capabilities: ['chat', 'completions'] });
+  }
+
+  load(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
+    const answer = new SyntheticAnswer(item, this.options.tokens);
+    const fault = this.options.faults.find(({ marker }) => item.body.includes(marker));
+    const startMs = performance.now();
+    let firstTokenMs = 0;
+    for (let at = 0; at < answer.length; at++) {
+      await this.#step(item.signal, startMs + this.#costMs(at, fault));
+      await this.#strike(fault, at, item.signal);
+      if (at === 0) firstTokenMs = performance.now() - startMs;
+      if (item.stream) yield* answer.chunksOf(at);
+    }
+    yield* answer.last();
+    yield { ...answer.done(), firstTokenMs };
+  }
+
+  #costMs(token: number, fault: ScriptedFault | undefined): number {
+    const { baseMs, perItemMs, perTokenMs } = this.options;
+    const slowMs = fault?.action === 'slow' && token >= fault.afterTokens ? fault.ms : 0;
+    return baseMs + perItemMs + perTokenMs * token + slowMs;
+  }
+
+  async #step(signal: AbortSignal, untilMs: number): Promise<void> {
+    const timerMs = Math.min(untilMs - performance.now() - TIMER_SLACK_MS, LONGEST_TIMER_MS);
+    if (timerMs >= 1) await sleep(timerMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) throw abortedBy(signal);
+    await sleepUntil(untilMs);
+  }
+
+  async #strike(fault: ScriptedFault | undefined, token: number, signal: AbortSignal): Promise<void> {
+    if (fault?.afterTokens !== token) return;
+    if (fault.action === 'fail') throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
+    if (fault.action === 'crash') this.crash();
+    if (fault.action === 'hang') await this.#step(signal, Infinity);
+  }
+}
+
+const abortedBy = (signal: AbortSignal): Error =>
+  signal.reason instanceof Error ? signal.reason : cancelledError('of the synthetic engine');
+
+/** What one request is answered, token by token. */
+class SyntheticAnswer {
+  readonly length: number;
+  readonly #words: readonly string[];
+  readonly #head: GenerationHead;
+  readonly #usage: TokenUsage;
+  readonly #includeUsage: boolean;
+  readonly #reason: 'stop' | 'length';
+
+  constructor(
+    private readonly item: GenerateItem,
+    tokens: number,
+  ) {
+    const { form, requestId, maxTokens, n } = item;
+    const body = bodyOf(item.body);
+    this.#words = promptWords(body);
+    this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
+    this.#reason = this.length < tokens ? 'length' : 'stop';
+    this.#includeUsage = body.stream_options?.include_usage === true;
+    this.#usage = { promptTokens: this.#words.length, completionTokens: this.length * n, cachedTokens: 0 };
+    const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
+    this.#head = { form, id, created: Math.floor(Date.now() / 1000), model: 'synthetic' };
+  }
+
+  *chunksOf(at: number): Generator<GenerationEvent> {
+    for (let index = 0; index < this.item.n; index++) {
+      const text = answerToken(this.#words, index, at);
+      const delta = { index, text, first: at === 0, finishReason: null };
+      yield this.#event(generationChunk(this.#head, delta, this.#includeUsage));
+    }
+  }
+
+  *last(): Generator<GenerationEvent> {
+    const { stream, n } = this.item;
+    if (!stream) return void (yield this.#event(this.#whole()));
+    for (let index = 0; index < n; index++) {
+      const delta = { index, text: '', first: false, finishReason: this.#reason };
+      yield this.#event(generationChunk(this.#head, delta, this.#includeUsage));
+    }
+    if (this.#includeUsage) yield this.#event(usageChunk(this.#head, this.#usage));
+  }
+
+  done() {
+    const finishReasons = Array.from({ length: this.item.n }, () => this.#reason);
+    return { type: 'done', usage: this.#usage, finishReasons } as const;
+  }
+
+  #whole(): object {
+    const choices = Array.from({ length: this.item.n }, (_, index) => {
+      const tokens = Array.from({ length: this.length }, (_unused, at) => answerToken(this.#words, index, at));
+      return { text: tokens.join(''), finishReason: this.#reason };
+    });
+    return generationBody(this.#head, choices, this.#usage);
+  }
+
+  #event(chunk: object): GenerationEvent {
+    return { type: 'chunk', json: JSON.stringify(chunk) };
+  }
+}

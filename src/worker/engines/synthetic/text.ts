@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from '../speech-recognizer.js';
+
+/** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
+const HASHED_BYTES = 65_536;
+const LOGPROB = -0.1;
+const TURN_WORDS = 2;
+
+interface TranscriptSource {
+  readonly bytes: Uint8Array;
+  readonly durationS: number;
+  /** Everything else that a real model's answer would depend on. */
+  readonly conditions: readonly string[];
+  readonly wordTimestamps: boolean;
+  readonly logprobs: boolean;
+  /** Two words each in turn; empty: nobody tells them apart, and all is one segment. */
+  readonly speakers: readonly string[];
+}
+
+/** Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5 bytes". Empty audio: no text. */
+export function syntheticText(bytes: Uint8Array, conditions: readonly string[] = []): string {
+  if (bytes.length === 0) return '';
+  const hash = createHash('sha256').update(bytes.subarray(0, HASHED_BYTES)).update(JSON.stringify(conditions));
+  return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
+}
+
+export function syntheticTranscript(source: TranscriptSource): Transcript {
+  const { durationS, speakers } = source;
+  const text = syntheticText(source.bytes, source.conditions);
+  const words = evenlySpread(text, 0, durationS);
+  const whole = { start: 0, end: durationS, text, avgLogprob: LOGPROB, noSpeechProb: 0 };
+  return {
+    text,
+    language: 'en',
+    segments: text === '' ? [] : speakers.length > 0 ? turnsOf(words, speakers) : [whole],
+    words: source.wordTimestamps ? words : [],
+    ...(source.logprobs && { logprobs: words.map(({ word }, i) => tokenOf(i === 0 ? word : ` ${word}`)) }),
+  };
+}
+
+function turnsOf(words: readonly TranscriptWord[], speakers: readonly string[]): TranscriptSegment[] {
+  return Array.from({ length: Math.ceil(words.length / TURN_WORDS) }, (_, turn) => {
+    const said = words.slice(turn * TURN_WORDS, (turn + 1) * TURN_WORDS);
+    return {
+      start: said[0]!.start,
+      end: said.at(-1)!.end,
+      text: said.map(({ word }) => word).join(' '),
+      avgLogprob: LOGPROB,
+      noSpeechProb: 0,
+      speaker: speakers[turn % speakers.length]!,
+    };
+  });
+}
+
+const tokenOf = (token: string): TokenLogprob => ({ token, logprob: LOGPROB, bytes: Buffer.from(token) });
+
+/** The words of the text, each with an equal part of the time. Seconds. */
+export function evenlySpread(text: string, start: number, end: number): TranscriptWord[] {
+  const words = text === '' ? [] : text.split(' ');
+  const each = (end - start) / Math.max(1, words.length);
+  return words.map((word, i) => ({ word, start: start + i * each, end: start + (i + 1) * each, confidence: 0.9 }));
+}
+
+interface Body {
+  readonly messages?: unknown;
+  readonly prompt?: unknown;
+  readonly input?: unknown;
+  readonly stream_options?: { readonly include_usage?: unknown } | null;
+  readonly dimensions?: unknown;
+}
+
+export const bodyOf = (json: Buffer): Body => JSON.parse(json.toString('utf8')) as Body;
+
+/** Words of what was last said: those that the answer is made of, and that count as the tokens of the prompt. */
+export function promptWords({ messages, prompt }: Body): readonly string[] {
+  const last: unknown = Array.isArray(messages)
+    ? (messages.at(-1) as { content?: unknown } | undefined)?.content
+    : prompt;
+  const text = typeof last === 'string' ? last : JSON.stringify(last ?? '');
+  return text.split(/\s+/).filter(word => word !== '');
+}
+
+/** Token number `at` of choice `index`: the prompt's words again and again, each choice beginning one word later. */
+export function answerToken(words: readonly string[], index: number, at: number): string {
+  const word = words.length === 0 ? 'synthetic' : words[(index + at) % words.length];
+  return at === 0 ? `${word}` : ` ${word}`;
+}
+
+/** The inputs of an embedding request, each as a text. */
+export function inputsIn({ input }: Body): readonly string[] {
+  const several = Array.isArray(input) && !input.every(item => typeof item === 'number');
+  const inputs: readonly unknown[] = several ? input : [input];
+  return inputs.map(item => (typeof item === 'string' ? item : JSON.stringify(item)));
+}
+
+/** A vector of length 1 in a direction that only the text decides. */
+export function vectorOf(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions);
+  let digest = Buffer.alloc(0);
+  for (let at = 0; at < dimensions; at++) {
+    if (at % 16 === 0) digest = createHash('sha256').update(`${at}:${text}`).digest();
+    vector[at] = digest.readUInt16LE((at % 16) * 2) / 32_767.5 - 1;
+  }
+  const length = Math.hypot(...vector);
+  return vector.map(value => value / length);
+}

@@ -1,0 +1,77 @@
+import { type EngineBase } from './engine.js';
+
+/** What the steps of continuous batching do now, and have done since the process began. */
+export interface GenerationActivity {
+  /** Sequences in the running set, and in the line before it. */
+  readonly running: number;
+  readonly waiting: number;
+  /** Blocks of KV memory: those that nobody holds, and all. */
+  readonly freeBlocks: number;
+  readonly blocks: number;
+  /** Tokens of a step at most, while somebody decodes. */
+  readonly stepTokens: number;
+  /** Steps with work, and native decode calls: equal unless steps were repaired. */
+  readonly steps: number;
+  readonly decodeCalls: number;
+  /** Times that a sequence lost its memory to another, or for being paused. */
+  readonly preemptions: number;
+  /** Tokens of prompts that were found computed. */
+  readonly prefixHitTokens: number;
+  /** Tokens that should have been found so, and were not. */
+  readonly strandedTokens: number;
+  /** Times that the backend died. */
+  readonly losses: number;
+}
+
+export interface GenerateItem {
+  readonly requestId: string;
+  /** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
+  readonly form: 'chat' | 'completion';
+  /** The caller's JSON object, byte by byte; what follows is read from it. */
+  readonly body: Buffer;
+  /** OpenAI's chunks; else one chunk with the whole answer. */
+  readonly stream: boolean;
+  /** Tokens per choice; 0: the caller named no limit. */
+  readonly maxTokens: number;
+  /** Choices, 1 or more. */
+  readonly n: number;
+  readonly priority: 'realtime' | 'batch';
+  /** Aged BATCH: its share of the turns while REALTIME waits as well (D-03); absent: it is not aged. */
+  readonly agingShare?: number;
+  /** Salt of what is kept between requests, such as cached prefixes. */
+  readonly tenant: string;
+  /** Checked between steps; once aborted, nothing more is yielded. */
+  readonly signal: AbortSignal;
+}
+
+export interface TokenUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Part of `promptTokens` that was not computed anew. */
+  readonly cachedTokens: number;
+}
+
+export type GenerationEvent =
+  /** One JSON object in OpenAI's form; `model` and `service_tier` in it are overwritten by the gateway. */
+  | { readonly type: 'chunk'; readonly json: string }
+  | {
+      readonly type: 'done';
+      /** Absent: unknown. */
+      readonly usage?: TokenUsage;
+      /** In order of the choices' index. */
+      readonly finishReasons: readonly string[];
+      /** Milliseconds from the call to the first token; absent: unknown. */
+      readonly firstTokenMs?: number;
+    };
+
+/** Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as no group is formed before the engine. */
+export interface TextGenerator extends EngineBase {
+  readonly kind: 'llm';
+  /** Of engines that batch by steps, once loaded. */
+  readonly activity?: GenerationActivity;
+  /**
+   * Chunks, then exactly one done; a failure is thrown. The engine goes on no further than a bounded number of chunks ahead of
+   * who asks for them, and returning early (`return()`) ends the work like an abort.
+   */
+  generate(item: GenerateItem): AsyncIterable<GenerationEvent>;
+}

@@ -1,0 +1,50 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/generation.codec.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '../engines/text-embedder.js';
+import { EMBEDDER } from '../engines/worker-engine.js';
+import { BatchJournal } from './batch-journal.js';
+import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
+
+/** Embeddings, micro-batched like recognition: one engine call for all that waits, up to its largest group. */
+@Injectable()
+export class EmbeddingService {
+  readonly #batcher: MicroBatcher<EmbedCallFields, EmbedItem, Embedding>;
+
+  constructor(
+    @Inject(EMBEDDER) engine: TextEmbedder,
+    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    clock: ProcessClock,
+    journal: BatchJournal,
+    state: WorkerState,
+  ) {
+    this.#batcher = new MicroBatcher({
+      prepare: ({ input, signal }) => Promise.resolve(itemOf(input, signal)),
+      compute: group => engine.embed(group),
+      limits: () => deviceLimits(engine.info, spec),
+      prepParallel: spec.prepParallel,
+      clock,
+      journal,
+      draining: () => state.phase === 'draining',
+    });
+  }
+
+  /** @throws DomainError this call's own failure, or the abort's error once the work is let go. */
+  async embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
+    const { requestId: id, priority, group } = call;
+    const { value, execution } = await this.#batcher.submit({ id, priority, group, input: call, signal });
+    const { vectors, dimensions, usage } = value;
+    return { vectors: littleEndian(vectors), dimensions, execution, ...(usage && { usage }) };
+  }
+}
+
+const itemOf = ({ requestId, body, inputs, tenant }: EmbedCallFields, signal: AbortSignal): EmbedItem => ({
+  ...{ requestId, body, inputs, tenant },
+  signal,
+});
+
+/** The same memory: every machine that Node runs on keeps numbers in this order. */
+const littleEndian = (vectors: Float32Array): Buffer =>
+  Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength);

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type EngineInfo } from '../engines/engine.js';
+import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
+import { deviceLimits } from './micro-batcher.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+
+/** What the Health RPCs answer. The engine is asked after it has loaded only; until then its numbers are the smallest. */
+@Injectable()
+export class HealthReporter {
+  constructor(
+    private readonly state: WorkerState,
+    private readonly calls: InFlightCalls,
+    @Inject(ENGINE) private readonly engine: WorkerEngine,
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+  ) {}
+
+  report(): WorkerHealthReport {
+    const { model, maxMessageBytes } = this.spec;
+    return {
+      ...this.#engineInfo(),
+      state: this.state.phase,
+      model: model.id,
+      kind: model.kind,
+      inFlight: this.calls.size,
+      maxMessageBytes,
+      ...(this.engine.kind === 'llm' && { generation: this.engine.activity }),
+    };
+  }
+
+  #engineInfo(): EngineInfo {
+    if (this.state.phase !== 'starting') return { ...this.engine.info, ...deviceLimits(this.engine.info, this.spec) };
+    const { engine, capabilities, languages } = this.spec.model;
+    return {
+      engine,
+      device: '',
+      revision: '',
+      maxBatch: 1,
+      maxConcurrent: 1,
+      streams: 0,
+      capabilities: capabilities as EngineInfo['capabilities'],
+      languages,
+    };
+  }
+}

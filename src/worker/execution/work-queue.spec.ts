@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { MOST_OVERTAKING, WorkQueue } from './work-queue.js';
+
+const { REALTIME, BATCH } = RequestPriority;
+const entry = (sequence: number, priority: RequestPriority) => ({ sequence, priority });
+
+describe('PriorityLine', () => {
+  it('gives REALTIME first, then arrival, whatever the order of entering', () => {
+    const line = new WorkQueue();
+    for (const [sequence, priority] of [
+      [3, BATCH],
+      [1, BATCH],
+      [4, REALTIME],
+      [2, REALTIME],
+      [0, BATCH],
+    ] as const)
+      line.add(entry(sequence, priority));
+    expect(line.take(5).map(({ sequence }) => sequence)).toEqual([2, 4, 0, 1, 3]);
+  });
+
+  it('lets 64 REALTIME requests overtake BATCH and no more, however many come', () => {
+    const line = new WorkQueue();
+    line.add(entry(0, BATCH));
+    const order: number[] = [];
+    for (let sequence = 1; order.at(-1) !== 0; sequence += 1) {
+      line.add(entry(sequence, REALTIME));
+      order.push(...line.take(1).map(taken => taken.sequence));
+    }
+    expect(order).toHaveLength(MOST_OVERTAKING);
+    expect(MOST_OVERTAKING).toBe(64);
+  });
+
+  const aged = (sequence: number, agingShare = 0.25) => ({ sequence, priority: BATCH, agingShare });
+
+  it('gives aged entries one place in four while REALTIME waits too, over many takes, and all of them when none does', () => {
+    const line = new WorkQueue();
+    for (let sequence = 0; sequence < 5; sequence += 1) line.add(aged(sequence));
+    for (let sequence = 10; sequence < 20; sequence += 1) line.add(entry(sequence, REALTIME));
+    line.add(entry(30, BATCH));
+    const order: number[] = [];
+    while (line.size > 0) {
+      const head = line.head?.sequence;
+      const taken = line.take(3).map(({ sequence }) => sequence);
+      expect(taken[0]).toBe(head);
+      order.push(...taken);
+    }
+    expect(order).toEqual([10, 11, 12, 0, 13, 14, 15, 1, 16, 17, 18, 2, 19, 3, 4, 30]);
+  });
+
+  it('begins with REALTIME again after aged entries went while none waited', () => {
+    const line = new WorkQueue();
+    for (const sequence of [0, 1, 2, 3]) line.add(aged(sequence));
+    expect(line.take(2).map(({ sequence }) => sequence)).toEqual([0, 1]);
+    for (const sequence of [10, 11]) line.add(entry(sequence, REALTIME));
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([10, 11, 2, 3]);
+  });
+
+  it('goes by arrival alone with a share of 1', () => {
+    const line = new WorkQueue();
+    for (const sequence of [0, 2]) line.add(aged(sequence, 1));
+    for (const sequence of [1, 3]) line.add(entry(sequence, REALTIME));
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('takes no more than asked for and no more than there is', () => {
+    const line = new WorkQueue();
+    for (const sequence of [0, 1, 2]) line.add(entry(sequence, BATCH));
+    expect(line.take(2)).toHaveLength(2);
+    expect(line.take(2)).toHaveLength(1);
+    expect(line.head).toBeUndefined();
+  });
+
+  it('removes an entry once', () => {
+    const line = new WorkQueue();
+    const one = entry(0, BATCH);
+    line.add(one);
+    expect([line.remove(one), line.remove(one), line.size]).toEqual([true, false, 0]);
+  });
+});
+
+describe('PriorityLine with parts of long requests', () => {
+  const part = (sequence: number, flow?: string, priority: RequestPriority = BATCH) => ({ sequence, priority, flow });
+
+  it('gives every request its first part before anybody its second, by arrival', () => {
+    const line = new WorkQueue<ReturnType<typeof part>>();
+    for (const sequence of [0, 1, 2, 3]) line.add(part(sequence, 'long'));
+    line.add(part(4, 'other'));
+    line.add(part(5, 'other'));
+    line.add(part(6));
+    line.add(part(7));
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([0, 4, 6, 7]);
+    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([1, 5, 2, 3]);
+  });
+
+  it('serves a long request in every group, however many short ones arrive', () => {
+    const line = new WorkQueue<ReturnType<typeof part>>();
+    for (const sequence of [0, 1, 2]) line.add(part(sequence, 'long'));
+    for (let group = 0; group < 3; group += 1) {
+      for (let n = 0; n < 2; n += 1) line.add(part(10 + group * 2 + n));
+      expect(line.take(2).filter(({ flow }) => flow === 'long')).toHaveLength(1);
+    }
+  });
+
+  it('keeps REALTIME before all parts', () => {
+    const line = new WorkQueue<ReturnType<typeof part>>();
+    line.add(part(0, 'long'));
+    for (const sequence of [1, 2]) line.add(part(sequence, 'urgent', RequestPriority.REALTIME));
+    expect(line.take(3).map(({ sequence }) => sequence)).toEqual([1, 2, 0]);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import { type TextBackendInfo } from '../engines/text-backend.port.js';
+import { parseGenerationParams } from './generation-params.js';
+
+const INFO: TextBackendInfo = {
+  ...{ contextTokens: 64, rows: 2, stepTokens: 16, model: 'm', device: 'cpu', revision: 'r' },
+  ...{ chat: true, toolCalls: true, grammar: true },
+};
+const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
+const messages = [{ role: 'user', content: 'hi' }];
+const chat = (fields: object, info = INFO) =>
+  parseGenerationParams({ form: 'chat', body: json({ model: 'm', messages, ...fields }) }, info);
+const completion = (fields: object) =>
+  parseGenerationParams({ form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) }, INFO);
+const callsWith = (called: object): object => ({ role: 'assistant', tool_calls: [{ function: called }] });
+const tools = [{ type: 'function', function: { name: 'look' } }];
+
+describe('what is read of a body', () => {
+  it('has the defaults of OpenAI, and null is absent', () => {
+    const fields = { temperature: null, stop: null, n: null, logprobs: null, response_format: null, tools: null };
+    expect(chat(fields)).toEqual({
+      ...{ form: 'chat', n: 1, stop: [], includeUsage: false },
+      prompts: [{ type: 'chat', messages: [{ role: 'user', content: 'hi' }] }],
+      sampling: {
+        ...{ temperature: 1, topP: 1, topK: 0, minP: 0, frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
+      },
+    });
+  });
+
+  it('ignores fields that nobody knows', () => {
+    expect(chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n).toBe(1);
+  });
+
+  it('joins text parts, and takes `developer` for `system`', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(chat({ messages: [{ role: 'developer', content: parts }] }).prompts).toEqual([
+      { type: 'chat', messages: [{ role: 'system', content: 'ab' }] },
+    ]);
+  });
+
+  it('takes texts, tokens and lists of either as prompts', () => {
+    expect(completion({ prompt: ['a', 'b'] }).prompts).toHaveLength(2);
+    expect(completion({ prompt: [1, 2] }).prompts).toEqual([{ type: 'tokens', tokens: [1, 2] }]);
+    expect(completion({ prompt: [[1], [2]] }).prompts).toHaveLength(2);
+  });
+
+  it('reads seeds of any size, and gives biases their token ids', () => {
+    expect(chat({ seed: 2 ** 32 + 7 }).seed).toBe(7);
+    expect(chat({ seed: -1 }).seed).toBe(2 ** 32 - 1);
+    expect(chat({ logit_bias: { '50256': -100 } }).sampling.logitBias).toEqual(new Map([[50256, -100]]));
+  });
+
+  it('takes response formats, grammars and tools where the model has them', () => {
+    const schema = { type: 'object' };
+    const format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } };
+    expect(chat({ response_format: format }).sampling.grammar).toEqual({ type: 'json_schema', schema });
+    expect(chat({ response_format: { type: 'text' } }).sampling.grammar).toBeUndefined();
+    expect(chat({ grammar: 'root ::= "a"' }).sampling.grammar).toEqual({ type: 'gbnf', text: 'root ::= "a"' });
+    expect(chat({ tools, parallel_tool_calls: false }).tools).toEqual({ parallel: false });
+    expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
+    expect(chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n).toBe(1);
+  });
+
+  it('makes a grammar of `tool_choice` where it forces a call', () => {
+    const given = [...tools, { type: 'function', function: { name: 'go', parameters: { type: 'object' } } }];
+    const look = { name: 'look', path: 'tools[0].function.parameters' };
+    const go = { name: 'go', path: 'tools[1].function.parameters', parameters: { type: 'object' } };
+    const required = chat({ tools: given, tool_choice: 'required', response_format: { type: 'json_object' } });
+    expect(required.sampling.grammar).toEqual({ type: 'tool_calls', tools: [look, go], several: true });
+    const one = chat({ tools: given, tool_choice: 'required', parallel_tool_calls: false });
+    expect(one.sampling.grammar).toEqual({ type: 'tool_calls', tools: [look, go], several: false });
+    const named = chat({ tools: given, tool_choice: { type: 'function', function: { name: 'go' } } });
+    expect(named.sampling.grammar).toEqual({ type: 'tool_calls', tools: [go], several: false });
+    expect([required.tools, named.tools]).toEqual([{ parallel: true }, { parallel: false, named: true }]);
+    expect(chat({ tools: given }).sampling.grammar).toBeUndefined();
+  });
+
+  it.each([
+    ['temperature', { temperature: 2.1 }],
+    ['stop', { stop: ['a', 'b', 'c', 'd', 'e'] }],
+    ['stop', { stop: '' }],
+    ['top_logprobs', { top_logprobs: 2 }],
+    ['logit_bias', { logit_bias: { a: 1 } }],
+    ['logit_bias', { logit_bias: { 1: 101 } }],
+    ['response_format.type', { response_format: { type: 'xml' } }],
+    ['grammar', { grammar: 'x', response_format: { type: 'json_object' } }],
+    ['tools[0].function.parameters', { tools: [{ function: { name: 'look', parameters: 5 } }] }],
+    ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [5] }] }],
+    ['messages[0].tool_calls[0].function.arguments', { messages: [callsWith({ name: 'look', arguments: 5 })] }],
+    ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'look up' } }] }],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
+    ['messages[0].role', { messages: [{ role: 'wizard', content: 'x' }] }],
+    ['tool_choice', { tool_choice: 'required' }],
+    ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'lock' } } }],
+    ['tool_choice', { tools, tool_choice: { type: 'function' } }],
+    ['grammar', { tools, tool_choice: 'required', grammar: 'root ::= "a"' }],
+  ])('refuses a wrong %s by its name', (param, fields) => {
+    expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
+  });
+
+  it.each([
+    ['suffix', () => completion({ suffix: 'x' })],
+    ['echo', () => completion({ echo: true })],
+    ['best_of', () => completion({ best_of: 3 })],
+    ['modalities', () => chat({ modalities: ['audio'] })],
+    ['tool_choice', () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false })],
+    ['tools', () => chat({ tools }, { ...INFO, toolCalls: false })],
+    ['response_format', () => chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false })],
+  ])('says of %s that it cannot be honoured', (param, read) => {
+    expect(read).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+});

@@ -1,0 +1,68 @@
+import { EventEmitter } from 'node:events';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { WorkerState } from './worker-state.js';
+import { InFlightCalls } from './in-flight-calls.js';
+
+const call = () => Object.assign(new EventEmitter(), { cancelled: false });
+/** Work that ends when it is aborted. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+describe('InFlightCalls', () => {
+  let state: WorkerState;
+  let calls: InFlightCalls;
+  beforeEach(() => {
+    state = new WorkerState();
+    calls = new InFlightCalls(state);
+    state.ready();
+  });
+
+  it('knows a call while it runs, and no longer', async () => {
+    const running = calls.run('a', call(), () => Promise.resolve(calls.size));
+    expect(await running).toBe(1);
+    expect([calls.size, calls.cancel('a', '')]).toEqual([0, false]);
+  });
+
+  it('refuses an id that is still running, and takes it again afterwards', async () => {
+    const running = calls.run('a', call(), untilAborted);
+    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'duplicate_request_id' });
+    calls.cancel('a', 'client');
+    await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
+    expect(await calls.run('a', call(), () => Promise.resolve('again'))).toBe('again');
+  });
+
+  it('acknowledges a second cancel while the work is still being let go', async () => {
+    let letGo = (): void => undefined;
+    const running = calls.run('a', call(), () => new Promise<void>(resolve => (letGo = resolve)));
+    expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([true, true]);
+    letGo();
+    await running;
+  });
+
+  it('names the reason of a cancel', async () => {
+    const running = calls.run('a', call(), untilAborted);
+    calls.cancel('a', 'deadline');
+    await expect(running).rejects.toThrow('(deadline)');
+  });
+
+  it('aborts every call at once with one error, and is idle when they ended', async () => {
+    const running = Promise.allSettled(['a', 'b'].map(id => calls.run(id, call(), untilAborted)));
+    const idle = calls.idle();
+    calls.abortAll(new DomainError('shutting_down', 'bye'));
+    await idle;
+    expect((await running).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(calls.size).toBe(0);
+  });
+
+  it('is idle without calls', async () => {
+    expect(await calls.idle()).toBeUndefined();
+  });
+
+  it('refuses calls before the engine is loaded and while draining', async () => {
+    const early = new InFlightCalls(new WorkerState());
+    await expect(early.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'no_worker' });
+    state.draining();
+    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'shutting_down' });
+  });
+});

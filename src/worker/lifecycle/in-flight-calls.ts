@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { SlotMap } from '../../core/shared/slot-map.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { WorkerState } from './worker-state.js';
+
+/** The part of a grpc-js server call that tells about its client. */
+export interface CancellableCall {
+  readonly cancelled: boolean;
+  once(event: 'cancelled', listener: () => void): unknown;
+  off(event: 'cancelled', listener: () => void): unknown;
+}
+
+/**
+ * One AbortSignal per request, aborted by whichever comes first: the call's own 'cancelled' event (the caller left, or its
+ * deadline passed; Nest's handler would run on), the Cancel RPC, or shutdown. The first cause decides the error.
+ */
+export class CallSignal implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #call: CancellableCall;
+  readonly #clientLeft = (): void => this.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
+
+  constructor(call: CancellableCall) {
+    this.#call = call;
+    if (call.cancelled) this.#clientLeft();
+    else call.once('cancelled', this.#clientLeft);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Harmless when aborted already. */
+  abort(error: DomainError): void {
+    this.#controller.abort(error);
+  }
+
+  [Symbol.dispose](): void {
+    this.#call.off('cancelled', this.#clientLeft);
+  }
+}
+
+/** Every request this worker has, by id: the door for calls, the address for Cancel, the count for a drain. */
+@Injectable()
+export class InFlightCalls {
+  readonly #calls = new SlotMap<string, CallSignal>();
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(private readonly state: WorkerState) {}
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /**
+   * Runs `work` under one AbortSignal.
+   *
+   * @throws DomainError `no_worker` while the engine loads, `shutting_down` while draining (both UNAVAILABLE: another worker
+   *   can take it), `duplicate_request_id`, `missing_required_parameter`; else what `work` throws.
+   */
+  async run<T>(id: string, call: CancellableCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#assertAcceptable(id);
+    using callSignal = new CallSignal(call);
+    this.#calls.set(id, callSignal);
+    try {
+      return await work(callSignal.signal);
+    } finally {
+      this.#calls.delete(id);
+      if (this.size === 0) this.#becameIdle();
+    }
+  }
+
+  /** True when the request is known: its work stops at the next checkpoint and its call then ends. Idempotent. */
+  cancel(id: string, reason: string): boolean {
+    const call = this.#calls.get(id);
+    const why = reason === '' ? '' : ` (${reason})`;
+    call?.abort(new DomainError('request_cancelled', `The request was cancelled${why}.`));
+    return call !== undefined;
+  }
+
+  abortAll(error: DomainError): void {
+    for (const call of this.#calls.values()) call.abort(error);
+  }
+
+  /** Resolves when no call is left. */
+  idle(): Promise<void> {
+    if (this.size === 0) return Promise.resolve();
+    return new Promise(resolve => this.#idleWaiters.push(resolve));
+  }
+
+  #becameIdle(): void {
+    const waiters = this.#idleWaiters;
+    this.#idleWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  #assertAcceptable(id: string): void {
+    if (this.state.phase === 'starting') throw new DomainError('no_worker', 'The worker is loading its model.');
+    if (this.state.phase === 'draining') throw new DomainError('shutting_down', 'The worker is shutting down.');
+    if (id === '') throw new DomainError('missing_required_parameter', 'request_id is empty.', { param: 'request_id' });
+    if (this.#calls.has(id))
+      throw new DomainError('duplicate_request_id', `Request ${id} is still running on this worker.`);
+  }
+}

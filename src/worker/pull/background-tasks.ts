@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Logger } from 'pino';
+import { exhaustMap, interval, type Subscription } from 'rxjs';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { AgingPromoter } from '../../platform/redis/plane-ager.js';
+import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
+import { WORKER_LOG } from '../lifecycle/worker-log.js';
+import { CallbackSender } from './callback-sender.js';
+import { LockKeeper } from './lock-keeper.js';
+import { PullConnections } from './pull-connections.js';
+import { RequestQueue } from './request-queue.js';
+
+/** At least this often old requests are moved up; gateways do it as well. */
+const AGING_LOOK_MS = 1000;
+
+/** What any worker of a queue does for all: takes over the jobs of dead ones, and lets old requests go first (D-03). */
+@Injectable()
+export class Housekeeping {
+  readonly #subscriptions: Subscription[] = [];
+
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(WORKER_LOG) private readonly log: Logger,
+    private readonly queue: RequestQueue,
+    private readonly connections: PullConnections,
+  ) {}
+
+  start(): void {
+    const { plane, keys } = this.connections;
+    const ager = new AgingPromoter({ redis: this.connections.for('work'), keys, agingMs: plane.agingMs });
+    const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, plane.agingMs / 4));
+    this.#every(this.queue.sweepMs, () => this.#takeOver());
+    this.#every(agingMs, () => ager.promote(this.spec.model.id));
+    this.#every(sweepEveryMs(plane.resultTtlMs), () => this.queue.sweep());
+  }
+
+  stop(): void {
+    for (const subscription of this.#subscriptions.splice(0)) subscription.unsubscribe();
+  }
+
+  /** One at a time: while Redis is away it stands still. */
+  #every(ms: number, work: () => Promise<unknown>): void {
+    const careful = (): Promise<unknown> =>
+      work().catch((error: unknown) =>
+        this.log.debug({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed'),
+      );
+    this.#subscriptions.push(interval(ms).pipe(exhaustMap(careful)).subscribe());
+  }
+
+  async #takeOver(): Promise<void> {
+    const jobIds = await this.queue.takeOver();
+    if (jobIds.length === 0) return;
+    this.log.warn({ event: 'jobs_taken_over', jobIds }, `${jobIds.length} jobs of a dead or silent worker wait again`);
+  }
+}
+
+/** What goes on beside the loop. */
+@Injectable()
+export class BackgroundTasks {
+  constructor(
+    private readonly housekeeping: Housekeeping,
+    private readonly callbacks: CallbackSender,
+    private readonly locks: LockKeeper,
+  ) {}
+
+  /** Resolves when jobs may be taken. */
+  async start(): Promise<void> {
+    this.housekeeping.start();
+    this.callbacks.start();
+    await this.locks.start();
+  }
+
+  stop(): void {
+    this.housekeeping.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.callbacks.close();
+    await this.locks.close();
+  }
+}

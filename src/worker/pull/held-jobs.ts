@@ -1,0 +1,81 @@
+import { EventEmitter, once } from 'node:events';
+import { Inject, Injectable } from '@nestjs/common';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
+import { deviceLimits } from '../execution/micro-batcher.js';
+import { type CollectRules, type DeviceOutlook } from './group-collector.js';
+import { JobRunner } from './job-runner.js';
+import { ResultDelivery } from './result-delivery.js';
+import { type PulledGroup, type PulledJob } from './taken-job.js';
+
+/** The jobs of this worker between queue and result, and how many more it may take (D-24): a group on each lane, one ahead. */
+@Injectable()
+export class HeldJobs {
+  /** By job id; each ends when nothing of its job is left here. */
+  readonly #passages = new Map<string, Promise<void>>();
+  readonly #changes = new EventEmitter();
+
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(ENGINE) private readonly engine: WorkerEngine,
+    private readonly runner: JobRunner,
+    private readonly delivery: ResultDelivery,
+  ) {}
+
+  /** Asked anew each time: an engine knows its limits after loading only. */
+  rules(): CollectRules {
+    const { batchTimeoutMs: timeoutMs, blockMs, policy, quietGapMs } = this.spec.pull!;
+    return { maxSize: deviceLimits(this.engine.info, this.spec).maxBatch, timeoutMs, blockMs, policy, quietGapMs };
+  }
+
+  get size(): number {
+    return this.#passages.size;
+  }
+
+  get capacity(): number {
+    const { maxBatch, maxConcurrent } = deviceLimits(this.engine.info, this.spec);
+    return maxBatch * (maxConcurrent + 1);
+  }
+
+  outlook(): DeviceOutlook {
+    return { room: this.capacity - this.size, idle: this.size === 0 };
+  }
+
+  ids(): ReadonlySet<string> {
+    return new Set(this.#passages.keys());
+  }
+
+  /** Resolves when one more may be taken, or nobody wants to know. */
+  async room(signal: AbortSignal): Promise<void> {
+    while (this.size >= this.capacity && !signal.aborted)
+      await once(this.#changes, 'left', { signal }).catch(() => undefined);
+  }
+
+  begin(jobs: readonly PulledJob[], group: PulledGroup): void {
+    for (const pulled of jobs) void this.#hold(pulled, () => this.runner.run(pulled, group));
+  }
+
+  /** Jobs that were taken and never begun. */
+  giveBack(jobs: readonly PulledJob[], why: string): void {
+    for (const pulled of jobs) {
+      void this.#hold(pulled, async () => {
+        using _ = pulled.lock;
+        await this.delivery.giveBack(pulled, why);
+      });
+    }
+  }
+
+  /** Resolves when no job is left. */
+  async empty(): Promise<void> {
+    while (this.size > 0) await once(this.#changes, 'left');
+  }
+
+  /** A job that was lost here and comes back waits until its first passage has let go. */
+  async #hold({ job: { id } }: PulledJob, pass: () => Promise<void>): Promise<void> {
+    const passage = (this.#passages.get(id) ?? Promise.resolve()).then(pass);
+    this.#passages.set(id, passage);
+    await passage;
+    if (this.#passages.get(id) === passage) this.#passages.delete(id);
+    this.#changes.emit('left');
+  }
+}

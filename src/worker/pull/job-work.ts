@@ -1,0 +1,56 @@
+import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type EngineCapability, type EngineInfo } from '../engines/engine.js';
+
+/** A field that only some engines can honour. */
+export interface JobDemand {
+  readonly param: string;
+  readonly capability: EngineCapability;
+  readonly wanted: boolean;
+}
+
+/**
+ * Gateways ask this before they accept; any other client of the queue is asked here: every accepted field acts, or is rejected.
+ * @throws DomainError `unsupported_task` or `unsupported_parameter`
+ */
+export function assertAble({ capabilities }: EngineInfo, demands: readonly JobDemand[]): void {
+  const unmet = demands.find(({ wanted, capability }) => wanted && !capabilities.includes(capability));
+  if (!unmet) return;
+  const { param } = unmet;
+  if (param === 'kind') throw new DomainError('unsupported_task', `The model does no ${unmet.capability}.`, { param });
+  throw new DomainError('unsupported_parameter', `The model cannot honour \`${param}\`.`, { param });
+}
+
+/** @throws DomainError `invalid_value` when the engine recognises other languages only. Regions are not compared. */
+export function assertLanguage({ languages }: EngineInfo, language: string): void {
+  if (language === '' || languages.length === 0) return;
+  if (languages.some(known => baseOf(known) === baseOf(language))) return;
+  const message = `\`language\` must be one the model recognises (${languages.join(', ')}); got "${language}".`;
+  throw new DomainError('invalid_value', message, { param: 'options.language' });
+}
+
+export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
+  new DomainError('model_kind_mismatch', `\`${model}\` is of kind ${does}; the job asks for ${kind}.`, {
+    param: 'kind',
+  });
+
+const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();
+
+export interface JobAnswer {
+  readonly value: JobValue;
+  readonly execution: CallExecution;
+}
+
+/** A job on its way through the same stages as a call that was sent: one implementation per kind of engine. */
+export interface JobWork {
+  /**
+   * @param envelope id, priority and group as a call would carry them
+   * @throws DomainError the job's own failure, or the abort's error once the work is let go
+   */
+  perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
+}
+
+/** Injection token of the `PlaneWork` of this process. */
+export const JOB_WORK = Symbol('PLANE_WORK');

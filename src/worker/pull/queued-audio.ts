@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type JobAudio } from '../../contracts/queue-jobs/queue-job.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { fileTooLarge } from '../../platform/storage/spool.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
+import { AudioDownload } from '../audio/audio-download.js';
+import { ReceivedFile } from '../audio/received-file.js';
+import { abortError } from '../../core/shared/abort-error.js';
+
+/** Audio by reference: a blob that gateways and workers share, or a URL (`fetch.*`). */
+@Injectable()
+export class QueuedAudio {
+  constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly downloads: AudioDownload,
+  ) {}
+
+  /** Bytes of a blob. @throws DomainError `file_not_found`, `file_too_large` */
+  async size(key: string): Promise<number> {
+    const size = await this.#found(key, () => this.blobs.size(key));
+    if (size === undefined) throw missing(key);
+    if (size > this.spec.uploadLimitBytes) throw fileTooLarge(this.spec.uploadLimitBytes);
+    return size;
+  }
+
+  /** A blob in memory. @throws DomainError `file_not_found`; the abort's error */
+  async bytes(key: string, signal: AbortSignal): Promise<Buffer> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.#pieces(key, signal)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  /** All of it in a file that has no name. @throws DomainError as `bytes` and `AudioDownload` do, `file_too_large` */
+  async file(audio: JobAudio, signal: AbortSignal): Promise<ReceivedFile> {
+    const file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
+    try {
+      const pieces = 'url' in audio ? this.downloads.pieces(audio.url, signal) : this.#pieces(audio.blob, signal);
+      for await (const piece of pieces)
+        await file.append(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+      return file;
+    } catch (error) {
+      await file[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async *#pieces(key: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of this.blobs.read(key)) {
+        if (signal.aborted) throw abortError(signal);
+        yield piece;
+      }
+    } catch (error) {
+      throw asAbsent(key, error);
+    }
+  }
+
+  async #found<T>(key: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw asAbsent(key, error);
+    }
+  }
+}
+
+const missing = (key: string, cause?: unknown): DomainError =>
+  new DomainError('file_not_found', `There is no audio ${key} in the blob store.`, { param: 'audio.blob', cause });
+
+/** A key that cannot be one names nothing either. */
+const asAbsent = (key: string, error: unknown): unknown =>
+  error instanceof BlobMissing || error instanceof RangeError ? missing(key, error) : error;

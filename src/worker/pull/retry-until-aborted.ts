@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Backoff, backoffMs } from '../../core/shared/backoff.js';
+import { JobLost } from './request-queue.js';
+
+export interface RetryOptions {
+  /** Given up once aborted: nobody wants it any more. */
+  readonly signal: AbortSignal;
+  /** Told of every failure, with its number from 1. */
+  readonly failed?: (error: Error, attempt: number) => void;
+}
+
+const PAUSES: Backoff = { firstMs: 100, longestMs: 5000 };
+
+/** Tries until it works. @throws JobLost at once; the signal's reason */
+export async function retryUntilAborted<T>(
+  work: (attempt: number) => Promise<T>,
+  { signal, failed }: RetryOptions,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (error instanceof JobLost) throw error;
+      failed?.(error as Error, attempt);
+      await sleep(backoffMs(attempt, PAUSES), undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
