@@ -72,3 +72,8 @@ export function failed<T>(cause: unknown): ItemOutcome<T> {
 export function cancelledError(requestId: string): DomainError {
   return new DomainError('request_cancelled', `Request ${requestId} was cancelled while the engine had it.`);
 }
+
+/** The command that installs missing Debian packages, for "cannot load" messages. */
+export function aptInstallCommand(...packages: readonly string[]): string {
+  return `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+}

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { aptInstallCommand } from '../threads/native-library.js';
+import { aptInstallCommand } from '../engine.js';
 
 /** Where the three parts of a PocketSphinx model lie. */
 export interface ModelFiles {

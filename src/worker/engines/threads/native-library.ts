@@ -1,10 +1,5 @@
 import koffi, { type LibraryHandle } from 'koffi';
 
-/** The exact command that brings missing Debian packages; part of every "cannot load" message. */
-export function aptInstallCommand(...packages: readonly string[]): string {
-  return `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
-}
-
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is collected, and with it goes
  * memory that native code still points at: a voice, a lexicon, the text of a function.
