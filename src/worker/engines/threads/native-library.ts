@@ -1,4 +1,5 @@
 import koffi, { type LibraryHandle } from 'koffi';
+import { aptInstallCommand } from '../engine.js';
 
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is collected, and with it goes
