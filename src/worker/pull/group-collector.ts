@@ -12,7 +12,7 @@ import {
   tap,
 } from 'rxjs';
 
-/** How groups are taken from the queue (seeds/micro-batching "Configuration"). Milliseconds. */
+/** How groups are taken from the queue. Milliseconds. */
 export interface CollectRules {
   /** `MAX_BATCH_SIZE`: members of one group at most. */
   readonly maxSize: number;
