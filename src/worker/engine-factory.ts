@@ -8,7 +8,11 @@ import { LlamaEmbedder } from './engines/llama-cpp/embedder.js';
 import { readLlamaEmbeddingOptions, readLlamaOptions } from './engines/llama-cpp/options.js';
 import { OpenAiHttpEmbedder } from './engines/openai-http/embedder.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
-import { readOpenAiHttpOptions, readOpenAiHttpSpeechOptions, readOpenAiHttpTextOptions } from './engines/openai-http/options.js';
+import {
+  readOpenAiHttpOptions,
+  readOpenAiHttpSpeechOptions,
+  readOpenAiHttpTextOptions,
+} from './engines/openai-http/options.js';
 import { OpenAiHttpRecognizer } from './engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from './engines/openai-http/synthesizer.js';
 import { readPocketSphinxOptions } from './engines/pocketsphinx/options.js';

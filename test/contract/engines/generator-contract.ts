@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../../../src/worker/engines/text-generator.js';
+import {
+  type GenerateItem,
+  type GenerationEvent,
+  type TextGenerator,
+} from '../../../src/worker/engines/text-generator.js';
 import { generateItem } from './engine-items.js';
 
 export interface GeneratorSubject {

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EngineCapability, type ItemOutcome } from '../../../src/worker/engines/engine.js';
-import { type PreparedAudio, type RecognizerEvent, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../../../src/worker/engines/speech-recognizer.js';
+import {
+  type PreparedAudio,
+  type RecognizerEvent,
+  type SpeechRecognizer,
+  type TranscribeItem,
+  type Transcript,
+} from '../../../src/worker/engines/speech-recognizer.js';
 import { transcribeItem } from './engine-items.js';
 
 /** What the suite needs to know of one engine. */

@@ -2,7 +2,13 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DomainError } from '../../../../core/shared/domain-error.js';
 import { grammarText } from '../grammar/grammar-text.js';
-import { type ChildInfo, type ChildSettings, type GrammarCheck, type LlamaOperations, type SlotCosts } from '../protocol.js';
+import {
+  type ChildInfo,
+  type ChildSettings,
+  type GrammarCheck,
+  type LlamaOperations,
+  type SlotCosts,
+} from '../protocol.js';
 import { type NativeContext, type NativeModel, openContext, openModel } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
 import { SamplerPool } from './sequence-drawer.js';
