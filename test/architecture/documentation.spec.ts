@@ -12,13 +12,17 @@ const MANUAL = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('do
 const AREAS = ['src', 'docker', 'test', 'workers'].flatMap(markdownIn).filter(file => file.endsWith('README.md'));
 const ALERTS = 'docker/helm/switchyard/files/alerts.yaml';
 /** Written elsewhere, in longer lines. */
-const LONG_LINES = ['docs/decisions.md', 'docs/guides/write-a-worker.md', 'CONTRIBUTING.md'];
+const LONG_LINES = ['docs/decisions.md', 'docs/guides/write-a-worker.md'];
 
 function markdownIn(folder: string): string[] {
+  return filesIn(folder).filter(path => path.endsWith('.md'));
+}
+
+function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return /^(node_modules|\..*|__pycache__)$/.test(entry.name) ? [] : markdownIn(path);
-    return entry.name.endsWith('.md') ? [path] : [];
+    if (!entry.isDirectory()) return [path];
+    return entry.name === 'node_modules' || entry.name.startsWith('.') ? [] : filesIn(path);
   });
 }
 
@@ -126,6 +130,27 @@ describe('names', () => {
     const known = new Set(ENDPOINTS.map(({ method, path }) => `${method} ${path}`.replace(/\{\w+\}/g, '{}')));
     expect(named.filter(name => !known.has(name.replace(/\{\w+\}/g, '{}')))).toEqual([]);
   });
+});
+
+describe('files', () => {
+  const known = ['src', 'test', 'scripts', 'proto', 'config', 'docker', 'workers', 'docs'].flatMap(filesIn);
+  const ROOTED = /^(?:src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
+  const SOURCE = /^[\w./-]+\.(?:ts|mjs|cjs|py|proto)$/;
+  /** `NAME.thread.ts` stands for many. */
+  const PLACEHOLDER = /NAME|\.\.\.|…/;
+
+  it.each([...MANUAL, ...AREAS].filter(file => !file.startsWith('docs/tutorials/')))('that %s names exist', file => {
+    const named = inlineCode(read(file)).filter(
+      code => (ROOTED.test(code) || SOURCE.test(code)) && !PLACEHOLDER.test(code),
+    );
+    const missing = named.filter(
+      name => ![name, `${name}.ts`, join(dirname(file), name)].some(path => existsSync(path)),
+    );
+    expect(missing.filter(name => !endsSomeFile(name))).toEqual([]);
+  });
+
+  const endsSomeFile = (name: string): boolean =>
+    known.some(path => path.endsWith(`/${name.replace(/^(?:\.\.?\/)+/, '')}`));
 });
 
 describe('the manual', () => {

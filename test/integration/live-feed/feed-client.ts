@@ -14,7 +14,7 @@ import { LiveView } from '../../../src/contracts/events/live-view.js';
 
 export type Answered = Extract<LiveAnswer, { ok: true }>;
 
-/** A client as the README tells to write one: snapshots, deltas, gaps. */
+/** A client as docs/reference/events.md tells to write one: snapshots, deltas, gaps. */
 export class FeedClient implements Disposable {
   readonly deltas: LiveDelta[] = [];
   readonly snapshots: LiveSnapshot[] = [];
