@@ -15,6 +15,7 @@ from harness import Client, Scripted, entered, trailers, worker
 
 from switchyard.v1 import common_pb2 as common
 from switchyard.v1 import stt_pb2 as stt
+from switchyard_worker import serve
 
 BATCH = common.PRIORITY_BATCH
 
@@ -183,6 +184,11 @@ async def test_drains_on_sigterm(engine: Scripted, client: Client) -> None:
     assert (await client.health()).state == common.HealthResponse.STATE_DRAINING
     engine.gate.set()
     assert (await first).text == "4 bytes"
+
+
+def test_listens_beyond_this_machine_only_with_protection_or_on_demand() -> None:
+    with pytest.raises(SystemExit, match="0\\.0\\.0\\.0:0 reaches beyond this machine"):
+        serve(Scripted(), ["--model", "m", "--listen", "0.0.0.0:0"])
 
 
 def test_demands_its_token(tmp_path: Path) -> None:

@@ -72,7 +72,6 @@ class MicroBatcher:
         """Gives the device what it may take now."""
         if self._wake is not None:
             self._wake.cancel()
-            self._wake = None
         while len(self._queue) and self._running < self._engine.max_concurrent:
             now = time.monotonic()
             until = self._start_at(now)

@@ -91,6 +91,5 @@ class ReadyQueue:
 
     def take(self, count: int) -> list[Item]:
         taken = self.in_order()[:count]
-        for item in taken:
-            self._items.remove(item)
+        self._items = [item for item in self._items if item not in taken]
         return taken

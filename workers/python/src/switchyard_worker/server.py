@@ -59,6 +59,7 @@ def worker_arguments(description: str = "A Switchyard worker.") -> argparse.Argu
     parser.add_argument("--tls-cert", type=Path, help="PEM; with --tls-key: speak TLS")
     parser.add_argument("--tls-key", type=Path)
     parser.add_argument("--tls-client-ca", type=Path, help="PEM; require client certificates that it signed")
+    parser.add_argument("--insecure", action="store_true", help="listen beyond loopback without TLS and token")
     parser.add_argument("--drain-s", type=float, default=30.0, help="SIGTERM: seconds for running calls (%(default)s)")
     parser.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
     return parser
@@ -67,6 +68,11 @@ def worker_arguments(description: str = "A Switchyard worker.") -> argparse.Argu
 def serve(engine: Engine, args: Sequence[str] | argparse.Namespace | None = None) -> None:
     """Runs a worker until SIGTERM or SIGINT. `args`: see `worker_arguments`; None: the command line."""
     options = args if isinstance(args, argparse.Namespace) else worker_arguments().parse_args(args)
+    is_local = options.listen.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
+    if not (is_local or options.insecure or options.tls_cert or options.token_file):
+        sys.exit(
+            f"--listen {options.listen} reaches beyond this machine: give --token-file or --tls-cert, or --insecure"
+        )
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     log.setLevel(options.log_level.upper())
     asyncio.run(run(engine, options))

@@ -149,8 +149,8 @@ class TextToSpeech(Service):
     engine: Synthesizer
 
     def methods(self) -> dict[str, Any]:
-        voices = {"ListVoices": _unary(self.voices, tts.ListVoicesRequest)}
-        return {**super().methods(), "Synthesize": _streaming(self.synthesize, tts.SynthesizeRequest), **voices}
+        voices, speech = _unary(self.voices, tts.ListVoicesRequest), _streaming(self.synthesize, tts.SynthesizeRequest)
+        return {**super().methods(), "Synthesize": speech, "ListVoices": voices}
 
     async def voices(self, _message: tts.ListVoicesRequest, _context: Context) -> tts.ListVoicesResponse:
         return tts.ListVoicesResponse(voices=self.engine.voices)
@@ -167,8 +167,7 @@ class TextToSpeech(Service):
         async def pcm() -> AsyncIterator[bytes]:
             async for part in _parts(request, self.batcher.run(request, request)):
                 samples, execution = part if isinstance(part, tuple) else (part, None)
-                if execution is not None:
-                    done.execution.CopyFrom(execution)
+                done.execution.MergeFrom(execution or common.Execution())
                 done.duration_s += len(samples) / 2 / rate
                 yield samples
 
@@ -228,11 +227,8 @@ async def _parts(request: Request[Any], work: Coroutine[Any, Any, Any]) -> Async
 
 def _segments(answer: stt.TranscribeFileResponse) -> Sequence[stt.SegmentDone]:
     """The words of each by their times."""
-    words = answer.words
-    return [
-        stt.SegmentDone(segment=part, words=[word for word in words if part.start <= word.start < part.end])
-        for part in answer.segments
-    ]
+    words = [[word for word in answer.words if part.start <= word.start < part.end] for part in answer.segments]
+    return [stt.SegmentDone(segment=part, words=own) for part, own in zip(answer.segments, words, strict=True)]
 
 
 def _bytes(message: Message) -> bytes:
