@@ -77,7 +77,7 @@ describe('the live feed, under random histories', () => {
         const [ledger, history] = [new LiveLedger(MODELS), new History()];
         const [server, client] = [new LiveView('queue'), new LiveView('queue')];
         const snapshot = (): LiveSnapshot => server.part('s')!;
-        server.adopt({ room: 'queue', source: 's', seq: 0, state: ledger.lines() });
+        server.adopt({ room: 'queue', source: 's', seq: 0, state: ledger.queues() });
         client.adopt(snapshot());
         let missed = 0;
         for (const step of sequence) {
@@ -86,7 +86,7 @@ describe('the live feed, under random histories', () => {
             if (event) ledger.apply(event);
             continue;
           }
-          const change = stateChange(snapshot().state, ledger.lines());
+          const change = stateChange(snapshot().state, ledger.queues());
           if (!change) continue;
           const delta: LiveDelta = { room: 'queue', source: 's', seq: snapshot().seq + 1, ...change };
           expect(server.apply(delta)).toBe(true);
@@ -98,7 +98,7 @@ describe('the live feed, under random histories', () => {
           } else expect(missed).toBe(0);
           if (missed === 0) expect(client.part('s')).toEqual(server.part('s'));
         }
-        for (const [model, counts] of Object.entries(history.counts)) expect(ledger.line(model)).toMatchObject(counts);
+        for (const [model, counts] of Object.entries(history.counts)) expect(ledger.queue(model)).toMatchObject(counts);
       }),
     );
   });

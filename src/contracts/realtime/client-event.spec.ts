@@ -29,14 +29,14 @@ describe('events of a client', () => {
     [{ type: 'input_audio_buffer.commit' }, { type: 'input_audio_buffer.commit' }],
     [{ type: 'input_audio_buffer.clear', event_id: 'x' }, { type: 'input_audio_buffer.clear' }],
     [create(said('hi', { id: 'mine' })), { type: 'conversation.item.create', id: 'mine', text: 'hi' }],
-    [{ type: 'response.create' }, { type: 'response.create', wish: { metadata: null } }],
+    [{ type: 'response.create' }, { type: 'response.create', speech: { metadata: null } }],
     [
       respond({ input: [said('one'), said('two')], voice: 'nova', metadata: { a: 'b' }, tools: [] }),
-      { type: 'response.create', wish: { text: 'one\ntwo', voice: 'nova', metadata: { a: 'b' } } },
+      { type: 'response.create', speech: { text: 'one\ntwo', voice: 'nova', metadata: { a: 'b' } } },
     ],
     [
       respond({ audio: { output: { voice: { id: 'slt' }, format: { type: 'audio/pcm', rate: 24_000 } } } }),
-      { type: 'response.create', wish: { voice: 'slt', metadata: null } },
+      { type: 'response.create', speech: { voice: 'slt', metadata: null } },
     ],
     [
       { type: 'response.cancel', response_id: 'resp_1' },

@@ -17,10 +17,10 @@ export type ClientEvent =
   | { readonly type: 'input_audio_buffer.append'; readonly audio: Buffer }
   | { readonly type: 'input_audio_buffer.commit' | 'input_audio_buffer.clear' }
   | { readonly type: 'conversation.item.create'; readonly id: string | undefined; readonly text: string }
-  | { readonly type: 'response.create'; readonly wish: SpeechFields }
+  | { readonly type: 'response.create'; readonly speech: SpeechFields }
   | { readonly type: 'response.cancel'; readonly responseId: string | undefined };
 
-/** One message before its fields are read: enough to say which event an error is about. */
+/** One message before its fields are read: enough to name the event that an error is about. */
 export interface ClientEnvelope {
   /** Undefined: there was none, which `readClientEvent` refuses. */
   readonly type: string | undefined;
@@ -32,7 +32,7 @@ export interface ClientEnvelope {
 const LONGEST_TEXT = 4096;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** @throws DomainError `invalid_json`, `invalid_value`; the session goes on. */
+/** @throws DomainError `invalid_json`, `invalid_value`; the session continues. */
 export function openEnvelope(message: string): ClientEnvelope {
   const fields = new FieldReader(parsed(message), '');
   const id = fields.raw('event_id');
@@ -63,7 +63,7 @@ function readKnown(type: string, fields: FieldReader): ClientEvent {
     case 'conversation.item.create':
       return { type, ...readNewItem(fields) };
     case 'response.create':
-      return { type, wish: readWish(fields.object('response')) };
+      return { type, speech: readSpeech(fields.object('response')) };
     case 'response.cancel':
       return { type, responseId: fields.string('response_id', 128) };
     default:
@@ -96,7 +96,7 @@ function readNewItem(fields: FieldReader): { id: string | undefined; text: strin
   return { id, text: readMessage(item) };
 }
 
-function readWish(response: FieldReader | undefined): SpeechFields {
+function readSpeech(response: FieldReader | undefined): SpeechFields {
   if (!response) return { metadata: null };
   const input = response.objects('input', 100);
   const text = input?.map(readMessage).join('\n');

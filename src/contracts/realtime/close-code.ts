@@ -1,4 +1,4 @@
-/** Why a realtime socket is closed (RFC 6455 §7.4.1). 1007 and oversized 1009 frames are closed by the WebSocket library. */
+/** Why a realtime socket is closed (RFC 6455 §7.4.1). The WebSocket library itself closes with 1007 and 1009. */
 export const CLOSE = {
   normal: 1000,
   goingAway: 1001,

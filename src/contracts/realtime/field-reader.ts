@@ -4,8 +4,8 @@ import { type IgnoredFields } from '../openai/field-rules.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads one JSON object that a client sent, field by field, and knows the path of each for error messages. `null` counts as
- * absent. `done()` refuses what nobody read: a field either acts or is answered with an error.
+ * Reads one JSON object of a client field by field, with the path of each for error messages. `null` counts as absent.
+ * `done()` rejects fields that were not read: a field either acts or is answered with an error.
  */
 export class FieldReader {
   readonly #fields: Json;

@@ -37,7 +37,7 @@ export const errorEvent = (error: DomainError, eventId?: string): ServerEvent =>
   },
 });
 
-/** Switchyard's own: something the client should know while its session goes on. Official clients pass it by. */
+/** An extension: a notice while the session continues. Official clients ignore it. */
 export const warningEvent = (code: string, message: string): ServerEvent => ({
   type: 'session.warning',
   warning: { code, message },
@@ -53,7 +53,7 @@ export const ignoredWarning = (paths: readonly string[]): ServerEvent => ({
   },
 });
 
-/** What the user said, as an item of the conversation. */
+/** Speech of the user as an item of the conversation. */
 export const userItem = (id: string, transcript: string | null): Record<string, unknown> => ({
   id,
   object: 'realtime.item',
@@ -63,7 +63,7 @@ export const userItem = (id: string, transcript: string | null): Record<string, 
   content: [{ type: 'input_audio', transcript }],
 });
 
-/** What a response says. */
+/** Speech of a response as an item of the conversation. */
 export const assistantItem = (id: string, status: string, transcript?: string): Record<string, unknown> => ({
   id,
   object: 'realtime.item',

@@ -26,7 +26,7 @@ describe('a session as it is shown', () => {
     expect(readOlderSession(older, defaultSession('other'))).toEqual(CONFIG);
   });
 
-  it('tells its end and its idle time-out, and how to resume it only where it is told', () => {
+  it('has its end and its idle timeout, and how to resume it only where that is given', () => {
     expect(sessionView(CONFIG, FACTS, 'ga')).toMatchObject({ expires_at: 1_700_000_000, idle_timeout_seconds: 300 });
     expect(sessionView(CONFIG, FACTS, 'ga')).not.toHaveProperty('resume');
   });

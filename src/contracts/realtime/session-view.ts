@@ -8,9 +8,9 @@ export interface SessionFacts {
   readonly id: string;
   /** Unix seconds at which the session ends at the latest. */
   readonly expiresAt: number;
-  /** Switchyard's own: how to come back after a dropped connection. Absent where a session is only shown. */
+  /** An extension: how to resume after a lost connection. Absent where a session is only shown. */
   readonly resume?: { readonly secret: string; readonly window_seconds: number };
-  /** Switchyard's own: seconds without a client message after which the session ends. */
+  /** An extension: seconds without a client message after which the session ends. */
   readonly idleTimeoutSeconds?: number;
 }
 

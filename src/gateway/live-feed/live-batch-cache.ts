@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type LiveBatch, type LiveRoomName } from '../../contracts/events/live-event.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 
-/** Every gateway can look at the same rows: no other one need be asked. */
+/** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
 
 export interface CachedBatch {
@@ -10,7 +10,7 @@ export interface CachedBatch {
   readonly view: LiveBatch;
 }
 
-/** The batches that somebody listens to, as they were when last looked at. */
+/** The batches that have listeners, as last read. */
 @Injectable()
 export class LiveBatchCache {
   readonly #batches = new Map<string, CachedBatch>();
@@ -19,7 +19,7 @@ export class LiveBatchCache {
     return this.#batches.get(id);
   }
 
-  /** True when it is not as it was. */
+  /** True when it has changed. */
   update(job: BatchJob): boolean {
     const view = liveBatch(job);
     if (JSON.stringify(this.#batches.get(job.id)?.view) === JSON.stringify(view)) return false;

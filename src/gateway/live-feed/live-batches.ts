@@ -6,17 +6,17 @@ import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { isBatchRoom, LiveBatchCache } from './live-batch-cache.js';
 import { LiveRooms } from './live-rooms.js';
 
-const LOOK_EVERY_MS = 1000;
+const READ_EVERY_MS = 1000;
 
 interface Watched {
-  /** Whose batch it may be: those that asked for it. */
+  /** Tenants that asked for it. */
   readonly tenants: Set<string>;
   emptyRounds: number;
 }
 
 /**
- * Batches have no events: any processor on any host may run one, and its row is all that gateways share (D-13). So rows are looked at
- * once a second, while somebody listens to them, by the gateway that somebody is connected to.
+ * Batches have no events: any processor on any host may run one, and its row is all that gateways share (D-13). So rows
+ * are read once a second, while they have listeners, by the gateway of the listener.
  */
 @Injectable()
 export class LiveBatches implements OnApplicationShutdown {
@@ -27,7 +27,7 @@ export class LiveBatches implements OnApplicationShutdown {
 
   constructor(
     @Inject(JOB_STORE) private readonly jobs: JobStore,
-    private readonly book: LiveBatchCache,
+    private readonly cache: LiveBatchCache,
     private readonly rooms: LiveRooms,
   ) {}
 
@@ -36,50 +36,50 @@ export class LiveBatches implements OnApplicationShutdown {
     clearTimeout(this.#timer);
   }
 
-  /** Before somebody of that tenant joins: what is known is looked up. Others' batches look like unknown ones. */
+  /** Before a client of that tenant joins: reads the row. Other tenants' batches look like unknown ones. */
   async expect(room: LiveRoomName, tenant: string): Promise<void> {
     if (!isBatchRoom(room)) return;
     const { tenants } = this.#watched.get(room) ?? { tenants: new Set<string>() };
     this.#watched.set(room, { tenants: tenants.add(tenant), emptyRounds: 0 });
-    await this.#look(room, tenant);
-    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.#round(), LOOK_EVERY_MS).unref();
+    await this.#read(room, tenant);
+    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.#round(), READ_EVERY_MS).unref();
   }
 
   async #round(): Promise<void> {
     for (const [room, watched] of this.#watched) {
-      // Whoever asked is about to come in: one round without a listener is not the end.
+      // The client that asked is about to join: one round without a listener is not the end.
       watched.emptyRounds = this.rooms.find(room) ? 0 : watched.emptyRounds + 1;
       if (watched.emptyRounds > 1) this.#forget(room);
-      else if (!this.#isOver(room)) for (const tenant of watched.tenants) await this.#look(room, tenant);
+      else if (!this.#isOver(room)) for (const tenant of watched.tenants) await this.#read(room, tenant);
     }
     this.#timer = undefined;
     if (this.#watched.size > 0 && !this.#stopped)
-      this.#timer = setTimeout(() => void this.#round(), LOOK_EVERY_MS).unref();
+      this.#timer = setTimeout(() => void this.#round(), READ_EVERY_MS).unref();
   }
 
-  /** A database that is away now is there the next time. */
-  async #look(room: LiveRoomName, tenant: string): Promise<void> {
+  /** A failed read is repeated in the next round. */
+  async #read(room: LiveRoomName, tenant: string): Promise<void> {
     const id = idOf(room);
     try {
       const job = await this.jobs.find(tenant, id);
-      if (!job || !this.book.update(job)) return;
+      if (!job || !this.cache.update(job)) return;
     } catch (error) {
-      this.#logger.warn({ reason: (error as Error).message }, 'a batch could not be looked at');
+      this.#logger.warn({ reason: (error as Error).message }, 'a batch could not be read');
       return;
     }
     const watched = this.rooms.find(room);
-    const booked = this.book.find(id);
-    if (watched && booked) this.rooms.publish(watched, { set: { [id]: booked.view } }, booked.tenant);
+    const cached = this.cache.find(id);
+    if (watched && cached) this.rooms.publish(watched, { set: { [id]: cached.view } }, cached.tenant);
   }
 
   #isOver(room: LiveRoomName): boolean {
-    const booked = this.book.find(idOf(room));
-    return booked !== undefined && isTerminal(booked.view.status);
+    const cached = this.cache.find(idOf(room));
+    return cached !== undefined && isTerminal(cached.view.status);
   }
 
   #forget(room: LiveRoomName): void {
     this.#watched.delete(room);
-    this.book.forget(idOf(room));
+    this.cache.forget(idOf(room));
   }
 }
 

@@ -64,10 +64,10 @@ type Verb = keyof ClientToServerEvents;
 const MAX_CLIENTS = 1000;
 const MAX_ROOMS = 50;
 const ALLOWANCE = { burst: 60, perSecond: 10 };
-/** One that goes on although it is told to slow down is shown the door. */
+/** A client that ignores this many refusals is disconnected. */
 const MAX_REFUSED = 100;
 
-/** Clients of the feed: who may come in, what they may say, and the way out to them. */
+/** Clients of the feed: who may connect, what they may send, and how events reach them. */
 @Injectable()
 export class LiveClients {
   readonly #logger = new Logger(LiveClients.name);
@@ -91,8 +91,8 @@ export class LiveClients {
     });
   }
 
-  /** Keys changed: those whose key is gone go too. */
-  expel(namespace: LiveNamespace): void {
+  /** Keys changed: disconnects clients whose key was withdrawn. */
+  disconnectWithdrawn(namespace: LiveNamespace): void {
     for (const socket of namespace.sockets.values()) {
       if (!this.authenticator.isCurrent(socket.data.principal)) socket.disconnect(true);
     }
@@ -102,13 +102,16 @@ export class LiveClients {
     const principal = this.authenticator.authenticateHandshake(handshake);
     demandScope(principal, 'events', 'admin');
     if (namespace.sockets.size < MAX_CLIENTS) return principal;
-    throw new DomainError('live_feed_limit', `The live feed has its ${MAX_CLIENTS} clients; try again later.`);
+    throw new DomainError(
+      'live_feed_limit',
+      `The limit of ${MAX_CLIENTS} clients of the live feed is reached; try again later.`,
+    );
   }
 
-  welcome(socket: LiveSocket): void {
+  connect(socket: LiveSocket): void {
     const listener = new LiveListener(outletTo(socket));
     const allowance = new MessageAllowance(ALLOWANCE, this.clock.nowMs());
-    // One after the other: looking up a batch takes a while, and its `leave` must not overtake the `join`.
+    // One after the other: reading a batch takes a while, and its `leave` must not overtake the `join`.
     let turn = Promise.resolve();
     for (const verb of ['join', 'leave', 'sync'] as const) {
       socket.on(verb, (room: unknown, answer: unknown) => {
@@ -167,7 +170,7 @@ export class LiveClients {
   }
 }
 
-/** engine.io's own book of what it could not hand over yet; private in its types, and the only one there is. */
+/** engine.io's buffer of packets that are not sent yet; private in its types, and there is no other way to read it. */
 interface Pending {
   readonly writeBuffer: readonly unknown[];
   readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
@@ -187,7 +190,7 @@ const slowDown = (): LiveAnswer => {
   return { ok: false, error: errorEnvelope(new DomainError('live_feed_limit', message)).error };
 };
 
-/** What the client's `connect_error` gets: the message, and the envelope as `data`. */
+/** For the client's `connect_error`: the message, and the envelope as `data`. */
 function connectError(error: unknown): Error {
   const { message, data } =
     error instanceof DomainError

@@ -10,8 +10,8 @@ import { LiveClients, type LiveNamespace, type LiveSocket } from './live-clients
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
 
 /**
- * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would need sticky sessions in front of several gateways.
- * Clients send little, so their messages are small.
+ * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would need sticky sessions in front of
+ * several gateways. Clients send little, so their messages are small.
  */
 @WebSocketGateway<GatewayOptions>({
   protocol: 'socket.io',
@@ -40,11 +40,11 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
     this.namespace.server.use((_socket, next) => next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)));
     this.#joinReplicas();
     this.clients.guard(this.namespace);
-    this.#keys = this.keyRing.changed$.subscribe(() => this.clients.expel(this.namespace));
+    this.#keys = this.keyRing.changed$.subscribe(() => this.clients.disconnectWithdrawn(this.namespace));
   }
 
   handleConnection(socket: LiveSocket): void {
-    this.clients.welcome(socket);
+    this.clients.connect(socket);
   }
 
   onApplicationShutdown(): void {

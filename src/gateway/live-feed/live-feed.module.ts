@@ -11,7 +11,7 @@ import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 import { PollingController } from './polling.controller.js';
 
-/** The live feed of queue, workers, requests and batches over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
+/** The live feed over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
 @Module({
   imports: [WorkerPoolModule, RedisModule],
   controllers: [PollingController],

@@ -55,7 +55,7 @@ describe('LiveFeed: the work it makes', () => {
     for (let i = 0; i < count; i++) for (const event of life(`r${i}`)) bus.emit(event);
   };
 
-  it('is none while nobody listens: no timer, no message, no look at the workers', () => {
+  it('is none without listeners: no timer, no message, no poll of the workers', () => {
     requests(1000);
     expect([jest.getTimerCount(), sent.length, asked]).toEqual([0, 0, 0]);
   });
@@ -70,7 +70,7 @@ describe('LiveFeed: the work it makes', () => {
     expect(sent.at(-1)?.set).toMatchObject({ m: { batch: 0, running: 0, completed: 1000 } });
   });
 
-  it('is nothing for requests that nobody asked about', () => {
+  it('is nothing for requests without listeners', () => {
     feed.join(listener(), 'request:r7');
     requests(1000);
     expect(sent.map(({ set }) => Object.keys(set))).toEqual([['r7'], ['r7'], ['r7']]);

@@ -8,14 +8,14 @@ import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 import { stateChange } from './live-workers.js';
 
-/** A model's line is told at most ten times a second, however often it changes. */
+/** A model's queue is sent at most ten times a second, however often it changes. */
 const QUEUE_EVERY_MS = 100;
 const WORKERS_EVERY_MS = 250;
 const CATCH_UP_EVERY_MS = 1000;
 
 /**
- * What listeners of this gateway hear. Fed by dispatch events and the states of workers, and by nothing else (D-23).
- * No timer runs and no message is made while nobody listens.
+ * What listeners of this gateway get. Fed by dispatch events and the states of workers only (D-23).
+ * Without listeners no timer runs and no message is made.
  */
 @Injectable()
 export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
@@ -33,7 +33,7 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#events = this.bus.events$.subscribe(event => this.#hear(event));
+    this.#events = this.bus.events$.subscribe(event => this.#apply(event));
   }
 
   onApplicationShutdown(): void {
@@ -43,7 +43,7 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.#catchUpTimer);
   }
 
-  /** True when it is the first listener here: other gateways must be told. */
+  /** True when it is the first listener here, so that other gateways have to be asked. */
   join(listener: LiveListener, name: LiveRoomName): boolean {
     const room = this.rooms.open(name);
     const isFirst = room.listeners.size === 0;
@@ -70,13 +70,13 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
     return this.rooms.find(name)?.snapshotsFor(listener) ?? [];
   }
 
-  /** Looks at the workers as long as somebody listens to that room, here or elsewhere. */
+  /** Polls the workers while that room has listeners, here or elsewhere. */
   watchWorkers(): void {
     if (!this.rooms.find('workers')) return;
-    this.#workersTimer ??= setInterval(() => this.#tellWorkers(), WORKERS_EVERY_MS).unref();
+    this.#workersTimer ??= setInterval(() => this.#publishWorkers(), WORKERS_EVERY_MS).unref();
   }
 
-  /** After listeners left: stops what runs for nobody. */
+  /** After listeners left: stops the timers that have none. */
   settle(): void {
     this.rooms.closeUnwatched();
     if (!this.rooms.find('workers')) {
@@ -89,30 +89,30 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #hear(event: DispatchEvent): void {
-    const lineChanged = this.source.ledger.apply(event);
+  #apply(event: DispatchEvent): void {
+    const queueChanged = this.source.ledger.apply(event);
     if (this.rooms.size === 0) return;
-    if (lineChanged && this.rooms.find('queue')) this.#lineChanged(event.model);
+    if (queueChanged && this.rooms.find('queue')) this.#queueChanged(event.model);
     const room = this.rooms.find(`request:${event.requestId}`);
     const request = room && this.source.ledger.find(event.key);
     if (room && request) this.rooms.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
   }
 
-  #lineChanged(model: string): void {
+  #queueChanged(model: string): void {
     this.#changedModels.add(model);
-    this.#queueTimer ??= setTimeout(() => this.#tellQueue(), QUEUE_EVERY_MS).unref();
+    this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
   }
 
-  #tellQueue(): void {
+  #publishQueue(): void {
     this.#queueTimer = undefined;
     const models = [...this.#changedModels];
     this.#changedModels.clear();
     const room = this.rooms.find('queue');
     const { ledger } = this.source;
-    if (room) this.rooms.publish(room, { set: Object.fromEntries(models.map(model => [model, ledger.line(model)])) });
+    if (room) this.rooms.publish(room, { set: Object.fromEntries(models.map(model => [model, ledger.queue(model)])) });
   }
 
-  #tellWorkers(): void {
+  #publishWorkers(): void {
     const room = this.rooms.find('workers');
     const now = this.source.read('workers')[0]?.state;
     const change = now && stateChange(room?.part(this.source.id)?.state ?? {}, now);

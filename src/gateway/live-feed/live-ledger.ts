@@ -9,30 +9,30 @@ export interface LedgerRequest {
   readonly view: LiveRequest;
 }
 
-type Line = { -readonly [K in keyof LiveQueueLine]: LiveQueueLine[K] };
+type Queue = { -readonly [K in keyof LiveQueueLine]: LiveQueueLine[K] };
 type Stage = 'realtime' | 'batch' | 'running';
 
-const ENDED_KEPT = 1000;
+const MAX_ENDED = 1000;
 
 /**
- * What dispatch events tell, added up (D-23): lines by model, and requests from acceptance until a thousand later ones
- * have ended. A few map operations per event, whether anybody listens or not.
+ * The sum of all dispatch events (D-23): queues by model, and requests from acceptance until a thousand later ones
+ * have ended. A few map operations per event, with or without listeners.
  */
 export class LiveLedger {
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, Queue>();
   readonly #live = new SlotMap<RequestKey, LedgerRequest>();
-  readonly #ended = new RecentMap<LedgerRequest, RequestKey>(ENDED_KEPT);
+  readonly #ended = new RecentMap<LedgerRequest, RequestKey>(MAX_ENDED);
 
   constructor(models: readonly string[]) {
-    for (const model of models) this.#line(model);
+    for (const model of models) this.#queueOf(model);
   }
 
-  line(model: string): LiveQueueLine {
-    return { ...this.#line(model) };
+  queue(model: string): LiveQueueLine {
+    return { ...this.#queueOf(model) };
   }
 
-  lines(): Record<string, LiveQueueLine> {
-    return Object.fromEntries([...this.#lines].map(([model, line]) => [model, { ...line }]));
+  queues(): Record<string, LiveQueueLine> {
+    return Object.fromEntries([...this.#queues].map(([model, queue]) => [model, { ...queue }]));
   }
 
   find(key: RequestKey): LedgerRequest | undefined {
@@ -44,25 +44,25 @@ export class LiveLedger {
     return [...this.#live.values(), ...this.#ended.values()].filter(({ view }) => view.request_id === id);
   }
 
-  /** True when a line changed; the model is the event's. */
+  /** True when the queue of the event's model has changed. */
   apply(event: DispatchEvent): boolean {
-    const line = this.#line(event.model);
+    const queue = this.#queueOf(event.model);
     switch (event.type) {
       case 'accepted':
         this.#live.set(event.key, accepted(event));
-        line[event.priority]++;
+        queue[event.priority]++;
         return true;
       case 'rejected':
-        line.rejected++;
+        queue.rejected++;
         return true;
       case 'settled':
-        return this.#settle(event, line);
+        return this.#settle(event, queue);
       default:
-        return this.#update(event, line);
+        return this.#update(event, queue);
     }
   }
 
-  #update(event: Exclude<DispatchEvent, { type: 'accepted' | 'rejected' | 'settled' }>, line: Line): boolean {
+  #update(event: Exclude<DispatchEvent, { type: 'accepted' | 'rejected' | 'settled' }>, queue: Queue): boolean {
     const request = this.#live.get(event.key);
     if (!request) return false;
     const before = stageOf(request.view);
@@ -70,30 +70,30 @@ export class LiveLedger {
     this.#live.set(event.key, { tenant: request.tenant, view });
     const after = stageOf(view);
     if (before === after) return false;
-    line[before]--;
-    line[after]++;
+    queue[before]--;
+    queue[after]++;
     return true;
   }
 
-  #settle(event: Extract<DispatchEvent, { type: 'settled' }>, line: Line): boolean {
+  #settle(event: Extract<DispatchEvent, { type: 'settled' }>, queue: Queue): boolean {
     const request = this.#live.get(event.key);
     if (!request) return false;
     const { status: state, code, phases, attempts, batchSize: batch_size } = event;
-    line[stageOf(request.view)]--;
-    line[state]++;
+    queue[stageOf(request.view)]--;
+    queue[state]++;
     this.#live.delete(event.key);
     const view = { ...request.view, state, code, phases, attempts, batch_size };
     this.#ended.add(event.key, { tenant: request.tenant, view });
     return true;
   }
 
-  #line(model: string): Line {
-    const known = this.#lines.get(model);
+  #queueOf(model: string): Queue {
+    const known = this.#queues.get(model);
     if (known) return known;
     const zero = { realtime: 0, batch: 0, running: 0, rejected: 0, completed: 0, failed: 0, cancelled: 0 };
-    const line: Line = { model, ...zero };
-    this.#lines.set(model, line);
-    return line;
+    const queue: Queue = { model, ...zero };
+    this.#queues.set(model, queue);
+    return queue;
   }
 }
 

@@ -39,7 +39,7 @@ describe('LiveListener', () => {
     expect([wire.sent, listener.lagging]).toEqual([[], true]);
   });
 
-  it('goes on with one snapshot per room that changed, when everything before has left, then with deltas', () => {
+  it('continues with one snapshot per room that changed, when everything before has left, then with deltas', () => {
     const wire = Object.assign(new Wire(), { messages: 64 });
     const listener = new LiveListener(wire);
     for (const room of ['queue', 'workers', 'queue'] as const) listener.delta(delta(room, 1));

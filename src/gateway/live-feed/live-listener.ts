@@ -6,13 +6,13 @@ import {
 } from '../../contracts/events/live-event.js';
 import { mayTouch, type Principal } from '../../platform/auth/principal.js';
 
-/** The way to one client, and how much is still on it. */
+/** The connection to one client, and how much is pending on it. */
 export interface LiveOutlet {
   readonly principal: Principal;
   send(event: 'delta', message: LiveDelta): void;
   send(event: 'snapshot', message: LiveSnapshot): void;
   send(event: 'gone', message: LiveGone): void;
-  /** Sent and not yet taken by the network: messages, and bytes behind them. */
+  /** Sent and not yet taken by the network: messages and bytes. */
   pending(): { readonly messages: number; readonly bytes: number };
 }
 
@@ -20,8 +20,8 @@ const MAX_PENDING_MESSAGES = 64;
 const MAX_PENDING_BYTES = 262_144;
 
 /**
- * One client of the feed. One that reads slowly gets no deltas until it has taken what it was sent, then snapshots of the
- * rooms that changed meanwhile: what is held for it is bounded, whatever happens in the rooms.
+ * One client of the feed. A slow one gets no deltas until it has read everything, then snapshots of the rooms that
+ * changed meanwhile, so that the memory for it is bounded.
  */
 export class LiveListener {
   readonly rooms = new Set<LiveRoomName>();
@@ -33,7 +33,7 @@ export class LiveListener {
     return this.#missed.size > 0;
   }
 
-  /** @param tenant whose it is; undefined: everybody's */
+  /** @param tenant undefined: visible to all */
   sees(tenant: string | undefined): boolean {
     return tenant === undefined || mayTouch(this.outlet.principal, tenant);
   }
@@ -57,7 +57,7 @@ export class LiveListener {
     this.#missed.delete(room);
   }
 
-  /** Called at most once a second. Sends only when everything before has left. */
+  /** Called at most once a second. Sends only when everything before was taken. */
   catchUp(snapshotsOf: (room: LiveRoomName) => readonly LiveSnapshot[]): void {
     const { messages, bytes } = this.outlet.pending();
     if (messages > 0 || bytes > 0) return;

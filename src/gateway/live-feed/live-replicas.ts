@@ -8,29 +8,29 @@ import { type Owned } from './live-room.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 
-/** What gateways tell each other. `from` names the gateway. */
+/** Messages between gateways. `from` names the sender. */
 export type ReplicaMessage =
-  /** Listeners of mine are in these rooms. `fresh`: send me your part now. */
+  /** The sender has listeners in these rooms. `fresh`: it needs the parts of others now. */
   | { readonly type: 'watch'; readonly from: string; readonly rooms: readonly LiveRoomName[]; readonly fresh: boolean }
   | ({ readonly type: 'snapshot'; readonly from: string; readonly to: string } & Owned<LiveSnapshot>)
   | ({ readonly type: 'delta'; readonly from: string } & Owned<LiveDelta>)
   | { readonly type: 'bye'; readonly from: string };
 
-const BEAT_MS = 5000;
-/** Three missed beats: that gateway is gone. */
+const HEARTBEAT_MS = 5000;
+/** Three missed heartbeats: that gateway is gone. */
 const LEASE_MS = 15_000;
 
 /**
- * Joins the feeds of several gateways. Each keeps its own part of a room; others get it while they listen, and no longer:
- * a room without listeners costs no message between gateways either.
+ * Joins the feeds of several gateways. Each has its own part of a room, which others get while they have listeners
+ * there: a room without listeners costs no message between gateways.
  */
 @Injectable()
 export class LiveReplicas implements OnApplicationShutdown {
-  readonly #heardAtMs = new Map<string, number>();
+  readonly #lastMessageMs = new Map<string, number>();
   readonly #asked = new Set<string>();
   #send: ((message: ReplicaMessage) => void) | undefined;
   #outgoing: Subscription | undefined;
-  #beat: NodeJS.Timeout | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly source: LiveSource,
@@ -39,12 +39,12 @@ export class LiveReplicas implements OnApplicationShutdown {
     private readonly clock: ProcessClock,
   ) {}
 
-  /** From now on there are others, reached by `send`. */
+  /** From now on other gateways are reached by `send`. */
   connect(send: (message: ReplicaMessage) => void): void {
     this.#send = send;
     const from = this.source.id;
     this.#outgoing = this.rooms.outgoing$.subscribe(owned => send({ type: 'delta', from, ...owned }));
-    this.#beat = setInterval(() => this.#onBeat(), BEAT_MS).unref();
+    this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
   }
 
   onApplicationShutdown(): void {
@@ -52,20 +52,20 @@ export class LiveReplicas implements OnApplicationShutdown {
   }
 
   disconnect(): void {
-    clearInterval(this.#beat);
+    clearInterval(this.#heartbeat);
     this.#outgoing?.unsubscribe();
     this.#send?.({ type: 'bye', from: this.source.id });
     this.#send = undefined;
   }
 
-  /** The first listener here came to that room, or a change of another gateway was lost. */
+  /** The first listener joined that room here, or a change of another gateway was lost. */
   ask(room: LiveRoomName): void {
     this.#send?.({ type: 'watch', from: this.source.id, rooms: [room], fresh: true });
   }
 
   receive(message: ReplicaMessage): void {
     if (message.from === this.source.id) return;
-    this.#heardAtMs.set(message.from, this.clock.nowMs());
+    this.#lastMessageMs.set(message.from, this.clock.nowMs());
     switch (message.type) {
       case 'watch':
         return this.#watched(message);
@@ -81,9 +81,9 @@ export class LiveReplicas implements OnApplicationShutdown {
   #watched({ from, rooms, fresh }: Extract<ReplicaMessage, { type: 'watch' }>): void {
     for (const name of rooms) {
       const room = this.rooms.open(name);
-      // One whose question came while Redis was away, or before we listened, is answered at its next beat.
-      const unheard = room.watch(from, this.clock.nowMs() + LEASE_MS);
-      if (!fresh && !unheard) continue;
+      // A request that was lost, or came before this gateway listened, is answered at the next heartbeat.
+      const isNew = room.watch(from, this.clock.nowMs() + LEASE_MS);
+      if (!fresh && !isNew) continue;
       for (const own of room.partsOf(this.source.id))
         this.#send?.({ type: 'snapshot', from: this.source.id, to: from, ...own });
     }
@@ -104,21 +104,21 @@ export class LiveReplicas implements OnApplicationShutdown {
     this.ask(message.room);
   }
 
-  #onBeat(): void {
+  #onHeartbeat(): void {
     const nowMs = this.clock.nowMs();
-    // A question whose answer was lost is asked again after the next gap.
+    // A request whose answer was lost is sent again after the next gap.
     this.#asked.clear();
     const rooms = this.rooms.all();
     const listened = rooms.filter(({ name, listeners }) => listeners.size > 0 && !isBatchRoom(name));
     const own = listened.map(({ name }) => name);
     this.#send?.({ type: 'watch', from: this.source.id, rooms: own, fresh: false });
     for (const room of rooms) room.expireWatchers(nowMs);
-    for (const [source, atMs] of this.#heardAtMs) if (nowMs - atMs > LEASE_MS) this.#forget(source);
+    for (const [source, atMs] of this.#lastMessageMs) if (nowMs - atMs > LEASE_MS) this.#forget(source);
     this.feed.settle();
   }
 
   #forget(source: string): void {
-    this.#heardAtMs.delete(source);
+    this.#lastMessageMs.delete(source);
     for (const room of this.rooms.all()) room.drop(source);
     this.feed.settle();
   }

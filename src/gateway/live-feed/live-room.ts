@@ -8,18 +8,18 @@ import { LiveView } from '../../contracts/events/live-view.js';
 import { type LiveListener } from './live-listener.js';
 import { gatewayOf } from './live-source.js';
 
-/** A change or a state, and whose it is; no tenant: everybody's. */
+/** A change or a state, and its tenant; undefined: visible to all. */
 export interface Owned<M> {
   readonly message: M;
   readonly tenant?: string;
 }
 
-/** One room while somebody listens, here or at another gateway. */
+/** One room while it has listeners, here or at another gateway. */
 export class LiveRoom {
   readonly listeners = new Set<LiveListener>();
   readonly #view: LiveView;
   readonly #tenants = new Map<string, string | undefined>();
-  /** Other gateways that listen, until when. */
+  /** Other gateways with listeners, and until when. */
   readonly #watchers = new Map<string, number>();
 
   constructor(readonly name: LiveRoomName) {
@@ -34,7 +34,7 @@ export class LiveRoom {
     return this.#watchers.size > 0;
   }
 
-  /** True when that gateway was not watching before: it has nothing of this room yet. */
+  /** True when that gateway was not watching before, and so has nothing of this room yet. */
   watch(source: string, untilMs: number): boolean {
     const fresh = !this.#watchers.has(source);
     this.#watchers.set(source, untilMs);
@@ -49,7 +49,7 @@ export class LiveRoom {
     return this.#view.part(source);
   }
 
-  /** What came from that gateway. */
+  /** The parts of that gateway. */
   partsOf(gateway: string): Owned<LiveSnapshot>[] {
     const parts = this.#view.snapshots().filter(({ source }) => gatewayOf(source) === gateway);
     return parts.map(message => ({ message, tenant: this.#tenants.get(message.source) }));

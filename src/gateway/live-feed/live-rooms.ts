@@ -4,13 +4,13 @@ import { type LiveDelta, type LiveRoomName } from '../../contracts/events/live-e
 import { LiveRoom, type Owned } from './live-room.js';
 import { LiveSource } from './live-source.js';
 
-/** The rooms that somebody listens to. A room that nobody does is not there, and costs nothing. */
+/** The rooms that have listeners. Other rooms do not exist and cost nothing. */
 @Injectable()
 export class LiveRooms {
   readonly #rooms = new Map<LiveRoomName, LiveRoom>();
   readonly #outgoing = new Subject<Owned<LiveDelta>>();
 
-  /** Changes of this gateway's part that other gateways listen to. */
+  /** Changes of this gateway's part for other gateways. */
   readonly outgoing$ = this.#outgoing.asObservable();
 
   constructor(private readonly source: LiveSource) {}
@@ -43,7 +43,7 @@ export class LiveRooms {
     for (const room of this.#rooms.values()) if (!room.isWatched) this.#rooms.delete(room.name);
   }
 
-  /** A change of this gateway's part, to everybody who listens. */
+  /** Sends a change of this gateway's part to all listeners. */
   publish(room: LiveRoom, change: Pick<LiveDelta, 'set' | 'removed'>, tenant?: string): void {
     const source = this.source.partId(tenant);
     const seq = (room.part(source)?.seq ?? 0) + 1;

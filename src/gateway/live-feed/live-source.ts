@@ -11,14 +11,14 @@ import { liveWorkers } from './live-workers.js';
 
 export interface OwnPart {
   readonly state: LiveState;
-  /** Absent: everybody's. */
+  /** Absent: visible to all. */
   readonly tenant?: string;
 }
 
-/** What this gateway knows of each room: its own part, as it is now. */
+/** This gateway's part of each room, as it is now. */
 @Injectable()
 export class LiveSource {
-  /** Names this process: after a restart it is another one, and counts from the start. */
+  /** Names this process: a restarted one has another id and counts from the start. */
   readonly id = `gw_${randomUUID().slice(0, 8)}`;
   readonly ledger: LiveLedger;
 
@@ -30,16 +30,16 @@ export class LiveSource {
     this.ledger = new LiveLedger(models.map(({ id }) => id));
   }
 
-  /** Empty: this gateway knows nothing of that room. Several: as many tenants have a request of that id (D-31). */
+  /** Empty: this gateway has no part of that room. Several: that many tenants have a request of that id (D-31). */
   read(room: LiveRoomName): OwnPart[] {
-    if (room === 'queue') return [{ state: this.ledger.lines() }];
+    if (room === 'queue') return [{ state: this.ledger.queues() }];
     if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
     const id = room.slice(room.indexOf(':') + 1);
     const found = room.startsWith('request:') ? this.ledger.named(id) : [this.batches.find(id) ?? []].flat();
     return found.map(({ tenant, view }) => ({ state: { [id]: view }, tenant }));
   }
 
-  /** Numbers its own changes: a part of a room per gateway and, where a room is several tenants', per tenant. */
+  /** A part numbers its own changes: one per gateway and, where several tenants share a room, per tenant. */
   partId(tenant: string | undefined): string {
     return tenant === undefined || tenant === DEFAULT_TENANT ? this.id : `${this.id}~${tenant}`;
   }

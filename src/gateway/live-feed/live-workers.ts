@@ -1,7 +1,7 @@
 import { type LiveDelta, type LiveState, type LiveWorker } from '../../contracts/events/live-event.js';
 import { type WorkerView } from '../worker-pool/worker-view.js';
 
-/** No addresses, processes or logs: who may see the feed need not know the machines. */
+/** Without addresses, processes or logs, which listeners need not know. */
 export function liveWorkers(views: readonly WorkerView[]): Readonly<Record<string, LiveWorker>> {
   return Object.fromEntries(
     views.map(({ id, model, state, slots, streams, restarts }) => [

@@ -14,8 +14,8 @@ const PAYLOAD = [
 ].join('\u001e');
 
 /**
- * What Socket.IO clients begin with unless they are told otherwise: long polling. It would need sticky sessions in front of several
- * gateways, so it is not served; the answer makes the client raise `connect_error` with the reason instead of "xhr poll error".
+ * Socket.IO clients begin with long polling by default. It would need sticky sessions in front of several gateways, so
+ * it is not served; the answer makes the client raise `connect_error` with the reason instead of "xhr poll error".
  */
 @ApiTags('realtime')
 @Controller('events')

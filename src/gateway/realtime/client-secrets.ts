@@ -12,7 +12,7 @@ import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { honoured } from './session/session-settings.js';
+import { resolveSession } from './session/session-settings.js';
 
 /** OpenAI's range and default, in seconds. */
 const TTL = { min: 10, max: 7200, normal: 600 } as const;
@@ -68,7 +68,11 @@ export class ClientSecrets {
   }
 
   #mint(wanted: SessionConfig, ignored: IgnoredFields, ttlS: number, principal: Principal): ClientSecret {
-    const config = honoured(wanted, { catalog: this.catalog, ignored, path: 'session.audio.input.transcription' });
+    const config = resolveSession(wanted, {
+      catalog: this.catalog,
+      ignored,
+      path: 'session.audio.input.transcription',
+    });
     const content = JSON.stringify(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
       throw new DomainError('invalid_value', `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`, {

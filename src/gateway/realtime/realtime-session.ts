@@ -19,7 +19,7 @@ export interface RealtimeSessionOptions {
   readonly id: string;
   /** Whose key opened it. */
   readonly owner: Principal;
-  /** Whoever knows it may resume the session. */
+  /** Required to resume the session. */
   readonly secret: string;
   readonly limits: Settings['realtime'];
   readonly config: SessionConfig;
@@ -27,7 +27,7 @@ export interface RealtimeSessionOptions {
   /** `compat.strict` */
   readonly strict: boolean;
   readonly outbox: SessionOutbox;
-  /** Made for the session, whose settings it asks for. */
+  /** Created for the session; reads its current settings. */
   input(session: RealtimeSession): SessionInput;
   output(session: RealtimeSession): SessionOutput;
   /** @param released resolves when its streaming slot is free */
@@ -37,7 +37,7 @@ export interface RealtimeSessionOptions {
 
 /** Milliseconds. */
 export interface LeaveLimits {
-  /** For the last words. */
+  /** For the last segment. */
   readonly flushMs: number;
   /** For the client's answer to the close frame. */
   readonly closeMs?: number;
@@ -79,7 +79,7 @@ export class RealtimeSession {
     return this.options.id;
   }
 
-  /** Whoever is connected, or was last. */
+  /** Of the current connection, or of the last one. */
   get owner(): Principal {
     return this.#owner;
   }
@@ -98,7 +98,7 @@ export class RealtimeSession {
     return this.#detachedAtMs;
   }
 
-  knows(secret: string): boolean {
+  hasSecret(secret: string): boolean {
     const [given, own] = [Buffer.from(secret), Buffer.from(this.options.secret)];
     return given.length === own.length && timingSafeEqual(given, own);
   }
@@ -107,9 +107,9 @@ export class RealtimeSession {
     return this.#input;
   }
 
-  /** Begun by another gateway: recognition goes on, and a client is waited for. */
-  goOn(): void {
-    this.#input.goOn();
+  /** Of a session that another gateway began: recognition continues, and the session waits for its client. */
+  restore(): void {
+    this.#input.restore();
     this.#detached();
   }
 
@@ -121,13 +121,14 @@ export class RealtimeSession {
   }
 
   /**
-   * A connection that goes on where another one dropped: first what it missed, then how much audio has arrived.
-   * @param lastEventId empty: it does not ask for what it missed
-   * @throws DomainError `session_not_found` when events it missed are gone; the session waits on for another attempt.
+   * Continues on a new connection: first the missed events, then how much audio has arrived.
+   * @param lastEventId empty: missed events are not requested
+   * @throws DomainError `session_not_found` when missed events are no longer stored; the session waits for another
+   *   attempt.
    */
   resume(socket: RealtimeSocket, { lastEventId, owner }: { lastEventId: string; owner: Principal }): void {
     const missed = lastEventId === '' ? [] : this.options.outbox.missedSince(lastEventId);
-    if (!missed) throw eventsGone();
+    if (!missed) throw eventsDropped();
     this.#owner = owner;
     const old = this.#socket;
     this.#socket = undefined;
@@ -137,12 +138,12 @@ export class RealtimeSession {
     this.#send({ type: 'session.resumed', session: this.#view(), audio_received_ms: this.#input.receivedMs });
   }
 
-  /** Speech was heard while a response is spoken. */
+  /** The client speaks while a response is spoken. */
   interrupt(): void {
     this.#output.interrupt();
   }
 
-  /** Stops reading the client for so long; its own writes stall. */
+  /** Stops reading the client for that long; its writes stall. */
   slowDown(pauseMs: number): void {
     const socket = this.#socket;
     clearTimeout(this.#reading);
@@ -150,13 +151,13 @@ export class RealtimeSession {
     this.#reading = setTimeout(() => socket?.resume(), pauseMs);
   }
 
-  /** Tells the client why, and ends. */
+  /** Sends the error and ends. */
   fail(error: DomainError, code: CloseCode): void {
     this.#send(errorEvent(error));
     void this.end(code, error.code);
   }
 
-  /** Tells the client, finishes what was said so far, then ends. Never rejects. */
+  /** Sends a warning, finishes the current segment, then ends. Never rejects. */
   async leave(code: CloseCode, reason: string, { flushMs, closeMs }: LeaveLimits): Promise<void> {
     this.#send(warningEvent('session_ending', reason));
     this.#output.stop();
@@ -166,8 +167,8 @@ export class RealtimeSession {
   }
 
   /**
-   * At once. Idempotent.
-   * @param closeMs a client that does not answer the close frame is cut after it
+   * Ends at once. Idempotent.
+   * @param closeMs a client that does not answer the close frame is disconnected after it
    */
   async end(code: CloseCode, reason: string, closeMs?: number): Promise<void> {
     if (this.#ended) return;
@@ -207,7 +208,7 @@ export class RealtimeSession {
     this.#timers.detached();
   }
 
-  /** What a connection says after it was taken over is not heard: its successor says it again. */
+  /** Messages of a connection that was replaced are ignored: the new connection sends them again. */
   #guarded(socket: RealtimeSocket, act: () => void): void {
     if (this.#ended || socket !== this.#socket) return;
     this.#timers.active();
@@ -244,16 +245,16 @@ export class RealtimeSession {
     const { id, secret, limits, outbox } = this.options;
     const resume = { secret, window_seconds: limits.resumeWindowMs / 1000 };
     const facts = { id, resume, expiresAt: this.#expiresAt, idleTimeoutSeconds: limits.idleTimeoutMs / 1000 };
-    return sessionView(this.#config, facts, outbox.spoken);
+    return sessionView(this.#config, facts, outbox.currentDialect);
   }
 }
 
-const eventsGone = (): DomainError =>
+const eventsDropped = (): DomainError =>
   new DomainError(
     'session_not_found',
-    'Events after `last_event_id` are no longer kept; resume without it to go on from here.',
+    'Events after `last_event_id` are no longer stored; resume without it to continue from here.',
     { param: 'last_event_id' },
   );
 
-/** The last words of a session that ends by its own limits. */
+/** For the last segment of a session that ends by its own limits. */
 const FLUSH_MS = 5000;

@@ -10,7 +10,7 @@ import { SessionJournals } from './journal/session-journals.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { type NewSession, SessionFactory } from './session-factory.js';
 
-/** All live sessions: found again, counted, and sent home when their key or the process goes. */
+/** All live sessions: finds and counts them, and ends them with their key or with the process. */
 @Injectable()
 export class RealtimeSessions implements OnModuleDestroy {
   readonly #sessions = new Map<string, RealtimeSession>();
@@ -30,7 +30,11 @@ export class RealtimeSessions implements OnModuleDestroy {
     if (this.#closing) throw shuttingDown();
     const { maxSessions } = this.settings.realtime;
     if (this.#sessions.size < maxSessions || this.#endDetached(() => true)) return;
-    throw new DomainError('queue_full', `There are ${maxSessions} live sessions already.`, { retryAfterMs: 1000 });
+    throw new DomainError(
+      'queue_full',
+      `The limit of ${maxSessions} live sessions (realtime.max_sessions) is reached.`,
+      { retryAfterMs: 1000 },
+    );
   }
 
   all(): readonly RealtimeSession[] {
@@ -45,11 +49,11 @@ export class RealtimeSessions implements OnModuleDestroy {
   /** @throws DomainError `session_not_found`, the same for a wrong id, a wrong secret and another tenant. */
   find(id: string, secret: string, { tenant }: Principal): RealtimeSession {
     const session = this.#sessions.get(id);
-    if (session?.knows(secret) && session.owner.tenant === tenant) return session;
-    throw new DomainError('session_not_found', 'No such session, it ended, or its secret is another.');
+    if (session?.hasSecret(secret) && session.owner.tenant === tenant) return session;
+    throw new DomainError('session_not_found', 'No such session, it has ended, or its secret does not match.');
   }
 
-  /** Here, or begun by another gateway that is gone or has to let go of it. @throws DomainError as `find` */
+  /** On this gateway, or taken over from another one. @throws DomainError as `find` */
   async findAnywhere(id: string, secret: string, owner: Principal): Promise<RealtimeSession> {
     if (this.#sessions.has(id)) return this.find(id, secret, owner);
     const session = await this.journals.adopt(id, secret, owner);
@@ -58,7 +62,7 @@ export class RealtimeSessions implements OnModuleDestroy {
     const limits = { ...this.settings.realtime, maxSessionMs: expiresAtMs - Date.now() };
     const wanted = { config, dialect, owner, adopted: { id, secret, session } };
     const made = this.#make(wanted, limits);
-    made.goOn();
+    made.restore();
     return made;
   }
 
@@ -89,7 +93,7 @@ export class RealtimeSessions implements OnModuleDestroy {
     return this.catalog.get(config.model).id;
   }
 
-  /** Until then its slot is on its way to somebody who asks right after it, such as a client that starts anew. */
+  /** Until its slot is free, a client that asks for one waits for it, such as one that starts anew. */
   #ended(session: RealtimeSession, released: Promise<void>): void {
     this.#sessions.delete(session.id);
     this.#releasing.add(session);
@@ -102,7 +106,10 @@ export class RealtimeSessions implements OnModuleDestroy {
     return this.#endDetached(session => session.live && holds(session));
   }
 
-  /** Ends the session that has waited longest for its lost client, for one whose client is here. @returns false: there is none */
+  /**
+   * Ends the session that has been detached longest, so that an attached one gets its slot.
+   * @returns false: there is none
+   */
   #endDetached(eligible: (session: RealtimeSession) => boolean): boolean {
     const waiting = [...this.#sessions.values()].filter(one => one.detachedAtMs !== undefined && eligible(one));
     const [oldest] = waiting.sort((a, b) => a.detachedAtMs! - b.detachedAtMs!);
@@ -110,27 +117,27 @@ export class RealtimeSessions implements OnModuleDestroy {
     return oldest !== undefined;
   }
 
-  /** Ends the sessions of everybody who may not have them any more, connected or not. */
-  expel(mayStay: (owner: Principal) => boolean): void {
+  /** Ends the sessions whose key was withdrawn, connected or not. */
+  endWithdrawn(isCurrent: (owner: Principal) => boolean): void {
     const withdrawn = new DomainError('invalid_api_key', 'The API key of this session was withdrawn.');
     for (const session of [...this.#sessions.values()])
-      if (!mayStay(session.owner)) session.fail(withdrawn, CLOSE.policyViolation);
+      if (!isCurrent(session.owner)) session.fail(withdrawn, CLOSE.policyViolation);
   }
 
   /** Starts before anything else stops; the drain waits for it, and workers are there until then. */
   onModuleDestroy(): void {
     this.#closing = true;
-    this.grace.waitFor(Promise.all([...this.#sessions.values()].map(session => this.#sendHome(session))));
+    this.grace.waitFor(Promise.all([...this.#sessions.values()].map(session => this.#leave(session))));
   }
 
-  /** Last words get what the grace leaves after a goodbye that the client may not answer. */
-  #sendHome(session: RealtimeSession): Promise<void> {
+  /** The last segment gets what the grace leaves after the close frame, which the client may not answer. */
+  #leave(session: RealtimeSession): Promise<void> {
     const leftMs = this.grace.leftMs();
-    const closeMs = Math.min(MOST_CLOSE_MS, leftMs / 4);
+    const closeMs = Math.min(MAX_CLOSE_MS, leftMs / 4);
     const limits = { flushMs: leftMs - closeMs, closeMs };
     return session.leave(CLOSE.goingAway, 'the server is shutting down', limits);
   }
 }
 
 /** For the answer to a close frame at the end of the process. */
-const MOST_CLOSE_MS = 2000;
+const MAX_CLOSE_MS = 2000;

@@ -27,20 +27,20 @@ export interface NewSession {
   readonly config: SessionConfig;
   readonly dialect: Dialect;
   readonly owner: Principal;
-  /** Its place among those who may be in, where its owner has limits. */
+  /** Its place in `limits.concurrent_requests`, where its owner has limits. */
   readonly ticket?: Ticket;
   /** Of a session that another gateway began. */
   readonly adopted?: { readonly id: string; readonly secret: string; readonly session: AdoptedSession };
 }
 
-/** Who keeps the sessions that are made. */
+/** The owner of the sessions that are made. */
 export interface SessionHost {
   readonly limits: Settings['realtime'];
   /** `compat.strict` */
   readonly strict: boolean;
   /** @param released resolves when its streaming slot is free */
   onEnd(this: void, session: RealtimeSession, released: Promise<void>): void;
-  /** A slot of `model` is being released, if need be by ending a session whose client is away. @returns false: none */
+  /** A slot of `model` is being released, if necessary by ending a detached session. @returns false: none */
   slotComing(this: void, model: string): boolean;
   readonly openJournal: OpenJournal;
 }
@@ -58,7 +58,7 @@ interface InputParts {
   readonly journal: () => SessionJournal | undefined;
 }
 
-/** Puts a session together: what it hears with, what it speaks with, and who is told. */
+/** Assembles a session: input, output, journal, and what happens at its end. */
 @Injectable()
 export class SessionFactory {
   constructor(
@@ -105,13 +105,13 @@ export class SessionFactory {
       state: () => ({
         ...{ v: 1, tenant: owner.tenant, secretSha256: secretDigest(secret), expiresAtMs },
         ...(owner.keyId !== undefined && { keyId: owner.keyId }),
-        ...{ config: session.config, dialect: outbox.spoken, sent: outbox.sent, items: items.state },
+        ...{ config: session.config, dialect: outbox.currentDialect, sent: outbox.sent, items: items.state },
         input: session.input.state,
       }),
-      past: () => ({ events: outbox.kept, audio: session.input.keptAudio }),
+      past: () => ({ events: outbox.storedEvents, audio: session.input.keptAudio }),
       onTaken: () => void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
     });
-    if (journal) keep(outbox, journal, adopted?.session);
+    if (journal) attachJournal(outbox, journal, adopted?.session);
     return session;
   }
 
@@ -127,7 +127,7 @@ export class SessionFactory {
       slotExpected: ({ code }) =>
         code === 'queue_full' ? slotComing(model()) : code === 'no_worker' && this.#loads(model()),
       send: event => outbox.send(event),
-      note: (type, ms) => this.journal.emit({ type, ms, model: model() }),
+      emit: (type, ms) => this.journal.emit({ type, ms, model: model() }),
       onRecognised: audioSeconds => ticket?.charge({ audioSeconds }),
       onSpeech: () => session.interrupt(),
       onTooFast: pauseMs => session.slowDown(pauseMs),
@@ -142,19 +142,19 @@ export class SessionFactory {
     const { id: model } = demandTranscribing(config, this.catalog);
     const { language, prompt, turnDetection, format } = config;
     return this.pool.openStream(model, {
-      // A worker that has not let go of the last stream yet must not take this one for the same.
+      // Unique per stream: a worker may still be ending the last one.
       sessionId: `${id}.${number}`,
       ...{ language, prompt, sampleRate: format.sampleRate, partials: true },
       ...(turnDetection && { voiceActivity: turnDetection }),
     });
   }
 
-  /** Its workers are up or on their way, unless an operator unloaded it. */
+  /** Its workers are running or starting, unless an operator unloaded it. */
   #loads(model: string): boolean {
     return !this.pool.isHeld(model);
   }
 
-  /** As for files: by the model's `itn`, where the language is known beforehand. */
+  /** As for files: by the model's `itn`, where the language is known in advance. */
   #written(spoken: string, { model, language }: SessionConfig): string {
     const { itn = false, languages } = this.catalog.get(model);
     const order = { wanted: itn, demanded: false, languages: language === '' ? languages : [language] };
@@ -162,7 +162,7 @@ export class SessionFactory {
   }
 }
 
-function keep(outbox: SessionOutbox, journal: SessionJournal, adopted: AdoptedSession | undefined): void {
+function attachJournal(outbox: SessionOutbox, journal: SessionJournal, adopted: AdoptedSession | undefined): void {
   if (adopted) journal.adopted(adopted.events, adopted.audio);
   outbox.writeTo(journal, adopted && { sent: adopted.state.sent, events: adopted.events });
 }

@@ -14,15 +14,17 @@ import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { type RealtimeSocket } from './realtime-socket.js';
-import { honoured } from './session/session-settings.js';
+import { resolveSession } from './session/session-settings.js';
 
 export interface AdmittedClient {
   readonly principal: Principal;
-  /** Its place among those who may be in; the session's from here on. */
+  /** Its place in `limits.concurrent_requests`; released by the session. */
   readonly ticket?: Ticket;
 }
 
-/** What the opening request of a WebSocket asks for: a new session, in which dialect and with which model, or an old one. */
+/**
+ * Reads what the opening request of a WebSocket asks for: a new session with its dialect and model, or one to resume.
+ */
 @Injectable()
 export class SessionHandshake {
   constructor(
@@ -33,13 +35,13 @@ export class SessionHandshake {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** A new session counts as a request, for as long as it lives; one that is resumed was counted. @throws DomainError */
+  /** A new session counts as a request while it lives; a resumed one was counted already. @throws DomainError */
   async admit(request: IncomingMessage, principal: Principal): Promise<Ticket | undefined> {
     if (queryOf(request).has('session_id')) return undefined;
     return this.limits.enter(principal, `realtime-${randomUUID()}`);
   }
 
-  /** @throws DomainError about the query; the socket has no session then. */
+  /** Starts or resumes the session. @throws DomainError about the query; the socket has no session then. */
   async open(socket: RealtimeSocket, request: IncomingMessage, { principal, ticket }: AdmittedClient): Promise<void> {
     const query = queryOf(request);
     const id = query.get('session_id');
@@ -57,7 +59,7 @@ export class SessionHandshake {
       .begin(socket, `${created}.created`, ignored.paths);
   }
 
-  /** What the client says meanwhile is not read yet. */
+  /** The client is not read until the session is found. */
   async #found(
     socket: RealtimeSocket,
     ...wanted: Parameters<RealtimeSessions['findAnywhere']>
@@ -73,10 +75,10 @@ export class SessionHandshake {
   #config(query: URLSearchParams, { headers }: IncomingMessage, ignored: IgnoredFields): SessionConfig {
     const prepared = this.secrets.sessionOf(bearerToken(headers) ?? subprotocolToken(headers) ?? '');
     const base = prepared ?? defaultSession(this.settings.realtime.transcriptionModel);
-    refuseOthers(query);
+    rejectOthers(query);
     const model = query.get('model');
     if (model === null) return base;
-    return honoured({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
+    return resolveSession({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
   }
 }
 
@@ -93,15 +95,17 @@ function secretOf(query: URLSearchParams): string {
   );
 }
 
-function refuseOthers(query: URLSearchParams): void {
+function rejectOthers(query: URLSearchParams): void {
   const intent = query.get('intent');
   if (intent !== null && intent !== 'transcription')
     throw new DomainError('invalid_value', '`intent` must be transcription.', { param: 'intent' });
   if (query.has('call_id'))
-    throw new DomainError('unsupported_parameter', 'There are no calls to attach to.', { param: 'call_id' });
+    throw new DomainError('unsupported_parameter', '`call_id` cannot be used: this server has no calls.', {
+      param: 'call_id',
+    });
 }
 
-/** `OpenAI-Beta: realtime=v1`, or the subprotocol by which browsers say the same. */
+/** `OpenAI-Beta: realtime=v1`, or the subprotocol that browsers send instead. */
 function dialectOf({ headers }: IncomingMessage): Dialect {
   const beta = String(headers['openai-beta'] ?? '');
   const protocols = headers['sec-websocket-protocol'] ?? '';

@@ -4,7 +4,7 @@ import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
-/** A session ends with the key it was opened with, and with the key of the short-lived token. */
+/** Ends sessions with the key that opened them, or with the key of their short-lived token. */
 @Injectable()
 export class WithdrawnKeys implements OnModuleInit, OnApplicationShutdown {
   #changes: Subscription | undefined;
@@ -17,7 +17,7 @@ export class WithdrawnKeys implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.#changes = this.keys.changed$.subscribe(() =>
-      this.sessions.expel(owner => this.authenticator.isCurrent(owner)),
+      this.sessions.endWithdrawn(owner => this.authenticator.isCurrent(owner)),
     );
   }
 

@@ -21,7 +21,9 @@ interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
   readonly namespace?: string;
 }
 
-/** Options of `@WebSocketGateway`: with `ws` the gateway gets a `WebSocketEndpoint`, with `socket.io` a server or its namespace. */
+/**
+ * Options of `@WebSocketGateway`: `ws` gives the gateway a `WebSocketEndpoint`, `socket.io` a server or its namespace.
+ */
 export type GatewayOptions = PlainOptions | SocketIoEndpointOptions;
 
 /** Nest creates the server first, then its namespace. */
@@ -34,9 +36,10 @@ type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) =
 type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
 /**
- * All WebSockets of the gateway, of both protocols, behind one listener of the HTTP server's `upgrade` event. An upgrade passes the checks
- * of its handshake and its origin, then goes to the gateway of its path; other paths get 404. A request that merely offers HTTP/2
- * (`Upgrade: h2c`) stays an ordinary one. Gateways read their clients themselves: order and back pressure are theirs.
+ * All WebSockets of both protocols, behind one listener of the HTTP server's `upgrade` event. An upgrade is checked
+ * (handshake, origin), then goes to the gateway of its path; other paths get 404. A request that merely offers HTTP/2
+ * (`Upgrade: h2c`) stays an ordinary one. Gateways read their clients themselves, because order and back pressure are
+ * theirs.
  */
 export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   readonly #handlers = new Map<string, UpgradeHandler>();

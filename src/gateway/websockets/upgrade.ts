@@ -11,7 +11,7 @@ const VERSION = '13';
 const TOKEN_LIST = /^\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*,\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*\s*$/;
 
 /**
- * What an upgrade must have before anything is counted or reserved for it.
+ * Checks what an upgrade must have before anything is counted or reserved for it.
  * @throws DomainError `invalid_value` naming the header, `method_not_allowed`
  */
 export function demandHandshake(message: IncomingMessage): void {

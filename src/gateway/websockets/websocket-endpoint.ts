@@ -9,14 +9,16 @@ import { WebSocketServer } from 'ws';
  */
 export type Admission = (request: IncomingMessage) => Promise<() => void>;
 
-/** One path of plain WebSockets. Its gateway sets `admit` in `afterInit` and gets `(socket, request)` in `handleConnection`. */
+/**
+ * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`; `handleConnection` gets `(socket, request)`.
+ */
 export class WebSocketEndpoint extends WebSocketServer {
   admit: Admission = () => Promise.resolve(() => undefined);
 
   /** Takes over the connection. @throws DomainError of the admission; the connection is the caller's then. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const release = await this.admit(request);
-    // `ws` destroys what it cannot upgrade, such as a socket whose peer has left meanwhile, and calls nobody.
+    // `ws` destroys what it cannot upgrade, such as a socket whose peer has left meanwhile, without a callback.
     if (socket.destroyed) return release();
     socket.once('close', release);
     this.handleUpgrade(request, socket, head, webSocket => {

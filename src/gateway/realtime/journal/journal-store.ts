@@ -4,8 +4,9 @@ import { type AdoptedSession, type JournalAudio, type SessionState } from './ses
 /** KEYS: the session (a hash: owner, state), its events and its audio (lists). */
 
 /**
- * ARGV: owner, 1 for the first write (which replaces what the same owner left there), milliseconds to live, state, events to drop, number of events, events…, audio to drop, audio or ''.
- * Returns 1: written; 0: another gateway has the session; -1: it is not there any more, as after a restart of Redis.
+ * ARGV: owner, 1 for the first write (which replaces what the same owner left there), milliseconds to live, state,
+ * events to drop, number of events, events…, audio to drop, audio or ''.
+ * Returns 1: written; 0: another gateway has the session; -1: it no longer exists, as after a restart of Redis.
  */
 export const WRITE = `
 local exists = redis.call('EXISTS', KEYS[1]) == 1
@@ -25,7 +26,10 @@ for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[3]) end
 return 1
 `;
 
-/** ARGV: new owner, tenant, digest of the secret. Returns state, events, audio; nothing for what it is not. From now on the old owner's writes are refused. */
+/**
+ * ARGV: new owner, tenant, digest of the secret. Returns state, events and audio, or nothing when one of them does not
+ * match. From now on the old owner's writes are refused.
+ */
 export const ADOPT = `
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then return false end
@@ -53,7 +57,7 @@ export interface JournalWrite {
   readonly ttlMs: number;
   readonly state: SessionState;
   readonly events: readonly string[];
-  /** Events and pieces of audio at the old end that go; counted after this write. */
+  /** Oldest events and pieces of audio to drop, counted after this write. */
   readonly dropEvents: number;
   readonly dropAudio: number;
   readonly audio: JournalAudio | undefined;
@@ -63,7 +67,7 @@ export type JournalOutcome = 'written' | 'taken' | 'gone';
 
 const OUTCOMES: Readonly<Record<number, JournalOutcome>> = { 1: 'written', 0: 'taken', [-1]: 'gone' };
 
-/** Sessions in Redis: each write is one atomic step, refused once another gateway has taken over. @throws what ioredis throws */
+/** Sessions in Redis. Each write is one atomic step, refused once another gateway has taken over. @throws of ioredis */
 export class JournalStore {
   readonly #redis: Redis & JournalCommands;
 
@@ -113,7 +117,7 @@ export class JournalStore {
     await this.#redis.journalForget(...this.#keys(id), owner);
   }
 
-  /** In braces, so that a cluster keeps all of a session on one node. */
+  /** In braces, so that a cluster stores all of a session on one node. */
   #keys(id: string): [session: string, events: string, audio: string] {
     const key = `${this.prefix}:realtime:{${id}}`;
     return [key, `${key}:events`, `${key}:audio`];

@@ -6,9 +6,9 @@ export interface SessionJournalOptions {
   /** Names this gateway. */
   readonly owner: string;
   readonly store: JournalStore;
-  /** How long a session is kept of which nothing is heard. */
+  /** How long Redis stores a session after its last write. */
   readonly ttlMs: number;
-  /** As it is now. */
+  /** The current state. */
   state(): SessionState;
   /** What a journal that begins in the middle of the session has to hold. */
   past(): SessionPast;
@@ -16,7 +16,7 @@ export interface SessionJournalOptions {
   onTaken(): void;
   /** Redis failed: the session continues without a journal until `restart()`. */
   onLost(reason: string): void;
-  /** @param stale Redis may still hold what nobody may resume */
+  /** @param stale Redis may still hold a state that must not be resumed */
   onEnd(stale: boolean): void;
 }
 
@@ -32,17 +32,18 @@ interface Waiting {
   readonly deliver: () => void;
 }
 
-/** Audio that comes without events is written this often: so much a client may have to send again. */
+/** Audio without events is written this often; a client may have to send that much again. */
 const AUDIO_EVERY_MS = 200;
 const KEPT_EVENTS = 2000;
 const KEPT_BYTES = 1_048_576;
 
 /**
- * Keeps in Redis what another gateway needs to go on with a session. An event goes out when it is written, together with the state
- * that follows from it: what a client has seen is never said again, and what it has not seen is never lost.
+ * Stores in Redis what another gateway needs to continue a session. An event is sent when it is written, together with
+ * the state that follows from it: what a client has received is never sent again, and what it has not received is never
+ * lost.
  *
- * When Redis does not answer in time the session continues without a journal, and can be resumed on its own gateway only. When Redis
- * answers again the journal is written anew.
+ * When Redis does not answer in time the session continues without a journal, and can be resumed on its own gateway
+ * only. When Redis answers again the journal is written anew.
  */
 export class SessionJournal {
   #events: Waiting[] = [];
@@ -61,7 +62,7 @@ export class SessionJournal {
 
   constructor(private readonly options: SessionJournalOptions) {}
 
-  /** What was found in Redis is there already. */
+  /** What was adopted is in Redis already. */
   adopted(events: readonly string[], audio: readonly JournalAudio[]): void {
     this.#state = 'kept';
     for (const json of events) this.#keepEvent(json);
@@ -81,12 +82,12 @@ export class SessionJournal {
     this.#soon(AUDIO_EVERY_MS);
   }
 
-  /** Resolves when all events so far have gone out. Never rejects. */
+  /** Resolves when all events so far have been sent. Never rejects. */
   async settled(): Promise<void> {
     while (this.#events.length > 0 || this.#busy) await (this.#busy ?? this.#flush());
   }
 
-  /** The session ends here. @param keep another gateway may go on with it */
+  /** The session ends here. @param keep another gateway may continue it */
   stop(keep: boolean): void {
     const written = this.#stale || this.#state === 'kept' || this.#busy !== undefined;
     this.#off();
@@ -123,7 +124,7 @@ export class SessionJournal {
     }));
   }
 
-  /** The state is taken in the same turn as the events and the audio it belongs to. */
+  /** The state is read in the same turn as the events and the audio it belongs to. */
   async #write(): Promise<void> {
     const { id, owner, store, ttlMs } = this.options;
     const state = this.options.state();
@@ -181,7 +182,7 @@ export class SessionJournal {
     this.options.onLost(message);
   }
 
-  /** What waits goes out now, and what follows at once. */
+  /** Waiting events are sent now, later ones at once. */
   #off(): void {
     clearTimeout(this.#timer);
     this.#state = 'off';
@@ -214,7 +215,7 @@ export class SessionJournal {
   }
 }
 
-/** Pieces follow one another without a gap. */
+/** Pieces follow without a gap. */
 function joined(audio: readonly JournalAudio[]): JournalAudio | undefined {
   const [first] = audio;
   return first && { start: first.start, pcm: Buffer.concat(audio.map(({ pcm }) => pcm)) };

@@ -7,14 +7,14 @@ import { JournalStore } from './journal-store.js';
 import { SessionJournal, type SessionJournalOptions } from './session-journal.js';
 import { type AdoptedSession, secretDigest } from './session-state.js';
 
-/** The client's events wait for a write so long at most; Redis that is away fails at once. */
+/** Longest wait of an event for its write; without a connection to Redis a write fails at once. */
 const WRITE_MS = 500;
 const FIRST_PROBE_MS = 1000;
-/** Of a Redis that answers, and fails again at once. */
+/** For a Redis that answers a probe and fails again at once. */
 const LONGEST_PROBE_MS = 60_000;
 
 /**
- * The journals of this gateway's sessions, where there is a Redis and `realtime.shared_resume` is on. While Redis does not answer,
+ * The journals of this gateway's sessions, with a Redis and `realtime.shared_resume`. While Redis does not answer,
  * sessions neither wait for it nor begin with a journal; when it does, all of them have one again.
  */
 @Injectable()
@@ -22,7 +22,7 @@ export class SessionJournals implements OnApplicationShutdown {
   readonly #logger = new Logger(SessionJournals.name);
   readonly #owner = randomUUID();
   readonly #store: JournalStore | undefined;
-  /** Of sessions that continue without. */
+  /** Journals of sessions that continue without. */
   readonly #suspended = new Set<SessionJournal>();
   /** Sessions to be deleted from Redis, with the time when Redis does that by itself. */
   readonly #stale = new Map<string, number>();
@@ -43,7 +43,7 @@ export class SessionJournals implements OnApplicationShutdown {
   open(options: Pick<SessionJournalOptions, 'id' | 'state' | 'past' | 'onTaken'>): SessionJournal | undefined {
     const { idleTimeoutMs, resumeWindowMs } = this.settings.realtime;
     if (!this.#store || resumeWindowMs === 0) return undefined;
-    // Of a client that says nothing, nothing is written: its session lives on for as long as that is allowed.
+    // A silent client causes no writes: its session stays for as long as silence is allowed.
     const ttlMs = idleTimeoutMs + resumeWindowMs;
     const journal: SessionJournal = new SessionJournal({
       ...{ ...options, owner: this.#owner, store: this.#store, ttlMs },
@@ -57,7 +57,7 @@ export class SessionJournals implements OnApplicationShutdown {
     return journal;
   }
 
-  /** What another gateway left of a session; it is ours from now on. Undefined: nothing that this caller may have. */
+  /** Takes over a session of another gateway. Undefined: none that this caller may have. */
   async adopt(id: string, secret: string, { tenant }: Principal): Promise<AdoptedSession | undefined> {
     if (!/^sess_[0-9a-f]{24}$/.test(id)) return undefined;
     try {
@@ -90,7 +90,10 @@ export class SessionJournals implements OnApplicationShutdown {
     this.#away = true;
     const again = performance.now() - this.#backAtMs < LONGEST_PROBE_MS;
     this.#probeMs = again ? Math.min(2 * this.#probeMs, LONGEST_PROBE_MS) : FIRST_PROBE_MS;
-    this.#logger.warn({ reason }, 'Redis does not keep live sessions: until it does, they can be resumed here only');
+    this.#logger.warn(
+      { reason },
+      'Redis does not store live sessions: until it does, they can be resumed on this gateway only',
+    );
     this.#probeLater();
   }
 
@@ -107,7 +110,7 @@ export class SessionJournals implements OnApplicationShutdown {
     }
     this.#away = false;
     this.#backAtMs = performance.now();
-    this.#logger.log({ sessions: this.#suspended.size }, 'live sessions are kept in Redis again');
+    this.#logger.log({ sessions: this.#suspended.size }, 'live sessions are stored in Redis again');
     const [suspended, stale] = [[...this.#suspended], [...this.#stale]];
     this.#suspended.clear();
     this.#stale.clear();

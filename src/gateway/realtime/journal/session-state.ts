@@ -4,7 +4,7 @@ import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type TranscriberState } from '../session/transcriber-state.js';
 import { type ItemsState } from '../session/transcript-items.js';
 
-/** What a session hears with; absent: no audio has come. */
+/** The input of a session; `transcriber` is absent before the first audio. */
 export interface InputState {
   readonly uncommittedBytes: number;
   readonly transcriber?: TranscriberState;
@@ -15,7 +15,7 @@ export interface SessionState {
   readonly v: 1;
   readonly tenant: string;
   readonly keyId?: string;
-  /** Of the secret: whoever reads Redis cannot resume by it. */
+  /** A digest: reading Redis is not enough to resume. */
   readonly secretSha256: string;
   readonly config: SessionConfig;
   readonly dialect: Dialect;
@@ -27,13 +27,13 @@ export interface SessionState {
   readonly input: InputState;
 }
 
-/** Audio at its place in the session, in bytes of PCM. */
+/** Audio at its position in the session, in bytes of PCM. */
 export interface JournalAudio {
   readonly start: number;
   readonly pcm: Buffer;
 }
 
-/** What one gateway left, and another one goes on with. */
+/** What one gateway left and another one continues. */
 export interface AdoptedSession {
   readonly state: SessionState;
   /** JSON, oldest first. */

@@ -36,7 +36,7 @@ const CONTAINERS: readonly (readonly [magic: Buffer, name: string])[] = [
   [Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), 'WebM'],
 ];
 
-/** What kind of container a first binary frame is; undefined: as far as one can tell, the raw audio that is wanted. */
+/** The container format of a first binary frame; undefined: it looks like raw audio. */
 export function containerOf(frame: Buffer): string | undefined {
   return CONTAINERS.find(([magic]) => frame.subarray(0, magic.length).equals(magic))?.[1];
 }
@@ -57,7 +57,7 @@ export interface MessageTarget {
   nowMs(): number;
 }
 
-/** What the client of a session sends: each message is applied, or answered with an error event. */
+/** Messages of the client: each is applied, or answered with an error event. */
 export class ClientMessages {
   readonly #mistakes = new MistakeLimit();
 
@@ -98,7 +98,7 @@ export class ClientMessages {
     const { input, output, outbox } = this.target;
     switch (event.type) {
       case 'session.update':
-        return this.#update(event.session, outbox.spoken, 'session.updated');
+        return this.#update(event.session, outbox.currentDialect, 'session.updated');
       case 'transcription_session.update':
         outbox.setDialect('older');
         return this.#update(event.session, 'older', 'transcription_session.updated');
@@ -111,7 +111,7 @@ export class ClientMessages {
       case 'conversation.item.create':
         return output.add(event.text, event.id);
       case 'response.create':
-        return output.respond(event.wish);
+        return output.respond(event.speech);
       case 'response.cancel':
         return output.cancel(event.responseId);
     }
@@ -129,7 +129,7 @@ export class ClientMessages {
     if (ignored.paths.length > 0) target.outbox.send(ignoredWarning(ignored.paths));
   }
 
-  /** A session without a slot for its first audio cannot be served: it is told to try again later. */
+  /** Without a slot for its first audio the session ends; the client is asked to retry later. */
   #append(audio: Buffer): void {
     try {
       this.target.input.append(audio);

@@ -1,6 +1,6 @@
 /**
- * For how long somebody has been slowed, less the time without: pauses now and then do not add up, those one after another do.
- * Milliseconds.
+ * For how long one side has been slowed, in milliseconds, less the time without pauses: pauses now and then do not add
+ * up, consecutive ones do.
  */
 export class SlowedTime {
   #slowedMs = 0;
@@ -24,19 +24,19 @@ export class SlowedTime {
 export interface Pace {
   /** Milliseconds to stop reading; 0 within the bounds. */
   readonly pauseMs: number;
-  /** Slowing did not help: who sends too fast, or who hears too slowly. */
+  /** Slowing did not help: the client sends too fast, or the recogniser is too slow. */
   readonly lost?: 'client' | 'recogniser';
 }
 
-/** The recogniser may catch up at any time: it is looked at again after so long. */
+/** The recogniser may catch up at any time, so it is checked again after this. */
 const LONGEST_WAIT_MS = 1000;
-/** A lead melts: one who sends in real time after a burst, or by a fast clock, is let off in the end. */
+/** A lead shrinks by this rate: real time after a burst, or a fast clock, is forgiven in the end. */
 const REAL_TIME = 1.25;
 
 /**
- * How far a client is ahead of real time, and the recogniser behind the client, in milliseconds of audio. Time it did not use to
- * send is not saved up, except while it was away. Slowed, then told, then closed: at twice the bound, or when reading had to be
- * stopped for the bound's length in all.
+ * How far a client is ahead of real time, and the recogniser behind the client, in milliseconds of audio. Time without
+ * audio is not credited, except while it was away. Slowed, then warned, then closed: at twice the bound, or when
+ * reading had to stop for the length of the bound in all.
  */
 export class InputPace {
   readonly #client = new SlowedTime();

@@ -7,8 +7,8 @@ export const PAUSES = { firstMs: 50, longestMs: 1000 };
 
 /** How a session that has no stream gets one. */
 export interface Recovery {
-  /** Another worker takes over: the client is told. */
-  readonly retold?: boolean;
+  /** Another worker takes over: the client gets a warning. */
+  readonly reported?: boolean;
   /** Before the first attempt. */
   readonly afterMs?: number;
   readonly worthWaiting?: (error: DomainError) => boolean;

@@ -15,7 +15,7 @@ function filled(maxSeconds = 60): ReplayBuffer {
   return buffer;
 }
 
-describe('what a new worker has to hear', () => {
+describe('what a new worker gets', () => {
   it('is everything until a segment completes', () => {
     expect(sketch(filled())).toBe('0+100 100+100 200+100 300+100');
     expect(filled().seconds).toBe(4);

@@ -1,4 +1,4 @@
-/** Something that was said to the worker, at its place in the audio of the session. */
+/** Something that was sent to the worker, at its position in the audio of the session. */
 export type Utterance =
   | { readonly kind: 'audio'; readonly pcm: Buffer; readonly start: number }
   | { readonly kind: 'commit'; readonly start: number };
@@ -7,7 +7,7 @@ export type Utterance =
 const COMMIT_TOLERANCE_S = 0.05;
 
 /**
- * What a new worker has to hear when the old one dies: audio and commits since the last completed segment, at most
+ * What a new worker gets when the old one dies: audio and commits since the last completed segment, at most
  * `maxSeconds` of audio, of which the oldest goes first. Positions are bytes from the start of the session.
  */
 export class ReplayBuffer {
@@ -39,7 +39,7 @@ export class ReplayBuffer {
     this.#entries.push({ kind: 'commit', start });
   }
 
-  /** The segment that ends at `endS` seconds of the session is complete: all before it is forgotten, its commit included. */
+  /** The segment that ends at `endS` seconds of the session is complete: all before it is dropped, with its commit. */
   completed(endS: number): void {
     const end = evenBytes(endS * this.bytesPerSecond);
     const done = end + COMMIT_TOLERANCE_S * this.bytesPerSecond;

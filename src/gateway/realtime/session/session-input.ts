@@ -19,54 +19,54 @@ export interface SessionInputOptions {
   readonly limits: Settings['realtime'];
   readonly items: TranscriptItems;
   config(): SessionConfig;
-  /** Leases a streaming slot for the session as it is set now. @throws DomainError when there is none. */
+  /** Leases a streaming slot with the session's current settings. @throws DomainError when there is none. */
   open(): StreamHandle;
   /** After `open` failed: a slot will be free soon, which is worth waiting for. */
   slotExpected(error: DomainError): boolean;
   send(event: ServerEvent): void;
-  note(type: ActivityEvent['type'], ms: number): void;
-  /** So many seconds of audio have their final text. */
+  emit(type: ActivityEvent['type'], ms: number): void;
+  /** Final text has arrived for that much audio. */
   onRecognised(seconds: number): void;
   /** Speech began: a response may have to stop. */
   onSpeech(): void;
-  /** Stop reading the socket for so long. */
+  /** Stops reading the socket for that long. */
   onTooFast(pauseMs: number): void;
-  /** The session cannot go on. */
+  /** The session cannot continue. */
   onFatal(error: DomainError, code: CloseCode): void;
   nowMs(): number;
-  /** Every piece of audio, as PCM at its place in the session. */
+  /** Every piece of audio, as PCM at its position in the session. */
   onAudio?(audio: JournalAudio): void;
-  /** Another gateway began it. */
+  /** Of a session that another gateway began. */
   readonly restored?: { readonly state: InputState; readonly audio: readonly JournalAudio[] };
 }
 
-/** What the client says: audio in its format → PCM → the recogniser; and what the recogniser hears → events. */
+/** Audio of the client in its format → PCM → the recogniser; and the recogniser's results → events. */
 export class SessionInput {
   readonly #pace: InputPace;
   readonly #times = new UtteranceTimes();
   #transcriber: Transcriber | undefined;
   #receivedBytes = 0;
   #uncommittedBytes = 0;
-  #toldTooFast = false;
+  #warnedTooFast = false;
 
   constructor(private readonly options: SessionInputOptions) {
     this.#pace = new InputPace(options.limits.maxAheadMs);
     this.#uncommittedBytes = options.restored?.state.uncommittedBytes ?? 0;
   }
 
-  /** Where it stands, for another gateway. */
+  /** Its progress, for another gateway. */
   get state(): InputState {
     const transcriber = this.#transcriber?.state;
     return { uncommittedBytes: this.#uncommittedBytes, ...(transcriber && { transcriber }) };
   }
 
-  /** Audio that another gateway would have to hear. */
+  /** Audio that another gateway would need. */
   get keptAudio(): readonly JournalAudio[] {
     return this.#transcriber?.keptAudio ?? [];
   }
 
-  /** Goes on where another gateway stopped. */
-  goOn(): void {
+  /** Continues where another gateway stopped. */
+  restore(): void {
     const { state, audio = [] } = this.options.restored ?? {};
     if (!state?.transcriber) return;
     const { position } = state.transcriber;
@@ -74,12 +74,12 @@ export class SessionInput {
     this.#transcriber = this.#begin({ ...state.transcriber, entries: restoredEntries(state.transcriber, audio) });
   }
 
-  /** Audio has come in: the format is settled for the session. */
+  /** Audio has arrived: the format of the session is fixed. */
   get begun(): boolean {
     return this.#receivedBytes > 0;
   }
 
-  /** Milliseconds of audio received so far; a client that comes back goes on from there. */
+  /** Milliseconds of audio received so far; a client that resumes continues from there. */
   get receivedMs(): number {
     return (1000 * this.#receivedBytes) / bytesPerSecond(this.options.config().format);
   }
@@ -89,7 +89,10 @@ export class SessionInput {
     return this.#transcriber?.live ?? false;
   }
 
-  /** @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the first audio, and none expected. */
+  /**
+   * @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the first audio and none
+   * expected.
+   */
   append(audio: Buffer): void {
     if (audio.length === 0) return;
     const { encoding } = this.options.config().format;
@@ -112,7 +115,7 @@ export class SessionInput {
       for (const event of this.options.items.commit()) this.options.send(event);
   }
 
-  /** Forgets the utterance under way. */
+  /** Discards the current utterance. */
   clear(): void {
     const { items } = this.options;
     const manual = this.options.config().turnDetection === null;
@@ -124,7 +127,7 @@ export class SessionInput {
     this.options.send({ type: 'input_audio_buffer.cleared' });
   }
 
-  /** The session was set anew: what follows is for a new stream. */
+  /** Settings changed: what follows is for a new stream. */
   reopen(): void {
     this.#transcriber?.reopen();
   }
@@ -160,7 +163,7 @@ export class SessionInput {
       onAudio: (pcm, start) => this.options.onAudio?.({ pcm, start }),
       replayS: limits.replayMs / 1000,
       recoveryMs: limits.recoveryMs,
-      onEvent: event => this.#heard(event),
+      onEvent: event => this.#receive(event),
       onRecovered: () => this.#recovered(),
       onFailed: (error, final) => this.#failed(error, final),
     });
@@ -168,36 +171,36 @@ export class SessionInput {
     return transcriber;
   }
 
-  #heard(event: StreamEvent): void {
-    if (event.type === 'speech_started' || event.type === 'speech_stopped') this.options.note(event.type, 0);
-    for (const { kind, ms } of this.#times.heard(event, this.options.nowMs())) this.options.note(kind, ms);
-    for (const told of this.options.items.heard(event)) this.options.send(told);
+  #receive(event: StreamEvent): void {
+    if (event.type === 'speech_started' || event.type === 'speech_stopped') this.options.emit(event.type, 0);
+    for (const { kind, ms } of this.#times.receive(event, this.options.nowMs())) this.options.emit(kind, ms);
+    for (const result of this.options.items.receive(event)) this.options.send(result);
     if (event.type === 'final') this.options.onRecognised(event.end - event.start);
     if (event.type === 'speech_started') this.options.onSpeech();
   }
 
   #recovered(): void {
-    this.options.note('recovered', 0);
-    const message = 'A recogniser died and was replaced; it hears again what came since the last completed segment.';
+    this.options.emit('recovered', 0);
+    const message = 'A recogniser died and was replaced; it gets the audio since the last completed segment again.';
     this.options.send(warningEvent('worker_replaced', message));
   }
 
   #failed(error: DomainError, final: boolean): number {
-    const told = this.options.items.fail(error);
-    for (const event of told) this.options.send(event);
-    if (told.length === 0 && !final)
+    const events = this.options.items.fail(error);
+    for (const event of events) this.options.send(event);
+    if (events.length === 0 && !final)
       this.options.send(
-        warningEvent('audio_lost', `What came since the last segment was not recognised: ${error.message}`),
+        warningEvent('audio_lost', `Audio since the last segment was not recognised: ${error.message}`),
       );
     if (final) {
-      this.options.note('failed', 0);
+      this.options.emit('failed', 0);
       const code = error.definition.retry === 'later' ? CLOSE.tryAgainLater : CLOSE.internalError;
       this.options.onFatal(error, code);
     }
     return this.options.items.next;
   }
 
-  /** Faster than real time, or than the recogniser: slowed, then told, then closed. */
+  /** Faster than real time, or than the recogniser: slowed, then warned, then closed. */
   #throttle(audioMs: number): void {
     const { limits } = this.options;
     const backlogMs = 1000 * (this.#transcriber?.backlogS ?? 0);
@@ -206,14 +209,15 @@ export class SessionInput {
     if (lost === 'recogniser') return this.options.onFatal(tooSlow(), CLOSE.tryAgainLater);
     if (pauseMs <= 0) return;
     this.options.onTooFast(pauseMs);
-    if (this.#toldTooFast) return;
-    this.#toldTooFast = true;
-    const message = `More than ${limits.maxAheadMs / 1000} s ahead of real time or of the recogniser: reading is slowed.`;
+    if (this.#warnedTooFast) return;
+    this.#warnedTooFast = true;
+    const aheadS = limits.maxAheadMs / 1000;
+    const message = `More than ${aheadS} s ahead of real time or of the recogniser: reading is slowed.`;
     this.options.send(warningEvent('input_too_fast', message));
   }
 }
 
 const tooFast = (): DomainError =>
-  new DomainError('input_too_fast', 'Audio kept coming faster than real time after reading was slowed.');
+  new DomainError('input_too_fast', 'Audio arrived faster than real time although reading was slowed.');
 const tooSlow = (): DomainError =>
   new DomainError('queue_full', 'The recogniser does not keep up with the audio.', { retryAfterMs: 1000 });

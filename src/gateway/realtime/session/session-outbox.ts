@@ -15,7 +15,7 @@ export interface EventRingLimits {
   readonly bytes: number;
 }
 
-/** The last events of a session, for a client that comes back (README "Resume"). The oldest go when a bound is reached. */
+/** The last events of a session, for a client that resumes. The oldest are dropped when a limit is reached. */
 export class EventRing {
   readonly #events: SentEvent[] = [];
   #bytes = 0;
@@ -47,10 +47,10 @@ export class EventRing {
   }
 }
 
-/** Events kept for a client that comes back. */
-const KEPT_EVENTS = 2000;
+/** Events stored for a client that resumes. */
+const STORED_EVENTS = 2000;
 
-/** Events on their way to the client: numbered, kept for a while, and sent whenever it is connected. */
+/** Events for the client: numbered, stored for a while, and sent while it is connected. */
 export class SessionOutbox {
   readonly #ring: EventRing;
   readonly #prefix: string;
@@ -66,14 +66,14 @@ export class SessionOutbox {
     private dialect: Dialect,
   ) {
     this.#prefix = `event_${sessionId.slice(5, 17)}`;
-    this.#ring = new EventRing({ events: KEPT_EVENTS, bytes: maxBufferedBytes });
+    this.#ring = new EventRing({ events: STORED_EVENTS, bytes: maxBufferedBytes });
   }
 
   setDialect(dialect: Dialect): void {
     this.dialect = dialect;
   }
 
-  get spoken(): Dialect {
+  get currentDialect(): Dialect {
     return this.dialect;
   }
 
@@ -82,7 +82,7 @@ export class SessionOutbox {
     return this.#sent;
   }
 
-  /** From now on events go out once they are written there. @param before what another gateway said */
+  /** From now on events are sent once the journal has written them. @param before what another gateway has sent */
   writeTo(journal: SessionJournal, before?: { readonly sent: number; readonly events: readonly string[] }): void {
     this.#journal = journal;
     if (!before) return;
@@ -90,22 +90,22 @@ export class SessionOutbox {
     for (const json of before.events) this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
   }
 
-  /** Sends, or keeps for later. A client that does not read is closed with 1013 instead of being buffered for. */
+  /** Sends, or stores for later. A client that does not read is closed with 1013; nothing more is buffered for it. */
   send(event: ServerEvent): void {
-    const spelled = inDialect(event, this.dialect);
-    if (!spelled) return;
+    const translated = inDialect(event, this.dialect);
+    if (!translated) return;
     const id = `${this.#prefix}_${++this.#sent}`;
-    const json = JSON.stringify({ ...spelled, event_id: id });
+    const json = JSON.stringify({ ...translated, event_id: id });
     if (this.#journal) this.#journal.event(json, () => this.#deliver({ id, json }));
     else this.#deliver({ id, json });
   }
 
-  /** As JSON, oldest first: what is kept of the events that were sent. */
-  get kept(): readonly string[] {
+  /** The stored events as JSON, oldest first. */
+  get storedEvents(): readonly string[] {
     return this.#ring.all.map(({ json }) => json);
   }
 
-  /** Resolves when all of it has gone out. */
+  /** Resolves when all events so far have been sent. */
   async settled(): Promise<void> {
     await this.#journal?.settled();
   }
@@ -125,12 +125,15 @@ export class SessionOutbox {
     if (this.#socket === socket) this.#socket = undefined;
   }
 
-  /** @returns what the client missed, as JSON; undefined when some of it is gone. */
+  /** @returns what the client missed, as JSON; undefined when some of it is no longer stored. */
   missedSince(lastEventId: string): readonly string[] | undefined {
     return this.#ring.after(lastEventId)?.map(({ json }) => json);
   }
 
-  /** Resolves when the client is connected and reads, so that long answers wait instead of piling up; or at the end. */
+  /**
+   * Resolves when the client is connected and reads, so that long answers wait instead of filling memory; or at the
+   * end.
+   */
   async room(): Promise<void> {
     while (!this.#ended) {
       const socket = this.#socket;
@@ -140,7 +143,7 @@ export class SessionOutbox {
     }
   }
 
-  /** @param resumable another gateway may go on */
+  /** @param resumable another gateway may continue the session */
   end(resumable: boolean): void {
     this.#ended = true;
     this.#journal?.stop(resumable);

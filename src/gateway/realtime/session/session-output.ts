@@ -8,8 +8,8 @@ import { type SessionOutbox } from './session-outbox.js';
 import { SpokenResponse } from './spoken-response.js';
 import { newItemId, type TranscriptItems } from './transcript-items.js';
 
-/** Text items kept for a response that may never be asked for. */
-const MOST_ITEMS = 100;
+/** Text items stored for a response that may never be requested. */
+const MAX_ITEMS = 100;
 
 export interface SessionOutputOptions {
   readonly speaker: SpeechSynthesis;
@@ -19,7 +19,7 @@ export interface SessionOutputOptions {
   config(): SessionConfig;
 }
 
-/** What the session says: one response at a time, while recognition stays live. */
+/** Spoken responses of the session: one at a time, while recognition continues. */
 export class SessionOutput {
   #response: SpokenResponse | undefined;
   #texts: string[] = [];
@@ -28,8 +28,8 @@ export class SessionOutput {
 
   /** A text that the next response speaks. @throws DomainError `queue_full` */
   add(text: string, id: string = newItemId()): void {
-    if (this.#texts.length >= MOST_ITEMS)
-      throw new DomainError('queue_full', `${MOST_ITEMS} items wait to be spoken; ask for a response first.`);
+    if (this.#texts.length >= MAX_ITEMS)
+      throw new DomainError('queue_full', `${MAX_ITEMS} items wait to be spoken; send response.create first.`);
     this.#texts.push(text);
     const item = { ...userItem(id, null), content: [{ type: 'input_text', text }] };
     const about = { previous_item_id: this.options.items.follow(id), item };
@@ -38,19 +38,19 @@ export class SessionOutput {
   }
 
   /** @throws DomainError when one is being spoken, and about the text, the voice or the model. */
-  respond(wish: SpeechFields): void {
+  respond(speech: SpeechFields): void {
     if (this.#response)
       throw new DomainError(
         'conversation_already_has_active_response',
         `The response ${this.#response.id} is still being spoken.`,
       );
-    const text = wish.text ?? this.#texts.join('\n');
+    const text = speech.text ?? this.#texts.join('\n');
     if (text === '')
       throw new DomainError('missing_required_parameter', '`response.input` is required: the text to speak.', {
         param: 'response.input',
       });
-    this.#speak(text, wish);
-    if (wish.text === undefined) this.#texts = [];
+    this.#speak(text, speech);
+    if (speech.text === undefined) this.#texts = [];
   }
 
   /** @throws DomainError `response_cancel_not_active` */
@@ -63,7 +63,7 @@ export class SessionOutput {
     response.cancel('client_cancelled');
   }
 
-  /** The client has begun to speak. */
+  /** The client has started to speak. */
   interrupt(): void {
     if (this.options.config().turnDetection?.interruptResponse) this.#response?.cancel('turn_detected');
   }

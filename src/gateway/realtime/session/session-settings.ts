@@ -25,25 +25,28 @@ export function updatedSession(
   { current, dialect, catalog, ignored }: Honouring & { current: SessionConfig; dialect: Dialect },
 ): SessionConfig {
   const next = dialect === 'ga' ? readSession(value, current, ignored) : readOlderSession(value, current, ignored);
-  return honoured(next, { catalog, ignored, path: PATHS[dialect].transcription });
+  return resolveSession(next, { catalog, ignored, path: PATHS[dialect].transcription });
 }
 
-/** What the model of the session can do of it. @throws DomainError for what changes the meaning and cannot be done */
-export function honoured(
+/**
+ * The session with what its model can honour.
+ * @throws DomainError for what changes the meaning and cannot be honoured
+ */
+export function resolveSession(
   wanted: SessionConfig,
   { catalog, ignored, path }: Honouring & { path: string },
 ): SessionConfig {
   const spec = at(`${path}.model`, () => streamingModel(wanted.model, catalog));
   const { languages = [], ...config } = wanted;
   const language = languages.length === 0 ? config.language : chosenLanguage(languages, { spec, ignored, path });
-  const deaf = config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
-  if (deaf) ignored.add(`${path}.prompt`);
-  const next = { ...config, language, ...(deaf && { prompt: '' }) };
+  const promptIgnored = config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
+  if (promptIgnored) ignored.add(`${path}.prompt`);
+  const next = { ...config, language, ...(promptIgnored && { prompt: '' }) };
   demandTranscribing(next, catalog, path);
   return next;
 }
 
-/** One of several candidates cannot be told to a recogniser: the only one that it knows, or none, and it decides. */
+/** A recogniser takes one language: the only candidate that it knows, or none, and it detects the language. */
 function chosenLanguage(
   languages: readonly string[],
   { spec, ignored, path }: { spec: ModelSpec; ignored: IgnoredFields; path: string },

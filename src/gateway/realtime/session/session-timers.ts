@@ -10,7 +10,7 @@ export interface SessionEnds {
   onAbandoned(): void;
 }
 
-/** The clocks of a session: its whole life, silence of its client, and absence of its client. */
+/** The timers of a session: its age, idle time, and time without a connection. */
 export class SessionTimers {
   readonly #life: NodeJS.Timeout;
   #idle: NodeJS.Timeout | undefined;
@@ -25,12 +25,12 @@ export class SessionTimers {
 
   attached(): void {
     clearTimeout(this.#absence);
-    // A connection may be taken over from one that still stands.
+    // The connection may replace one that is still open.
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.ends.onIdle(), this.limits.idleTimeoutMs);
   }
 
-  /** The client said something. */
+  /** The client sent a message. */
   active(): void {
     this.#idle?.refresh();
   }

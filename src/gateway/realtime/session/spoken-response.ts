@@ -33,7 +33,7 @@ export class SpokenResponse {
   constructor(private readonly options: SpokenResponseOptions) {
     this.ended = new Promise(resolve => (this.#resolve = resolve));
     this.#previousItemId = options.follow(this.#itemId);
-    // A cancelled synthesis destroys its stream when nobody reads it any more.
+    // A cancelled synthesis destroys its stream, which nothing reads then.
     options.speech.audio.on('error', () => undefined);
     this.#begin();
     void this.#speak();
@@ -43,7 +43,7 @@ export class SpokenResponse {
     return this.options.id;
   }
 
-  /** The client hears no more of it from now on; the synthesis is told to stop. */
+  /** No more audio is sent from now on; the synthesis stops. */
   cancel(reason: 'client_cancelled' | 'turn_detected'): void {
     if (this.#done) return;
     this.options.speech.cancel();
@@ -67,7 +67,10 @@ export class SpokenResponse {
       const settlement = await this.options.speech.settled;
       this.#end(settlement.status === 'completed' ? settlement : { status: 'failed', error: settlement.error });
     } catch (error) {
-      const known = error instanceof DomainError ? error : new DomainError('engine_failed', 'The speech broke off.');
+      const known =
+        error instanceof DomainError
+          ? error
+          : new DomainError('engine_failed', 'The speech synthesis stopped before its end.');
       this.#end({ status: 'failed', error: known });
     }
   }

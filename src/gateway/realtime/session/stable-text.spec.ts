@@ -19,7 +19,7 @@ describe('deltas of revised guesses', () => {
     expect(deltas(guesses, 'a recognise speech')).toEqual(['a', ' recognise speech']);
   });
 
-  it('goes on where it fits best when a word that was said turns out wrong', () => {
+  it('continues where it fits best when a word that was sent turns out wrong', () => {
     const guesses = [...thrice('the train is on'), ...thrice('the trainers on the right')];
     expect(deltas(guesses, 'the trainers on the right track').join('')).toBe('the train is the right track');
   });

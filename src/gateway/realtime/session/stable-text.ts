@@ -1,50 +1,51 @@
+const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 /** Words of scripts with spaces, with the space before them; single characters of scripts without. */
-const TOKENS =
-  /\s*[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\s*[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
+const TOKENS = new RegExp(String.raw`\s*[${SPACELESS}]|\s*[^\s${SPACELESS}]+`, 'gu');
 
-/** So many guesses in a row must agree on a word. */
-const AGREEING = 3;
+/** Hypotheses in a row that must agree on a word. */
+const AGREEMENT = 3;
 
 /**
- * Makes append-only deltas out of revised guesses: a word is said once three guesses in a row agree on it and on all before it,
- * and never when it is a guess's last word, which is still being spoken. The rest comes with the final text.
+ * Makes append-only deltas out of revised hypotheses: a word is sent once three hypotheses in a row agree on it and on
+ * all words before it, and never when it is the last word, which is still being spoken. The rest comes with the final
+ * text.
  *
- * What was said is not taken back. When the recogniser changes its mind about it, the rest follows where it fits best, and only
- * the completed transcript is right (README "Deltas").
+ * What was sent is not revised. When the recogniser revises it, the rest is appended where it fits best, and only the
+ * completed transcript is right (README "Deltas").
  */
 export class StableText {
-  #guesses: (readonly string[])[] = [];
-  #said: readonly string[];
+  #hypotheses: (readonly string[])[] = [];
+  #sent: readonly string[];
 
-  /** @param said words that were told before, by another gateway */
-  constructor(said: readonly string[] = []) {
-    this.#said = said;
+  /** @param sent words that another gateway has sent */
+  constructor(sent: readonly string[] = []) {
+    this.#sent = sent;
   }
 
-  get said(): readonly string[] {
-    return this.#said;
+  get sent(): readonly string[] {
+    return this.#sent;
   }
 
-  /** The text to send for this guess; empty when nothing new is stable. */
-  partial(guess: string): string {
-    const tokens = tokensOf(guess);
-    this.#guesses = [...this.#guesses, tokens].slice(-AGREEING);
-    if (this.#guesses.length < AGREEING) return '';
-    const agreed = this.#guesses.reduce(
+  /** The text to send for this hypothesis; empty when nothing new is stable. */
+  partial(hypothesis: string): string {
+    const tokens = tokensOf(hypothesis);
+    this.#hypotheses = [...this.#hypotheses, tokens].slice(-AGREEMENT);
+    if (this.#hypotheses.length < AGREEMENT) return '';
+    const agreed = this.#hypotheses.reduce(
       (length, other) => Math.min(length, commonPrefix(tokens, other)),
       tokens.length - 1,
     );
-    return this.#say(tokens.slice(0, Math.max(0, agreed)));
+    return this.#append(tokens.slice(0, Math.max(0, agreed)));
   }
 
   /** What is left to send of the final text. */
   final(text: string): string {
-    return this.#say(tokensOf(text));
+    return this.#append(tokensOf(text));
   }
 
-  #say(tokens: readonly string[]): string {
-    const rest = tokens.slice(bestContinuation(this.#said, tokens));
-    this.#said = [...this.#said, ...rest];
+  #append(tokens: readonly string[]): string {
+    const rest = tokens.slice(bestContinuation(this.#sent, tokens));
+    this.#sent = [...this.#sent, ...rest];
     return rest.join('');
   }
 }
@@ -57,10 +58,10 @@ function commonPrefix(a: readonly string[], b: readonly string[]): number {
   return length;
 }
 
-/** How much of `text` is nearest to `said`, by edit distance; of equally near ones the longest. */
-function bestContinuation(said: readonly string[], text: readonly string[]): number {
+/** Number of tokens of `text` nearest to `sent`, by edit distance; of equally near ones the longest. */
+function bestContinuation(sent: readonly string[], text: readonly string[]): number {
   let distances = Array.from({ length: text.length + 1 }, (_, at) => at);
-  said.forEach((word, row) => {
+  sent.forEach((word, row) => {
     const next = [row + 1];
     text.forEach((other, at) => {
       const changed = distances[at]! + (word === other ? 0 : 1);

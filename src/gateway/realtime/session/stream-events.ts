@@ -1,14 +1,15 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 
 /**
- * The end of a stream is a commit, so its last final may be about nothing: no speech, no words. Told, it would answer the first
- * commit meant for the next stream. Whether a final is the last one is known only when the stream has ended, so it is held until then.
+ * The end of a stream is a commit, so its last final may cover nothing: no speech, no words. Emitted, it would answer
+ * the first commit meant for the next stream. Which final is the last is known only at the end, so an empty one is held
+ * until then.
  */
-export class LeftoverFinal {
+export class TrailingFinal {
   #held: Extract<StreamEvent, { type: 'final' }> | undefined;
   #spoken = -1;
 
-  /** @returns what to tell now, in order. */
+  /** @returns the events to emit now, in order. */
   before(event: StreamEvent, closing: boolean): StreamEvent[] {
     const held = this.#held ? [this.#held] : [];
     this.#held = undefined;
@@ -19,13 +20,17 @@ export class LeftoverFinal {
     return held;
   }
 
-  /** Second of the stream at which the final that was not told ends; undefined: everything was told. */
+  /** Second of the stream at which the final that was dropped ends; undefined: all were emitted. */
   get endS(): number | undefined {
     return this.#held?.end;
   }
 }
 
-/** The event with the session's utterance number and time. @param utterances before this stream @param startS where it begins */
+/**
+ * The event with the session's utterance number and times.
+ * @param utterances completed before this stream
+ * @param startS second of the session at which the stream begins
+ */
 export function inSession(event: StreamEvent, utterances: number, startS: number): StreamEvent {
   const utterance = event.utterance + utterances;
   const at = (seconds: number): number => Math.round((seconds + startS) * 1000) / 1000;

@@ -3,7 +3,7 @@ import { restoredEntries, transcriberState } from './transcriber-state.js';
 
 const audio = (text: string, start: number) => ({ kind: 'audio', pcm: Buffer.from(text), start }) as const;
 const commit = (start: number) => ({ kind: 'commit', start }) as const;
-const told = (entries: ReturnType<typeof restoredEntries>): string[] =>
+const texts = (entries: ReturnType<typeof restoredEntries>): string[] =>
   entries.map(entry => (entry.kind === 'audio' ? `${entry.start}:${entry.pcm.toString()}` : `${entry.start}|`));
 
 describe('the state of a transcriber', () => {
@@ -27,10 +27,10 @@ describe('the state of a transcriber', () => {
       { start: 0, pcm: Buffer.from('abcdef') },
       { start: 6, pcm: Buffer.from('ghijkl') },
     ];
-    expect(told(restoredEntries(state, pieces))).toEqual(['2:cd', '4|', '4:ef', '6|', '6:ghij', '10|']);
+    expect(texts(restoredEntries(state, pieces))).toEqual(['2:cd', '4|', '4:ef', '6|', '6:ghij', '10|']);
   });
 
   it('keeps a commit behind audio that is lost', () => {
-    expect(told(restoredEntries({ position: 4, finals: 0, keepFrom: 0, commits: [4] }, []))).toEqual(['4|']);
+    expect(texts(restoredEntries({ position: 4, finals: 0, keepFrom: 0, commits: [4] }, []))).toEqual(['4|']);
   });
 });

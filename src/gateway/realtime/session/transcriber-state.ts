@@ -6,35 +6,35 @@ export interface TranscriberState {
   readonly position: number;
   /** Utterances completed so far. */
   readonly finals: number;
-  /** The first byte that a new worker has to hear. */
+  /** The first byte that a new worker needs. */
   readonly keepFrom: number;
   /** Commits that are not answered yet. */
   readonly commits: readonly number[];
 }
 
-/** What another gateway goes on from. */
+/** What another gateway continues from. */
 export interface RestoredTranscriber extends Pick<TranscriberState, 'position' | 'finals'> {
-  /** To be heard first. */
+  /** To be sent first. */
   readonly entries: readonly Utterance[];
 }
 
 type Entry = Utterance | { readonly kind: 'reopen' | 'end' };
 
-/** @param lines what a worker has heard since the last completed segment, and what it is to hear next, in order */
+/** @param queues what a worker got since the last completed segment, and what it gets next, in order */
 export function transcriberState(
-  lines: readonly (readonly Entry[])[],
+  queues: readonly (readonly Entry[])[],
   known: Pick<TranscriberState, 'position' | 'finals'>,
 ): TranscriberState {
   let keepFrom: number | undefined;
   const commits: number[] = [];
-  for (const line of lines)
-    for (const entry of line)
+  for (const queue of queues)
+    for (const entry of queue)
       if (entry.kind === 'commit') commits.push(entry.start);
       else if (entry.kind === 'audio') keepFrom ??= entry.start;
   return { ...known, keepFrom: keepFrom ?? known.position, commits };
 }
 
-/** The same as what is to be heard: audio from `keepFrom` on, and each commit in its place. */
+/** The same as entries to send: audio from `keepFrom` on, and each commit at its position. */
 export function restoredEntries(
   { keepFrom, position, commits }: TranscriberState,
   audio: readonly { readonly start: number; readonly pcm: Buffer }[],

@@ -2,13 +2,13 @@ import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
-import { inSession, LeftoverFinal } from './stream-events.js';
+import { inSession, TrailingFinal } from './stream-events.js';
 import { PAUSES, reconnect, type Recovery } from './reconnect.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
 import { type RestoredTranscriber, transcriberState, type TranscriberState } from './transcriber-state.js';
 
 export interface TranscriberOptions {
-  /** Leases a place and begins a stream as the session is set now. @throws DomainError when there is none. */
+  /** Leases a slot and opens a stream with the session's current settings. @throws DomainError when there is none. */
   open(): StreamHandle;
   /** After `open` failed for the first stream: a slot will be free soon. */
   slotExpected(error: DomainError): boolean;
@@ -18,16 +18,16 @@ export interface TranscriberOptions {
   readonly recoveryMs: number;
   /** Utterances count through the whole session, times are seconds from its start. */
   onEvent(event: StreamEvent): void;
-  /** A worker died; another one goes on from the last completed segment. Told once per death. */
+  /** A worker died and another one continues from the last completed segment. Called once per death. */
   onRecovered(): void;
   /**
-   * What was said since the last completed segment has no answer; `final`: nor will anything that follows.
+   * Audio since the last completed segment gets no answer; `final`: nor will anything that follows.
    * @returns the number of the next utterance
    */
   onFailed(error: DomainError, final: boolean): number;
-  /** Every piece of audio at its place, as it is accepted. */
+  /** Every piece of audio at its position, as it is accepted. */
   onAudio?(pcm: Buffer, start: number): void;
-  /** Another gateway began it. */
+  /** Of a session that another gateway began. */
   readonly restored?: RestoredTranscriber;
 }
 
@@ -39,14 +39,14 @@ const MAX_ATTEMPTS = 3;
 const MAX_REFUSALS = 9;
 
 /**
- * The recognition of one session, over as many streams as it takes. Audio and commits go up in order, at the worker's pace; a
- * stream that dies is replaced, and hears again what came since the last completed segment.
+ * The recognition of one session, over as many streams as it takes. Audio and commits are sent in order, at the
+ * worker's pace. A stream that dies is replaced, and gets everything since the last completed segment again.
  */
 export class Transcriber {
   readonly #orders: Order[] = [];
-  readonly #heard: ReplayBuffer;
+  readonly #replay: ReplayBuffer;
   #handle: StreamHandle | undefined;
-  /** It has been told that nothing follows. */
+  /** Half-closed: no more audio follows. */
   #closing: StreamHandle | undefined;
   /** Bytes of audio accepted so far. */
   #position = 0;
@@ -60,35 +60,35 @@ export class Transcriber {
   #ended = false;
   readonly #waiting = new AbortController();
   #flushed: () => void = () => undefined;
-  /** Resolves when all events of the current stream have been told. */
+  /** Resolves when all events of the current stream have been emitted. */
   #listening: Promise<void> = Promise.resolve();
   #released: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: TranscriberOptions) {
-    this.#heard = new ReplayBuffer(options.bytesPerSecond, options.replayS);
+    this.#replay = new ReplayBuffer(options.bytesPerSecond, options.replayS);
     const { position = 0, finals = 0, entries = [] } = options.restored ?? {};
     [this.#position, this.#finals] = [position, finals];
     for (const entry of entries)
-      if (entry.kind === 'audio') this.#heard.audio(entry.pcm, entry.start);
-      else this.#heard.commit(entry.start);
+      if (entry.kind === 'audio') this.#replay.audio(entry.pcm, entry.start);
+      else this.#replay.commit(entry.start);
   }
 
-  /** Where it stands, for another gateway. */
+  /** Its progress, for another gateway. */
   get state(): TranscriberState {
-    return transcriberState([this.#heard.entries(), this.#orders], { position: this.#position, finals: this.#finals });
+    return transcriberState([this.#replay.entries(), this.#orders], { position: this.#position, finals: this.#finals });
   }
 
-  /** Audio since the last completed segment, at its place. */
+  /** Audio since the last completed segment, at its position. */
   get keptAudio(): readonly { readonly start: number; readonly pcm: Buffer }[] {
-    return [...this.#heard.entries(), ...this.#orders].filter(entry => entry.kind === 'audio');
+    return [...this.#replay.entries(), ...this.#orders].filter(entry => entry.kind === 'audio');
   }
 
-  /** True while a place is leased. */
+  /** True while a slot is leased. */
   get live(): boolean {
     return this.#handle !== undefined;
   }
 
-  /** Resolves when no worker keeps a slot for it any more. Never rejects. */
+  /** Resolves when its slot is free. Never rejects. */
   get released(): Promise<void> {
     return this.#released;
   }
@@ -100,7 +100,7 @@ export class Transcriber {
 
   /** Opens the first stream, or waits for one. @throws DomainError when there is no slot, and none expected. */
   start(): void {
-    if (this.options.restored) return void this.#recover({ retold: true });
+    if (this.options.restored) return void this.#recover({ reported: true });
     try {
       this.#connect();
     } catch (error) {
@@ -109,7 +109,7 @@ export class Transcriber {
     }
   }
 
-  /** @param frame cut anywhere: half a sample at its end waits for its other half */
+  /** @param frame may end in the middle of a sample; the rest follows in the next one */
   audio(frame: Buffer): void {
     const bytes = this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
     const pcm = bytes.subarray(0, bytes.length - (bytes.length % 2));
@@ -126,12 +126,12 @@ export class Transcriber {
     this.#order({ kind: 'commit', start: this.#position });
   }
 
-  /** Settings changed: what was said so far is finished by the old stream, the rest is for a new one. */
+  /** Settings changed: the old stream finishes what it got so far, a new one gets the rest. */
   reopen(): void {
     this.#order({ kind: 'reopen' });
   }
 
-  /** Finishes the last utterance. Resolves when its events have been told, or `limitMs` passed. Never rejects. */
+  /** Finishes the last utterance. Resolves when its events have been emitted, or after `limitMs`. Never rejects. */
   async flush(limitMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>(done => {
@@ -164,21 +164,21 @@ export class Transcriber {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      while (this.#handle && this.#orders.length > 0) await this.#say(this.#handle, this.#orders.shift()!);
+      while (this.#handle && this.#orders.length > 0) await this.#send(this.#handle, this.#orders.shift()!);
     } finally {
       this.#pumping = false;
     }
   }
 
-  async #say(handle: StreamHandle, order: Order): Promise<void> {
+  async #send(handle: StreamHandle, order: Order): Promise<void> {
     switch (order.kind) {
       case 'audio':
-        this.#heard.audio(order.pcm, order.start);
+        this.#replay.audio(order.pcm, order.start);
         this.#waitingBytes -= order.pcm.length;
         await handle.sendFrame(order.pcm);
         return;
       case 'commit':
-        this.#heard.commit(order.start);
+        this.#replay.commit(order.start);
         return handle.commit();
       case 'reopen':
       case 'end':
@@ -186,7 +186,7 @@ export class Transcriber {
     }
   }
 
-  /** A stream that dies while it finishes has its own way back: then the new one is asked to end, or is set anew already. */
+  /** If the stream dies meanwhile, it is replaced as usual: the new one has the new settings, or is asked to end. */
   async #finish(handle: StreamHandle, order: Order): Promise<void> {
     this.#closing = handle;
     await handle.close();
@@ -218,10 +218,10 @@ export class Transcriber {
 
   async #listen(handle: StreamHandle, base: { startS: number; utterance: number }): Promise<void> {
     try {
-      const leftover = new LeftoverFinal();
+      const trailing = new TrailingFinal();
       for await (const event of handle.receiveEvents())
-        for (const told of leftover.before(event, handle === this.#closing)) this.#tell(told, base);
-      if (leftover.endS !== undefined) this.#heard.completed(leftover.endS + base.startS);
+        for (const due of trailing.before(event, handle === this.#closing)) this.#emit(due, base);
+      if (trailing.endS !== undefined) this.#replay.completed(trailing.endS + base.startS);
     } catch (error) {
       if (this.#handle !== handle || this.#ended) return;
       this.#handle = undefined;
@@ -229,16 +229,16 @@ export class Transcriber {
     }
   }
 
-  #tell(event: StreamEvent, { startS, utterance }: { startS: number; utterance: number }): void {
-    const told = inSession(event, utterance, startS);
+  #emit(event: StreamEvent, { startS, utterance }: { startS: number; utterance: number }): void {
+    const emitted = inSession(event, utterance, startS);
     this.#refusals = 0;
     if (event.type === 'final') {
-      this.#finals = told.utterance + 1;
+      this.#finals = emitted.utterance + 1;
       this.#attempts = 0;
-      // Not rounded to milliseconds, as told: no sample is to be heard twice.
-      this.#heard.completed(event.end + startS);
+      // Not rounded to milliseconds, as in events: no sample is replayed twice.
+      this.#replay.completed(event.end + startS);
     }
-    this.options.onEvent(told);
+    this.options.onEvent(emitted);
   }
 
   #lost(error: DomainError): void {
@@ -247,25 +247,25 @@ export class Transcriber {
     this.#attempts += 1;
     if (!retriable) this.#forget(error);
     if (this.#attempts > MAX_ATTEMPTS) return this.#giveUp(error);
-    void this.#recover({ retold: retriable });
+    void this.#recover({ reported: retriable });
   }
 
-  /** Its slot belongs to another gateway, or to a stream that is ending: nothing was heard, so it is no attempt. */
+  /** Its slot belongs to another gateway, or to a stream that is ending. No audio was taken, so it is no attempt. */
   #refused(error: DomainError): void {
     this.#refusals += 1;
     if (this.#refusals > MAX_REFUSALS) return this.#giveUp(error);
     void this.#recover({ afterMs: backoffMs(this.#refusals, PAUSES) });
   }
 
-  /** The engine failed on this audio: it is not said again. */
+  /** The engine failed on this audio: it is not replayed. */
   #forget(error: DomainError): void {
-    this.#heard.completed(Number.MAX_SAFE_INTEGER / this.options.bytesPerSecond);
+    this.#replay.completed(Number.MAX_SAFE_INTEGER / this.options.bytesPerSecond);
     this.#finals = this.options.onFailed(error, false);
   }
 
-  async #recover({ retold = false, afterMs = 0, worthWaiting = () => true }: Recovery): Promise<void> {
+  async #recover({ reported = false, afterMs = 0, worthWaiting = () => true }: Recovery): Promise<void> {
     this.#recovering = true;
-    this.#sayAgain();
+    this.#requeueReplay();
     const { signal } = this.#waiting;
     const limitMs = this.options.recoveryMs;
     const connect = (): void => this.#connect();
@@ -273,14 +273,14 @@ export class Transcriber {
     this.#recovering = false;
     if (this.#ended) return;
     if (failure) this.#giveUp(failure);
-    else if (retold) this.options.onRecovered();
+    else if (reported) this.options.onRecovered();
   }
 
-  #sayAgain(): void {
-    const again = this.#heard.entries();
-    this.#waitingBytes += again.reduce((sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0), 0);
-    this.#orders.unshift(...again);
-    this.#heard.clear();
+  #requeueReplay(): void {
+    const entries = this.#replay.entries();
+    this.#waitingBytes += entries.reduce((sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0), 0);
+    this.#orders.unshift(...entries);
+    this.#replay.clear();
   }
 
   #giveUp(error: DomainError): void {

@@ -4,7 +4,7 @@ import { errorEvent, type ServerEvent, userItem } from '../../../contracts/realt
 import { type DomainError } from '../../../core/shared/domain-error.js';
 import { StableText } from './stable-text.js';
 
-/** Utterances under way, and the numbers that go on. */
+/** Open utterances, and the numbers that continue. */
 export interface ItemsState {
   readonly next: number;
   readonly finals: number;
@@ -16,7 +16,7 @@ export interface ItemsState {
 export interface OpenItemState {
   readonly utterance: number;
   readonly id: string;
-  /** Words that were told. */
+  /** Words that were sent. */
   readonly said: readonly string[];
   readonly started: boolean;
   readonly stopped: boolean;
@@ -33,7 +33,7 @@ interface TranscriptItem {
   started: boolean;
   stopped: boolean;
   committed: boolean;
-  /** Cleared by the client: nothing more is told about it. */
+  /** Cleared by the client: no further event is about it. */
   discarded: boolean;
 }
 
@@ -46,7 +46,7 @@ export class TranscriptItems {
   #segments = 0;
   #lastItemId: string | null = null;
 
-  /** @param written final text as it is said → as it is written; deltas stay as they are said, because they are never taken back */
+  /** @param written final text as spoken → as written; deltas stay as spoken, because they are never revised */
   constructor(
     private readonly written: (spoken: string) => string = spoken => spoken,
     state?: ItemsState,
@@ -62,13 +62,13 @@ export class TranscriptItems {
       this.#open.set(utterance, { ...item, text: new StableText(said) });
   }
 
-  /** What another gateway needs to go on. */
+  /** What another gateway needs to continue. */
   get state(): ItemsState {
-    const open = [...this.#open].map(([utterance, { text, ...item }]) => ({ utterance, ...item, said: text.said }));
+    const open = [...this.#open].map(([utterance, { text, ...item }]) => ({ utterance, ...item, said: text.sent }));
     return { next: this.#next, finals: this.#finals, segments: this.#segments, lastItemId: this.#lastItemId, open };
   }
 
-  /** An utterance is being spoken, or was and is not answered yet. */
+  /** An utterance is being spoken, or has no final yet. */
   get pending(): boolean {
     return [...this.#open.values()].some(({ discarded }) => !discarded);
   }
@@ -83,19 +83,19 @@ export class TranscriptItems {
     return this.#commit(this.#next);
   }
 
-  /** The client cleared: the utterance under way ends unheard. */
+  /** The client cleared: the current utterance is discarded. */
   clear(): void {
     this.#item(this.#next++).discarded = true;
   }
 
-  /** An item that was not spoken, such as a response, takes its place in the conversation. */
+  /** Appends an item that is no utterance, such as a response. @returns its predecessor */
   follow(itemId: string): string | null {
     const previous = this.#lastItemId;
     this.#lastItemId = itemId;
     return previous;
   }
 
-  heard(event: StreamEvent): ServerEvent[] {
+  receive(event: StreamEvent): ServerEvent[] {
     const item = this.#item(event.utterance);
     switch (event.type) {
       case 'speech_started':
@@ -109,12 +109,12 @@ export class TranscriptItems {
     }
   }
 
-  /** Number of the utterance that comes next, once those under way have failed. */
+  /** Number of the next utterance, once the open ones have failed. */
   get next(): number {
     return this.#next;
   }
 
-  /** Nothing more will be heard of the utterances under way. */
+  /** The open utterances get no final. */
   fail(error: DomainError): ServerEvent[] {
     const failed = [...this.#open].filter(([, { discarded }]) => !discarded);
     this.#finals = Math.max(this.#finals, ...[...this.#open.keys()].map(utterance => utterance + 1));
@@ -128,7 +128,7 @@ export class TranscriptItems {
   }
 
   #started(item: TranscriptItem, at: number): ServerEvent[] {
-    // A replacement worker hears the same speech start again.
+    // A replacement worker detects the same speech start again.
     if (item.started || item.discarded) return [];
     item.started = true;
     return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: milliseconds(at), item_id: item.id }];
@@ -145,11 +145,11 @@ export class TranscriptItems {
     const { utterance, text, start, end } = event;
     this.#open.delete(utterance);
     this.#finals = utterance + 1;
-    // Of silence that nobody asked about, such as the end of a stream, nothing is told.
-    const unheardOf = !item.started && !item.committed && text === '';
-    const announced = item.discarded || unheardOf ? [] : this.#commitOnce(utterance, item);
+    // Silence that was not committed, such as the end of a stream, has no events.
+    const unannounced = !item.started && !item.committed && text === '';
+    const announced = item.discarded || unannounced ? [] : this.#commitOnce(utterance, item);
     this.#next = Math.max(this.#next, this.#finals);
-    if (item.discarded || unheardOf) return [];
+    if (item.discarded || unannounced) return [];
     const about = { item_id: item.id, content_index: 0 };
     const usage = { type: 'duration', seconds: milliseconds(end - start) / 1000 };
     const transcript = this.written(text);

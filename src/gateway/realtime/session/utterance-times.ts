@@ -5,14 +5,14 @@ export interface UtteranceTiming {
   readonly ms: number;
 }
 
-/** Marks kept of when audio arrived: five minutes at ten a second. */
+/** Arrival times stored: five minutes at ten a second. */
 const MARKS = 3000;
 const MARK_EVERY_S = 0.1;
 
 /** When the audio behind an event arrived here, and so how long its text took. Times in milliseconds of one clock. */
 export class UtteranceTimes {
   readonly #marks: { readonly s: number; readonly ms: number }[] = [];
-  /** Seconds at which the utterance under way began. */
+  /** Second at which the current utterance began. */
   #fromS = 0;
   #endedMs: number | undefined;
   #spoken = false;
@@ -29,7 +29,7 @@ export class UtteranceTimes {
     this.#endedMs ??= nowMs;
   }
 
-  heard(event: StreamEvent, nowMs: number): UtteranceTiming[] {
+  receive(event: StreamEvent, nowMs: number): UtteranceTiming[] {
     switch (event.type) {
       case 'speech_started':
         this.#fromS = event.at;
