@@ -72,7 +72,7 @@ async function notReady(url) {
 }
 
 function whatToTry(base, cluster) {
-  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the line."}'`;
+  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the queue."}'`;
   const rows = cluster.members.map(
     ({ spec: { name, port }, pid }) => `  ${name.padEnd(20)} ${String(pid).padEnd(8)} ${port}`,
   );

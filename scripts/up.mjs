@@ -124,7 +124,7 @@ function urlHost(host) {
 }
 
 function whatToTry(base, { docs }) {
-  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the line."}'`;
+  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the queue."}'`;
   return `
   ${bold('speak')}       curl ${base}/v1/audio/speech -H 'content-type: application/json' \\
                 -d ${speech} -o hello.mp3

@@ -49,4 +49,4 @@ export class RequestWatch {
 }
 
 const wordsFor = ({ state, position, model }: RequestState): string =>
-  state === 'queued' && position !== undefined ? `queued: number ${position} in the line of ${model}` : state;
+  state === 'queued' && position !== undefined ? `queued: number ${position} in the queue of ${model}` : state;

@@ -21,7 +21,7 @@ export class EmbeddingDto {
 
   @ApiProperty({
     oneOf: [{ type: 'string' }, { type: 'array', items: {}, maxItems: MOST_INPUTS }],
-    example: ['The train is on the right track.', 'Every request has a place in the line.'],
+    example: ['The train is on the right track.', 'Every request has a place in the queue.'],
   })
   @IsDefined({ message: TEXT_OR_TOKENS })
   @Holds(isTextOrTokens, TEXT_OR_TOKENS)

@@ -20,7 +20,7 @@ export interface RequestView {
   readonly tenant?: string;
   readonly priority: PriorityLabel;
   readonly state: RequestViewState;
-  /** 1-based place in the line of its model; only while queued. */
+  /** 1-based place in the queue of its model; only while queued. */
   readonly position?: number;
   /** BATCH that has its share of the turns beside REALTIME by age (D-03). */
   readonly aged: boolean;

@@ -109,7 +109,7 @@ export class RequestDto extends StoredFieldsDto {
   @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;
   @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
   @ApiProperty({ enum: STATES }) state!: RequestViewState;
-  @ApiPropertyOptional({ description: '1-based place in the line of its model; while queued.' }) position?: number;
+  @ApiPropertyOptional({ description: '1-based place in the queue of its model; while queued.' }) position?: number;
   @ApiProperty({ description: 'BATCH that has its share of the turns beside realtime because of its age.' })
   aged!: boolean;
   @ApiPropertyOptional({ enum: ['worker', 'slot', 'window', 'turn'], description: 'What it waits for; while queued.' })

@@ -3,7 +3,7 @@ import { type RequestView, type WaitsFor } from '../../core/dispatch/request-vie
 const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
   worker: ({ model }) => `no worker of ${model} is up`,
   slot: ({ model }) => `every slot of the workers of ${model} that it may use is taken`,
-  window: () => 'a slot is free and its batch window is open a moment longer, for company',
+  window: () => 'a slot is free and its batch window is still open',
   turn: () => 'a slot is free and it goes next',
 };
 
@@ -23,5 +23,5 @@ export function explainWait(view: RequestView): string {
   const reason = waitsFor ? REASONS[waitsFor](view) : 'the scheduler has not looked at it yet';
   const aged = view.aged ? ' It is old enough to have its share of the turns beside realtime requests.' : '';
   const again = view.attempts > 0 ? ' Its first worker died; it keeps its place.' : '';
-  return `It is number ${position ?? 1} in the line of ${view.model} and has waited ${waited}: ${reason}.${aged}${again}`;
+  return `It is number ${position ?? 1} in the queue of ${view.model} and has waited ${waited}: ${reason}.${aged}${again}`;
 }

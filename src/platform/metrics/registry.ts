@@ -60,7 +60,7 @@ export const METRICS = {
 
   llm_sequences_running: gauge('Sequences in the running set of a worker that batches by steps.', 'worker', 'model'),
   llm_sequences_waiting: gauge(
-    'Sequences in the line of such a worker: for a row, memory or tokens.',
+    'Sequences that wait in such a worker for a row, memory or tokens.',
     'worker',
     'model',
   ),

@@ -96,7 +96,7 @@ describe('admin', () => {
     it('no worker of its model is up', async () => {
       void harness.submitAll(['r1', 'r2']);
       expect(await found('r2')).toMatchObject({ state: 'queued', position: 2, waits_for: 'worker' });
-      expect((await found('r2')).explanation).toMatch(/number 2 in the line of alpha .* no worker of alpha is up/);
+      expect((await found('r2')).explanation).toMatch(/number 2 in the queue of alpha .* no worker of alpha is up/);
     });
 
     it('every slot is taken', async () => {
