@@ -59,11 +59,7 @@ export const METRICS = {
   llm_active_requests: gauge('Text and embedding requests that are queued or computed now.', 'model'),
 
   llm_sequences_running: gauge('Sequences in the running set of a worker that batches by steps.', 'worker', 'model'),
-  llm_sequences_waiting: gauge(
-    'Sequences that wait in such a worker for a row, memory or tokens.',
-    'worker',
-    'model',
-  ),
+  llm_sequences_waiting: gauge('Sequences that wait in such a worker for a row, memory or tokens.', 'worker', 'model'),
   llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', 'worker', 'model'),
   llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', 'worker', 'model'),
   llm_step_tokens: gauge('Tokens that a step may have now while somebody decodes.', 'worker', 'model'),
