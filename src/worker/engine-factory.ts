@@ -30,8 +30,8 @@ import { readWhisperOnnxOptions } from './engines/whisper-onnx/options.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
- * What the engine of a model finds wrong with it, before any worker starts: the boot can then name file and line. A model
- * that only runs elsewhere is left alone: its options are those of its own worker.
+ * What the engine of a model finds wrong with it, before any worker starts: the boot can then name file and line. A
+ * model that only runs elsewhere is left alone: its options are those of its own worker.
  */
 export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   if (model.replicas === 0) return [];
@@ -68,8 +68,8 @@ export function llamaEngine(spec: ModelSpec): WorkerEngine {
 
 /**
  * The engine of a model, its options checked, nothing loaded yet. Imports are light on purpose: native libraries and
- * models come in with `load()`, on the engine's own threads, so an engine that is not installed costs the others nothing.
- * Throws EngineOptionsError.
+ * models come in with `load()`, on the engine's own threads, so an engine that is not installed costs the others
+ * nothing. Throws EngineOptionsError.
  */
 export function createEngine(spec: ModelSpec): WorkerEngine {
   switch (spec.engine) {

@@ -9,7 +9,9 @@ import { canonicalWavData } from './wav.js';
 /** Longest audio of one file. 25 MB of the thinnest opus hold about this much. */
 export const MAX_AUDIO_S = 4 * 3600;
 
-/** Silence in flac, the thinnest of all, has 27 bytes a second; a header that makes more of a file than this is lying. */
+/**
+ * Silence in flac, the thinnest of all, has 27 bytes a second; a header that makes more of a file than this is lying.
+ */
 const LEAST_BYTES_PER_S = 20;
 /** A short file is mostly headers. */
 const SLACK_S = 60;
@@ -30,11 +32,12 @@ const decodeArgs = (longestS: number): readonly string[] => [
 ];
 
 /**
- * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits in its pipe meanwhile. Leaving early ends
- * ffmpeg.
+ * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits in its pipe meanwhile. Leaving
+ * early ends ffmpeg.
  *
  * @param longestS at the first sample beyond, ffmpeg is ended
- * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's reason in one line, or above `longestS`),
+ * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's reason in one line, or above
+ * `longestS`),
  *   `engine_failed` (no ffmpeg), or the abort's own error, by then with ffmpeg gone.
  */
 export async function* decodedStream(
@@ -82,7 +85,9 @@ async function* wholeSamples(stream: AsyncIterable<Buffer>): AsyncGenerator<Int1
   }
 }
 
-/** A file that ends early is taken as far as it goes; no samples are an error whatever the exit code (ENGINES "ffmpeg"). */
+/**
+ * A file that ends early is taken as far as it goes; no samples are an error whatever the exit code (ENGINES "ffmpeg").
+ */
 function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void {
   if (!end.started) throw end.error;
   if (end.exitCode === 0 && samples > 0) return;
@@ -111,7 +116,8 @@ interface DecodedAudio {
 }
 
 /**
- * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for engines that need all of it at once.
+ * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for engines that need all of it at
+ * once.
  *
  * @param mostS what the caller has a use for; the size of the file may allow less
  * @throws DomainError `empty_file`, and as `decodedStream` does.

@@ -12,8 +12,8 @@ import { streamedWavHeader } from './wav.js';
 const SLICE = 4096;
 
 /**
- * What one synthesis writes into: brought to 24 kHz and encoded in the order of arrival, in slices, so that the engine's
- * `emit` returns at once and the process goes on serving. The backlog is bounded by the length of the text.
+ * What one synthesis writes into: brought to 24 kHz and encoded in the order of arrival, in slices, so that the
+ * engine's `emit` returns at once and the process goes on serving. The backlog is bounded by the length of the text.
  */
 export class SpeechOutput {
   readonly #encoder: SpeechEncoder;

@@ -22,8 +22,8 @@ const MISSING =
   'ffmpeg is not installed where this worker runs: apt-get install -y --no-install-recommends ffmpeg (needed for all audio but 16 kHz mono WAV in, and WAV and PCM out)';
 
 /**
- * Data that one ffmpeg may hold: ten times what decoding usually takes. A file's header decides how much it wants, such as 0.8 GB
- * for a sample rate of 1 Hz; beyond the limit the file cannot be decoded.
+ * Data that one ffmpeg may hold: ten times what decoding usually takes. A file's header decides how much it wants, such
+ * as 0.8 GB for a sample rate of 1 Hz; beyond the limit the file cannot be decoded.
  */
 const DATA_LIMIT_KIB = 524_288;
 /** Limits are set by the shell, which ffmpeg then replaces. Where there is no such limit it runs without. */

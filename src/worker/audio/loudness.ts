@@ -20,8 +20,8 @@ const LEAST_RANGE_DB = 8;
 const HEADROOM_DB = -1;
 
 /**
- * How loud the speech of one file is, and the one gain that would bring it to the usual loudness. dB are relative to full
- * scale. Nothing is carried from file to file, and nothing depends on how the samples were cut.
+ * How loud the speech of one file is, and the one gain that would bring it to the usual loudness. dB are relative to
+ * full scale. Nothing is carried from file to file, and nothing depends on how the samples were cut.
  */
 export class LoudnessMeter {
   readonly #levels: number[] = [];
@@ -74,8 +74,8 @@ const quantile = (values: readonly number[], share: number): number =>
 const SLICE = 960_000;
 
 /**
- * The samples at the usual loudness of speech, by one gain for the whole item, a file or a window of a long one: a gain per frame lifts the silence between
- * words to the level of speech. The same array when there is nothing to change.
+ * The samples at the usual loudness of speech, by one gain for the whole item, a file or a window of a long one: a gain
+ * per frame lifts the silence between words to the level of speech. The same array when there is nothing to change.
  * @throws the abort's own error.
  */
 export async function normaliseLoudness(samples: Int16Array, signal: AbortSignal): Promise<Int16Array> {

@@ -5,8 +5,8 @@ export const RECOGNISER_RATE = 16_000;
 export const SPEECH_RATE = 24_000;
 
 /**
- * The s16le samples in `bytes`; an odd last byte is left out. Shares memory where the address is even: a message of 25 MB is
- * looked at, not copied.
+ * The s16le samples in `bytes`; an odd last byte is left out. Shares memory where the address is even: a message of 25
+ * MB is looked at, not copied.
  */
 export function samplesOf(bytes: Uint8Array): Int16Array {
   const count = bytes.byteLength >> 1;

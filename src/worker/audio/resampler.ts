@@ -5,8 +5,8 @@ import { RECOGNISER_RATE, samplesOf } from './pcm.js';
 const RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
 /**
- * PCM s16le frames of a live stream as samples at 16 kHz. A frame may end in the middle of a sample or of a filter: the state
- * carries on, so any cutting gives the same samples.
+ * PCM s16le frames of a live stream as samples at 16 kHz. A frame may end in the middle of a sample or of a filter: the
+ * state carries on, so any cutting gives the same samples.
  */
 export class PcmIntake {
   readonly #resampler: Resampler | undefined;
@@ -40,8 +40,8 @@ const HALF_TAPS = 16;
 const PASSBAND = 0.92;
 
 /**
- * Streaming change of sample rate by a polyphase windowed sinc (ENGINES "Small parts"). What comes out does not depend on how
- * the input was cut: the state carries everything. Mono; samples are s16, sums are double.
+ * Streaming change of sample rate by a polyphase windowed sinc (ENGINES "Small parts"). What comes out does not depend
+ * on how the input was cut: the state carries everything. Mono; samples are s16, sums are double.
  *
  * The output starts with the first input sample (the filter's delay is taken off) and has, after `flush`,
  * `ceil(inputs * toRate / fromRate)` samples.

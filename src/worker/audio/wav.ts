@@ -13,8 +13,8 @@ const UNKNOWN_LENGTH = 0xffffffff;
 const HEADER_BYTES = 44;
 
 /**
- * The samples' bytes of a WAV file that a recogniser can take as it is (PCM s16le, mono, 16 kHz), or undefined: then it is
- * ffmpeg's turn. Chunks may come in any order, and a length that exceeds the file is clipped to it.
+ * The samples' bytes of a WAV file that a recogniser can take as it is (PCM s16le, mono, 16 kHz), or undefined: then it
+ * is ffmpeg's turn. Chunks may come in any order, and a length that exceeds the file is clipped to it.
  */
 export function canonicalWavData(file: Buffer): Buffer | undefined {
   if (ascii(file, 0) !== 'RIFF' || ascii(file, 8) !== 'WAVE') return undefined;
@@ -62,7 +62,9 @@ function* chunksOf(file: Buffer): Generator<{ id: string; body: Buffer }> {
   }
 }
 
-/** Writers that stream leave 0 as the length of the data and never come back: then it goes on to the end of the file. */
+/**
+ * Writers that stream leave 0 as the length of the data and never come back: then it goes on to the end of the file.
+ */
 function declaredLength(file: Buffer, id: string, at: number): number {
   const length = file.readUInt32LE(at + 4);
   return id === 'data' && length === 0 && !isChunkAt(file, at + 8) ? UNKNOWN_LENGTH : length;

@@ -25,15 +25,18 @@ export interface AudioWindow {
   readonly sharedAfterS: number;
 }
 
-/** No silence in half a window: the next one begins this much before the end, so that the word that was cut is whole once. */
+/**
+ * No silence in half a window: the next one begins this much before the end, so that the word that was cut is whole
+ * once.
+ */
 const OVERLAP_S = 2;
 /** Quiet whatever the rest is: -50 dB of full scale. */
 const QUIET_ENERGY = 32_768 ** 2 * 1e-5;
 const STEP = RECOGNISER_RATE / 100;
 
 /**
- * Cuts audio at the last silence of each window's second half, as it comes: never more than one window is held. The windows cover
- * everything, in order.
+ * Cuts audio at the last silence of each window's second half, as it comes: never more than one window is held. The
+ * windows cover everything, in order.
  */
 export async function* cutIntoWindows(pieces: AsyncIterable<Int16Array>, rules: CutRules): AsyncGenerator<AudioWindow> {
   const cutter = new WindowCutter(rules);

@@ -50,8 +50,8 @@ export interface EngineBase {
 }
 
 /**
- * The thread or process of the engine died during the call; any of its items may be the cause. Callers get `engine_failed`; a pull
- * worker retries the halves of the group.
+ * The thread or process of the engine died during the call; any of its items may be the cause. Callers get
+ * `engine_failed`; a pull worker retries the halves of the group.
  */
 export class DeviceGone extends DomainError {
   constructor(message: string, cause?: unknown) {

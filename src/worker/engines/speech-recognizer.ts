@@ -88,7 +88,9 @@ export interface Transcript {
   readonly logprobs?: readonly TokenLogprob[];
 }
 
-/** Recognition. `transcribe` is one engine call for the whole group; it answers per item, in order, and never rejects. */
+/**
+ * Recognition. `transcribe` is one engine call for the whole group; it answers per item, in order, and never rejects.
+ */
 export interface SpeechRecognizer extends EngineBase {
   readonly kind: 'stt';
   readonly input: 'pcm' | 'encoded';
@@ -97,8 +99,8 @@ export interface SpeechRecognizer extends EngineBase {
   /** Input 'encoded': a larger file comes decoded and cut, as WAV. Bytes; absent: 25 MiB, OpenAI's own limit. */
   readonly largestFileBytes?: number;
   /**
-   * CPU work of this engine on one item before it is READY, run with the decode stage's parallelism and never on the device.
-   * Rejects when `signal` aborts, as soon as the work is let go. Absent: nothing to do.
+   * CPU work of this engine on one item before it is READY, run with the decode stage's parallelism and never on the
+   * device. Rejects when `signal` aborts, as soon as the work is let go. Absent: nothing to do.
    */
   prepare?(audio: PreparedAudio, signal: AbortSignal): Promise<void>;
   transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]>;

@@ -1,7 +1,11 @@
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineBase, type ItemOutcome } from './engine.js';
 
-/** What every voice refuses. @returns the voice that is asked for. @throws DomainError `voice_not_found`, `invalid_value` */
+/**
+ * What every voice refuses.
+ * @returns the voice that is asked for.
+ * @throws DomainError `voice_not_found`, `invalid_value`
+ */
 export function checkSpeechItem<Voice extends string>(item: SynthesizeItem, voices: readonly Voice[]): Voice {
   const { speed } = item;
   const voice = voices.find(id => id === item.voice);

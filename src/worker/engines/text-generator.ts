@@ -64,14 +64,17 @@ export type GenerationEvent =
       readonly firstTokenMs?: number;
     };
 
-/** Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as no group is formed before the engine. */
+/**
+ * Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as no group is formed before the
+ * engine.
+ */
 export interface TextGenerator extends EngineBase {
   readonly kind: 'llm';
   /** Of engines that batch by steps, once loaded. */
   readonly activity?: GenerationActivity;
   /**
-   * Chunks, then exactly one done; a failure is thrown. The engine goes on no further than a bounded number of chunks ahead of
-   * who asks for them, and returning early (`return()`) ends the work like an abort.
+   * Chunks, then exactly one done; a failure is thrown. The engine goes on no further than a bounded number of chunks
+   * ahead of who asks for them, and returning early (`return()`) ends the work like an abort.
    */
   generate(item: GenerateItem): AsyncIterable<GenerationEvent>;
 }

@@ -13,7 +13,7 @@ export interface LaneResult<Value> {
   readonly outcomes: readonly ItemOutcome<Value>[];
 }
 
-/** The device: counts and times engine calls, and holds the engine to its contract of one outcome per member (D-05). */
+/** Runs engine calls: counts and times them, and checks that the engine returns one outcome per member (D-05). */
 export class DeviceLane<Input, Value> {
   readonly #compute: GroupCompute<Input, Value>;
   readonly #clock: MonotonicClock;
@@ -66,14 +66,14 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 export class BatchJournal {
   constructor(protected readonly log: JournalLog) {}
 
-  /** The next thing that happens is the engine call. */
+  /** Call right before the engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {
     const size = members.length;
     this.log.info({ event: 'batch_collected', size, maxBatch }, `Batch collected: ${size}/${maxBatch} items`);
     this.starting(members);
   }
 
-  /** The group is prepared, and begins. */
+  /** The group is prepared, and its call begins. */
   protected starting(members: readonly BatchMember[]): void {
     const size = members.length;
     const prepMs = Math.max(...members.map(member => member.prepMs));

@@ -1,6 +1,6 @@
 import { type EndedCall, GroupWait, type ReturnView, ReturnWait, type WaitDecision } from './return-wait.js';
 
-/** The device and its line, whenever there is something READY and a call could start. */
+/** The device and its queue, when an item is READY and a call could start. */
 export interface DeviceView extends ReturnView {
   /** Members of the head's group that are still arriving or being prepared. */
   readonly missing: number;
@@ -12,14 +12,14 @@ export interface DeviceTurnOptions {
 }
 
 /**
- * May the next engine call start now? (D-24.) Two reasons to hold it: an idle device waits for the head's group, and a free
- * one for callers that always come back. A turn lasts from the device having nothing to do but wait until it has taken what
- * is READY, or nothing is.
+ * Decides whether the next engine call may start now (D-24). Two reasons to hold it: an idle device waits for the group
+ * of the first item, and a free one for callers that usually return. A turn ends when the device has taken what is
+ * READY, or nothing is READY.
  */
 export class DeviceTurn {
   readonly #groups: GroupWait;
   readonly #returns: ReturnWait;
-  /** An engine call ended and left READY items: they never wait for the rest of their group, before or after returns. */
+  /** An engine call ended and left READY items: these never wait for the rest of their group. */
   #freed = false;
   #waitingSinceMs: number | undefined;
 
@@ -45,7 +45,7 @@ export class DeviceTurn {
     return decision;
   }
 
-  /** Nothing is held any more: the device took its share, or there is none. */
+  /** Nothing is held any more: the device took what was READY, or nothing is. */
   over(): void {
     this.#freed = false;
     this.#waitingSinceMs = undefined;

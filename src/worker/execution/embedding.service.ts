@@ -8,7 +8,7 @@ import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 
-/** Embeddings, micro-batched like recognition: one engine call for all that waits, up to its largest group. */
+/** Embeddings, micro-batched like recognition: one engine call for all that wait, up to its largest group. */
 @Injectable()
 export class EmbeddingService {
   readonly #batcher: MicroBatcher<EmbedCallFields, EmbedItem, Embedding>;
@@ -31,7 +31,7 @@ export class EmbeddingService {
     });
   }
 
-  /** @throws DomainError this call's own failure, or the abort's error once the work is let go. */
+  /** @throws DomainError this call's own failure, or the abort's error once the work has stopped */
   async embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
     const { requestId: id, priority, group } = call;
     const { value, execution } = await this.#batcher.submit({ id, priority, group, input: call, signal });
@@ -45,6 +45,6 @@ const itemOf = ({ requestId, body, inputs, tenant }: EmbedCallFields, signal: Ab
   signal,
 });
 
-/** The same memory: every machine that Node runs on keeps numbers in this order. */
+/** The same memory: every platform of Node is little-endian. */
 const littleEndian = (vectors: Float32Array): Buffer =>
   Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength);

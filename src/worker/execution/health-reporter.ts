@@ -7,7 +7,7 @@ import { deviceLimits } from './micro-batcher.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
-/** What the Health RPCs answer. The engine is asked after it has loaded only; until then its numbers are the smallest. */
+/** The answer of the Health RPCs. Until the engine has loaded, its limits are reported as the smallest possible. */
 @Injectable()
 export class HealthReporter {
   constructor(

@@ -1,10 +1,10 @@
 import { type PcmIntake } from '../audio/resampler.js';
 import { type RecognizerStream, type StreamEvent } from '../engines/speech-recognizer.js';
 
-/** 0.1 s at 16 kHz: the engine gets long frames in pieces, so that partials keep coming and a cancel is seen. */
+/** 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a cancel takes effect. */
 const PIECE = 1600;
 
-/** One live stream between frames as they arrive and an engine that wants 16 kHz. Calls are made one after another. */
+/** One live stream: converts frames to the engine's 16 kHz. Calls are made one after another. */
 export class RecognitionSession {
   constructor(
     private readonly stream: LiveStream,
@@ -19,7 +19,7 @@ export class RecognitionSession {
     return this.stream.commit();
   }
 
-  /** The caller has sent all: the last utterance is finished, as by a commit. */
+  /** The caller has sent everything: finishes the last utterance, as a commit does. */
   async end(): Promise<void> {
     await this.#push(this.intake.end());
     await this.commit();
@@ -35,15 +35,15 @@ export class RecognitionSession {
   }
 }
 
-export type TellEvent = (event: StreamEvent) => void;
+export type EmitEvent = (event: StreamEvent) => void;
 
-/** A live stream as its call drives it. Events are told as they come, not returned: a final may be long in the making. */
+/** A live stream as its call drives it. Events are emitted as they come, not returned: a final may take long. */
 export interface LiveStream {
   /** Mono s16 at 16 kHz. Resolves when there is room for more. */
   push(samples: Int16Array): Promise<void>;
-  /** Ends the utterance; its final is told when it is decoded. */
+  /** Ends the utterance; its final is emitted when it is decoded. */
   commit(): Promise<void>;
-  /** Resolves when everything about the audio so far has been told. */
+  /** Resolves when all events of the audio so far have been emitted. */
   done(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,15 +52,15 @@ export interface LiveStream {
 export class CommittedStream implements LiveStream {
   constructor(
     private readonly stream: RecognizerStream,
-    private readonly tell: TellEvent,
+    private readonly emit: EmitEvent,
   ) {}
 
   async push(samples: Int16Array): Promise<void> {
-    for (const event of await this.stream.push(samples)) this.tell(event);
+    for (const event of await this.stream.push(samples)) this.emit(event);
   }
 
   async commit(): Promise<void> {
-    for (const event of await this.stream.commit()) this.tell(event);
+    for (const event of await this.stream.commit()) this.emit(event);
   }
 
   done(): Promise<void> {

@@ -15,7 +15,7 @@ import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
 import { type TranscriptAnswer, TranscriptionService } from './transcription.service.js';
 import { type Computed, type WorkGroup } from './work-item.js';
 
-/** A window as the engine takes it: samples, or a WAV file of its own. */
+/** A window in the form that the engine takes: samples, or a WAV file. */
 export function windowAudio({ samples, durationS }: AudioWindow, input: PreparedAudio['kind']): PreparedAudio {
   if (input === 'pcm') return { kind: 'pcm', samples, sampleRate: RECOGNISER_RATE, durationS };
   const data = bytesOf(samples);
@@ -30,12 +30,12 @@ export interface LongRunOptions {
   readonly sink?: SegmentSink;
 }
 
-/** More would only be memory: 32 windows of 30 s are 31 MB. */
+/** More would only use memory: 32 windows of 30 s are 31 MB. */
 const MOST_WINDOWS = 32;
 
 /**
- * One long file: its windows go to the engine's line while it is still being decoded, a group on the device and one ahead at most,
- * and come back in order. The first failure ends it; nothing of it is left in the line when it has ended.
+ * One long file: its windows are queued while it is still being decoded, at most a group on the device and one ahead,
+ * and return in order. The first failure ends it; no window is left in the queue when it has ended.
  */
 export class LongRun {
   readonly #options: LongRunOptions;
@@ -50,7 +50,7 @@ export class LongRun {
     this.#stitcher = new TranscriptStitcher({ temperature, words: wordTimestamps, sink: options.sink });
   }
 
-  /** @throws what `windows` throws, a window's failure, or the abort's error once all work is let go. */
+  /** @throws what `windows` throws, a window's failure, or the abort's error once all work has stopped */
   async run(windows: AsyncIterable<AudioWindow>, signal: AbortSignal): Promise<TranscriptAnswer> {
     try {
       await this.#all(windows, AbortSignal.any([signal, this.#failed.signal]));
@@ -83,9 +83,9 @@ export class LongRun {
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
     const recognised = lane.submit(
       {
-        // Words with times are how overlaps are told apart.
+        // Overlaps are joined by words with times.
         options: { ...call, wordTimestamps: call.wordTimestamps || (shares && canTimeWords(engine)) },
-        // The gateway's group is met by the first window; the others come when they come.
+        // Only the first window counts as a member of the gateway's group.
         group: window.index === 0 ? call.group : { ...call.group, id: `${call.requestId}#${window.index}`, size: 1 },
         flow: call.requestId,
         audio: () => Promise.resolve(windowAudio(window, engine.input)),
@@ -108,7 +108,7 @@ export class LongRun {
       this.#execution.add(execution);
       this.#stitcher.add(place, value.transcript);
     })();
-    // Heard at once: a file that is still being decoded would tell of a failure a group too late.
+    // At once: while the file is still being decoded, the failure would be seen a group too late.
     added.catch((error: unknown) => this.#failed.abort(error));
     return added;
   }
@@ -116,7 +116,7 @@ export class LongRun {
 
 const canTimeWords = ({ info }: SpeechRecognizer): boolean => info.capabilities.includes('word_timestamps');
 
-/** Of all windows together: each engine call counts once, however many windows of this file it had. */
+/** Execution of all windows together: each engine call counts once, however many windows of this file it had. */
 class ExecutionSum {
   readonly #calls = new Map<string, CallExecution>();
   #windows = 0;
@@ -130,7 +130,7 @@ class ExecutionSum {
     this.#readyWaitMs += execution.readyWaitMs;
   }
 
-  /** The size is that of the usual call. */
+  /** `batchSize` is the mean. */
   total(): CallExecution {
     const calls = [...this.#calls.values()];
     const sum = (pick: (call: CallExecution) => number): number => calls.reduce((all, call) => all + pick(call), 0);
@@ -144,12 +144,12 @@ class ExecutionSum {
   }
 }
 
-/** What an engine is given at most when it says nothing: a window of Whisper's. */
+/** Longest item of engines that declare no limit: Whisper's window. */
 const USUAL_WINDOW_S = 30;
 /** OpenAI's own upload limit. */
 const USUAL_FILE_BYTES = 26_214_400;
 
-/** Files of any length: decoded as a stream and cut into windows, except for engines that want them whole. */
+/** Files of any length: decoded as a stream and cut into windows, except for engines that take whole files. */
 @Injectable()
 export class LongTranscriptionService {
   constructor(
@@ -159,8 +159,8 @@ export class LongTranscriptionService {
   ) {}
 
   /**
-   * @param sink told each segment once it is final, in order of time.
-   * @throws DomainError as `TranscriptionService.transcribe`; segments may have been told by then.
+   * @param sink receives each segment once it is final, in order of time
+   * @throws DomainError as `TranscriptionService.transcribe`; segments may have been emitted by then
    */
   async transcribe(
     call: TranscribeCall,
@@ -179,7 +179,7 @@ export class LongTranscriptionService {
     return new LongRun({ lane, engine, call, sink }).run(windows, signal);
   }
 
-  /** Who speaks is known from the whole recording only: "A" of one window is not "A" of the next. */
+  /** Speakers are consistent within one recording only: "A" of one window is not "A" of the next. */
   #wantsWhole({ diarize }: TranscribeCall, { size }: ReceivedFile): boolean {
     const { input, largestFileBytes = USUAL_FILE_BYTES } = this.engine;
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);

@@ -11,7 +11,7 @@ import { PrepStage } from './prep-stage.js';
 import { type ReadyEntry, ReadyQueue } from './ready-queue.js';
 import { type Computed, type WorkItem } from './work-item.js';
 
-/** What the engine takes, and no more than this worker was told to give it (`MAX_BATCH_SIZE`, `MAX_CONCURRENCY` of pulled work). */
+/** The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`, `MAX_CONCURRENCY` of pulled work). */
 export const deviceLimits = (
   { maxBatch, maxConcurrent }: DeviceLimits,
   { pull }: Pick<WorkerSpec, 'pull'>,
@@ -26,19 +26,19 @@ export interface DeviceLimits {
 }
 
 export interface MicroBatcherOptions<Input, Ready, Value> {
-  /** CPU work on one item; obeys the signal by rejecting as soon as the work is let go. */
+  /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
   readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
   readonly compute: GroupCompute<Ready, Value>;
-  /** Read at every decision: an engine knows its limits after loading only. */
+  /** Read at every decision: an engine knows its limits only after loading. */
   readonly limits: () => DeviceLimits;
   readonly prepParallel: number;
   readonly clock: MonotonicClock;
   readonly journal: BatchJournal;
-  /** True once no new request is taken: nobody comes back (false). */
+  /** True once no new request is accepted, so that no caller returns (false). */
   readonly draining?: () => boolean;
 }
 
-/** One item's passage: arrived → preparing → READY → on the device → departed. */
+/** One item: arrived → preparing → READY → on the device → departed. */
 interface Ticket<Ready, Value> extends ReadyEntry {
   readonly id: string;
   readonly signal: AbortSignal;
@@ -70,8 +70,8 @@ export class MicroBatcher<Input, Ready, Value> {
   }
 
   /**
-   * Resolves with this item's own value. Rejects with its own failure, or with the abort's error once the work is truly let
-   * go: at once while it waits, when `prepare` returned, or when the engine call it is part of returned.
+   * Resolves with this item's own value. Rejects with its own failure, or with the abort's error once the work has
+   * stopped: at once while it waits, else when `prepare` or the engine call returns.
    */
   async submit(item: WorkItem<Input>): Promise<Computed<Value>> {
     const ticket = this.#admit(item);
@@ -80,7 +80,7 @@ export class MicroBatcher<Input, Ready, Value> {
       return await this.#compute(ticket);
     } finally {
       this.#queue.departed(ticket);
-      // A member less to wait for may be what an idle device was waiting for.
+      // An idle device may have been waiting for this member.
       this.#pump();
     }
   }
@@ -102,7 +102,7 @@ export class MicroBatcher<Input, Ready, Value> {
       Object.assign(ticket, { ready: value, prepMs });
     } catch (error) {
       this.#queue.neverReady(ticket, this.#options.clock.nowMs());
-      // What an interrupted preparation throws is its own affair.
+      // The error of an interrupted preparation is replaced by the cause of the abort.
       throw item.signal.aborted ? abortError(item.signal) : error;
     }
   }
@@ -129,7 +129,7 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#turn.ready(ticket.readyMs, this.#queue.ready(ticket, ticket.readyMs));
   }
 
-  /** Gives the device what it may take now. */
+  /** Starts the engine calls that may start now. */
   #pump(): void {
     const { maxBatch, maxConcurrent } = this.#options.limits();
     while (this.#queue.size > 0 && this.#lane.running < maxConcurrent) {
@@ -162,14 +162,14 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#options.journal.collected(tickets, maxBatch);
     const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
     this.#ended(tickets, result, maxBatch);
-    // Before the next call, which may take this process down.
+    // Before the next call, which may crash this process.
     this.#options.journal.done(tickets, result);
     this.#pump();
     tickets.forEach((ticket, index) => ticket.settle(result, result.outcomes[index]!, tickets.length));
   }
 
   #ended(tickets: readonly Ticket<Ready, Value>[], { startedMs, deviceMs }: LaneResult<Value>, maxBatch: number): void {
-    // Who was cancelled has gone, and is not one to come back.
+    // Cancelled callers are not expected to return.
     const answered = tickets.filter(({ signal }) => !signal.aborted).length;
     this.#turn.ended({ answered, deviceMs, full: this.#queue.size >= maxBatch }, startedMs + deviceMs);
   }
@@ -183,6 +183,6 @@ const executionOf = <Ready, Value>(ticket: Ticket<Ready, Value>, result: LaneRes
   batchId: result.batchId,
 });
 
-/** An engine speaks in plain errors, except where it knows better. */
+/** Plain errors of an engine become `engine_failed`. */
 const asDomainError = (error: Error): DomainError =>
   error instanceof DomainError ? error : new DomainError('engine_failed', error.message, { cause: error });

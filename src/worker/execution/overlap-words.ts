@@ -21,15 +21,15 @@ interface Token {
   readonly spelling: string;
 }
 
-/** Engines' times are this far off at the border of a window. */
+/** How far engines' times are off at the border of a window. */
 const SLACK_S = 0.5;
-/** Nobody says more in an overlap; bounds the comparison. */
+/** Bounds the comparison; more is never spoken in an overlap. */
 const MOST_TOKENS = 40;
 
 /**
- * Two neighbours that share audio, made into one text: the words both heard stay in the first one. The longest run of equal
- * words decides where; without one, the middle of the overlap does, where the engine tells the times of its words. Without either
- * both stay: a doubled word is better than a lost one.
+ * Joins two windows that share audio: words recognised in both stay in the first one. The longest run of equal words
+ * decides where; without one, the middle of the overlap does, if the words have times. Otherwise both stay: a doubled
+ * word is better than a lost one.
  */
 export function joinOverlap(before: WindowText, after: WindowText, overlap: Overlap): void {
   const tail = tokensOf(before, segment => segment.end > overlap.from - SLACK_S).slice(-MOST_TOKENS);
@@ -68,7 +68,7 @@ interface Run {
   readonly length: number;
 }
 
-/** Of equally long ones the last in the tail; a single short word proves nothing. */
+/** Of equally long runs the last in the tail; a single short word does not count. */
 function longestRun(tail: readonly Token[], head: readonly Token[]): Run | undefined {
   let best: Run | undefined;
   for (let inTail = 0; inTail < tail.length; inTail += 1) {
@@ -118,7 +118,7 @@ function keepFrom(text: WindowText, { segment: first, place }: Token): void {
   text.segments = timed(left, text.words, count, 'start');
 }
 
-/** The tokens `from` to `to` of a segment, its time in proportion. */
+/** The tokens `from` to `to` of a segment, with its time in proportion. */
 function part(segment: TranscriptSegment, from: number, to: number): TranscriptSegment {
   const all = tokens(segment.text);
   if (from === 0 && to >= all.length) return segment;
@@ -128,7 +128,7 @@ function part(segment: TranscriptSegment, from: number, to: number): TranscriptS
   return { ...rest, text: joinedText(all.slice(from, to)), start: at(from), end: at(to) };
 }
 
-/** The outermost time again, exactly, where words tell it. */
+/** Restores the exact outermost time from the words' times, if there are any. */
 function timed(
   segments: TranscriptSegment[],
   words: readonly TranscriptWord[],

@@ -8,7 +8,7 @@ interface Waiter extends Placed {
 
 export interface Prepared<Value> {
   readonly value: Value;
-  /** The preparation alone, without the wait for a place. */
+  /** The preparation alone, without the wait before it. */
   readonly prepMs: number;
 }
 
@@ -36,7 +36,7 @@ export class PrepStage {
     return this.#waiting.size;
   }
 
-  /** Rejects with the abort's error while waiting for a place; once running, `work` itself has to obey the signal. */
+  /** Rejects with the abort's error while waiting; once running, `work` itself has to obey the signal. */
   async run<Value>(place: Placed, signal: AbortSignal, work: () => Promise<Value>): Promise<Prepared<Value>> {
     if (this.#running >= this.#options.parallel) await this.#turn(place, signal);
     else this.#running += 1;
@@ -65,7 +65,7 @@ export class PrepStage {
     });
   }
 
-  /** The place goes straight to the next in line, so a newcomer cannot slip in between. */
+  /** The place goes straight to the next waiting item, so a newcomer cannot overtake it. */
   #leave(): void {
     const [next] = this.#waiting.take(1);
     if (next) next.enter();

@@ -11,8 +11,8 @@ interface Count {
 }
 
 /**
- * Who is missing from which group (D-24). A group is known from its first member's arrival until no member is left in the
- * worker; a member that never arrives is therefore forgotten with the others.
+ * Counts the missing members of each group (D-24). A group is known from its first member's arrival until no member is
+ * left in the worker, so a member that never arrives is dropped with the others.
  */
 export class GroupLedger {
   readonly #groups = new SlotMap<string, Count>();
@@ -32,8 +32,8 @@ export class GroupLedger {
   }
 
   /**
-   * A member is READY, or will never be: its preparation failed or was cancelled. Answers the milliseconds since the first
-   * arrival when it was the last one missing.
+   * A member is READY, or will never be: its preparation failed or was cancelled.
+   * @returns milliseconds since the first arrival, if it was the last one missing
    */
   leftPreparation({ id }: WorkGroup, nowMs: number): number | undefined {
     const count = this.#groups.get(id);
@@ -50,7 +50,7 @@ export class GroupLedger {
     if (count.present === 0) this.#groups.delete(id);
   }
 
-  /** Members still on their way here or being prepared; 0 for a group of one. */
+  /** Members that have not arrived or are being prepared; 0 for a group of one. */
   missing({ id }: WorkGroup): number {
     const count = this.#groups.get(id);
     return count ? missingOf(count) : 0;
@@ -64,20 +64,20 @@ export interface ReadyEntry extends Placed {
 }
 
 /**
- * The items that are prepared and wait for the device, REALTIME first, then arrival; and what is known of the rest of their
- * groups. Every item that entered by `arrived` leaves by `departed`, whatever happened in between.
+ * Prepared items that wait for the device, REALTIME first, then by arrival, and the state of their groups. Every item
+ * that entered by `arrived` leaves by `departed`, whatever happened in between.
  */
 export class ReadyQueue<Entry extends ReadyEntry> {
-  readonly #line = new WorkQueue<Entry>();
+  readonly #queue = new WorkQueue<Entry>();
   readonly #groups = new GroupLedger();
 
   get size(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
   /** The item that goes first. */
   get head(): Entry | undefined {
-    return this.#line.head;
+    return this.#queue.head;
   }
 
   /** Members of the head's group that are still arriving or being prepared. */
@@ -89,13 +89,13 @@ export class ReadyQueue<Entry extends ReadyEntry> {
     this.#groups.arrived(entry.group, nowMs);
   }
 
-  /** Answers how long its group took to be READY, in milliseconds, when this was the last member missing. */
+  /** @returns milliseconds that its group took to be READY, if this was the last member missing */
   ready(entry: Entry, nowMs: number): number | undefined {
-    this.#line.add(entry);
+    this.#queue.add(entry);
     return this.#groups.leftPreparation(entry.group, nowMs);
   }
 
-  /** Its preparation failed or was cancelled: the others wait for it no longer. */
+  /** Its preparation failed or was cancelled: the others no longer wait for it. */
   neverReady(entry: Entry, nowMs: number): void {
     this.#groups.leftPreparation(entry.group, nowMs);
   }
@@ -106,13 +106,13 @@ export class ReadyQueue<Entry extends ReadyEntry> {
 
   /** False when the device has it already. */
   remove(entry: Entry): boolean {
-    return this.#line.remove(entry);
+    return this.#queue.remove(entry);
   }
 
   /** Up to `count` that may be computed together. */
   take(count: number): Entry[] {
     let most = count;
-    return this.#line.take(count, ({ group: { mostTogether = count } }, before) => {
+    return this.#queue.take(count, ({ group: { mostTogether = count } }, before) => {
       const limit = Math.max(1, Math.min(most, mostTogether));
       if (before >= limit) return false;
       most = limit;

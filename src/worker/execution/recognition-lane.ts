@@ -22,14 +22,15 @@ import { type Computed, type WorkGroup, type WorkItem } from './work-item.js';
 const PARAM = 'known_speaker_references';
 const SHORTEST_S = 2;
 const LONGEST_S = 10;
-/** Decoded at most: the exact length of what is a little too long helps its sender. */
+/** Decoded at most, so that the error can name the length of a reference that is a little too long. */
 const DECODED_S = 30;
-/** Encoders pad to whole frames: ten seconds of speech are 10.03 s of mp3. */
+/** Tolerance: encoders pad to whole frames, so ten seconds of speech are 10.03 s of mp3. */
 const SLACK_S = 0.1;
 
 /**
- * The voices a caller can name, as samples; one after the other, within the item's own preparation place.
- * @throws DomainError with `param` known_speaker_references: what cannot be decoded, or is not 2 to 10 seconds long; entries
+ * Decodes the reference voices of a request, one after the other, as part of its preparation.
+ * @throws DomainError with `param` known_speaker_references: what cannot be decoded, or is not 2 to 10 seconds long;
+ * entries
  *   are counted from 0, as in the request. The abort's own error.
  */
 export async function knownVoices(speakers: readonly KnownSpeaker[], signal: AbortSignal): Promise<KnownVoice[]> {
@@ -47,13 +48,13 @@ export async function knownVoices(speakers: readonly KnownSpeaker[], signal: Abo
   return voices;
 }
 
-/** Decoders speak of `file`. */
+/** Decoders name the field `file`. */
 function aboutReference(error: unknown, index: number): unknown {
   if (!(error instanceof DomainError) || error.param !== 'file') return error;
   return new DomainError(error.code, `\`${PARAM}[${index}]\`: ${error.message}`, { param: PARAM, cause: error });
 }
 
-/** What is asked of the engine, whatever way the audio came. */
+/** Recognition parameters, independent of how the audio arrived. */
 export type RecognitionOptions = Omit<TranscribeCall, 'audio' | 'group'>;
 
 /** A file, or a window of a long one. */
@@ -73,7 +74,7 @@ export interface Recognised {
   readonly durationS: number;
 }
 
-/** The engine's line: files and windows of all requests are prepared side by side and recognised in groups. */
+/** The engine's queue: files and windows of all requests are prepared in parallel and recognised in groups. */
 @Injectable()
 export class RecognitionLane {
   readonly #batcher: MicroBatcher<RecognitionJob, TranscribeItem, Recognised>;
@@ -96,7 +97,7 @@ export class RecognitionLane {
     });
   }
 
-  /** Rejects with the job's own failure, or the abort's error once the work is let go. */
+  /** Rejects with the job's own failure, or the abort's error once the work has stopped */
   submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
     const { requestId: id, priority } = job.options;
     return this.#batcher.submit({ id, priority, group: job.group, flow: job.flow, input: job, signal });
@@ -131,6 +132,6 @@ export class RecognitionLane {
   }
 }
 
-/** An engine that decodes by itself tells the length, at the least by its last segment. */
+/** The length from an engine that decodes by itself, at least from its last segment. */
 const durationOf = ({ audio }: TranscribeItem, { durationS, segments }: Transcript): number =>
   audio.kind === 'pcm' ? audio.durationS : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);

@@ -1,4 +1,4 @@
-/** The device lane as the decision sees it. */
+/** State of the device for a decision. */
 export interface LaneView {
   /** Items that could go now, at least 1. */
   readonly ready: number;
@@ -14,7 +14,7 @@ export interface LaneView {
 export type WaitDecision = { readonly go: true } | { readonly go: false; readonly wakeAtMs: number };
 
 export interface GroupWaitOptions {
-  /** Covers arrivals spread out by a busy machine; only a member that never comes costs it. */
+  /** Allows for arrivals delayed by a busy machine; only a member that never comes costs this time. */
   readonly floorMs?: number;
   /** Also the bound while no group has been seen yet. */
   readonly ceilingMs?: number;
@@ -25,8 +25,9 @@ const GROUP_WEIGHT = 0.2;
 const SLACK = 2;
 
 /**
- * May the device take what is READY, or does it wait for the rest of the head's group? (D-24: an idle device waits, bounded
- * by the usual preparation time; a busy one never does.) Pure: the caller tells the time and does the waiting.
+ * Decides whether the device takes what is READY or waits for the rest of the first item's group (D-24): an idle device
+ * waits, bounded by the usual preparation time; a busy one never does. Pure: the caller passes the time and does the
+ * waiting.
  */
 export class GroupWait {
   readonly #floorMs: number;
@@ -44,7 +45,9 @@ export class GroupWait {
     return Math.min(this.#ceilingMs, Math.max(this.#floorMs, SLACK * this.#usualMs));
   }
 
-  /** Learns how long a whole group took to be READY: its arrival, its waits for a preparation place, its preparation. */
+  /**
+   * Learns how long a whole group took to be READY: its arrival, its waits for a preparation place, its preparation.
+   */
   gathered(elapsedMs: number): void {
     this.#usualMs =
       this.#usualMs === undefined ? elapsedMs : this.#usualMs + GROUP_WEIGHT * (elapsedMs - this.#usualMs);
@@ -57,7 +60,7 @@ export class GroupWait {
   }
 }
 
-/** The device as this decision sees it. */
+/** State of the device for a decision. */
 export interface ReturnView {
   /** Items that could go now, at least 1. */
   readonly ready: number;
@@ -71,7 +74,7 @@ export interface ReturnView {
 }
 
 export interface ReturnWaitOptions {
-  /** Of the callers answered, so many came back soon (0.8); Infinity: never wait. */
+  /** Share of answered callers that must usually return soon (0.8); Infinity: never wait. */
   readonly leastShare?: number;
 }
 
@@ -80,37 +83,37 @@ export interface EndedCall {
   /** Callers that get an answer. */
   readonly answered: number;
   readonly deviceMs: number;
-  /** A whole group was READY before anybody could come back. */
+  /** A whole group was READY before any caller could return. */
   readonly full: boolean;
 }
 
-/** The latest engine call that ended, and who came back since. */
+/** The latest engine call that ended, and the returns since. */
 interface Awaited {
   readonly answered: number;
   readonly atMs: number;
-  /** Returns after this count no more, and are no longer waited for. */
+  /** Later returns do not count, and are not waited for. */
   readonly untilMs: number;
   returned: number;
   /** Sum over `returned`, each from the answer to READY. */
   returnMs: number;
 }
 
-/** Of a new call in what is usual: 2 calls without returns end the waiting, 2 to 10 with returns begin it. */
+/** Weight of a new call: 2 calls without returns end the waiting, 2 to 10 with returns begin it. */
 const WEIGHT = 0.15;
-/** Of the usual device time. */
-const PATIENCE = 0.5;
+/** Longest wait, as a share of the usual device time. */
+const MOST_WAIT = 0.5;
 
 /**
- * May a free device wait for the callers it has just answered? (D-24: only for those that always come back.) Callers who wait
- * for their answer before they ask again return at once, so the next call is fuller; strangers do not. Which of the two is
- * learned: of a steady random stream, half a device time holds at most half of what an engine call answers, whatever the
- * load, because calls begin at least one device time apart. Pure: the caller tells the time and does the waiting.
+ * Decides whether a free device waits for the callers it has just answered (D-24). Callers in a closed loop return at
+ * once, so the next call is fuller; independent callers do not. Which of the two applies is learned: in a steady random
+ * stream, at most half as many requests arrive within half a device time as an engine call answers, whatever the load,
+ * because calls begin at least one device time apart. Pure: the caller passes the time and does the waiting.
  */
 export class ReturnWait {
   readonly #leastShare: number;
   #deviceMs: number | undefined;
   #latest: Awaited | undefined;
-  // Weighted sums over the calls so far: their quotients are what is usual. They begin as a stream of strangers.
+  // Weighted sums over the calls so far; their quotients are the usual values. They start as for independent callers.
   #answered = 1;
   #returned = 0.5;
   #returnMs = 0;
@@ -125,17 +128,17 @@ export class ReturnWait {
   }
 
   /**
-   * A call that left a full device behind teaches nothing: what becomes READY then was held back by the worker's credits, and
-   * would look like returns.
+   * A call that left a full group behind is not learned from: what becomes READY then was held back by the worker's
+   * slots, and would look like returns.
    */
   ended({ answered, deviceMs, full }: EndedCall, nowMs: number): void {
     this.#learn();
     this.#deviceMs = this.#deviceMs === undefined ? deviceMs : mixed(this.#deviceMs, deviceMs);
-    const untilMs = nowMs + PATIENCE * this.#deviceMs;
+    const untilMs = nowMs + MOST_WAIT * this.#deviceMs;
     this.#latest = full ? undefined : { answered, atMs: nowMs, untilMs, returned: 0, returnMs: 0 };
   }
 
-  /** An item became READY. Nobody knows callers by name: each one counts as a return. */
+  /** An item became READY. Callers are not known by name, so each one counts as a return. */
   ready(nowMs: number): void {
     const call = this.#latest;
     if (call === undefined || nowMs > call.untilMs || call.returned === call.answered) return;
@@ -155,8 +158,8 @@ export class ReturnWait {
   }
 
   /**
-   * A wait shorter than this serves more: `callers` in two calls that take turns are `callers / 2D` per millisecond, waiting
-   * makes it `min(callers, maxBatch) / (D + wait)`. One whole device time when all fit into one call.
+   * A wait shorter than this serves more: `callers` in two calls that take turns are `callers / 2D` per millisecond,
+   * waiting makes it `min(callers, maxBatch) / (D + wait)`. One whole device time when all fit into one call.
    */
   #worthMs(callers: number, maxBatch: number): number {
     return (this.#deviceMs ?? 0) * ((2 * Math.min(callers, maxBatch)) / callers - 1);

@@ -13,7 +13,7 @@ export interface OpenStream {
   readonly lease: Lease;
 }
 
-/** Places for live streams, counted apart from file slots (D-20). */
+/** Slots for live streams, separate from file slots (D-20). */
 @Injectable()
 export class StreamSlots {
   #taken = 0;

@@ -12,13 +12,13 @@ import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { type WorkItem } from './work-item.js';
 
-/** Takes the stream of one speech in order: header, audio, done. */
+/** Receives the stream of one speech in order: header, audio, done. */
 export type ChunkSink = (chunk: SpeechChunk) => void;
 
-interface Order {
+interface SpeechInput {
   readonly call: SynthesizeCall;
   readonly sink: ChunkSink;
-  /** Aborts when the speech ended in any way: the encoder's process never outlives its request. */
+  /** Aborts when the request has ended: the encoder's process never outlives it. */
   readonly released: AbortSignal;
 }
 
@@ -33,12 +33,12 @@ interface Spoken {
 }
 
 /**
- * Speech: the device only synthesises. Encoders start in the preparation stage and finish after the engine call, so neither
- * they nor a slow reader hold the device.
+ * Speech: the device only synthesises. Encoders start in the preparation stage and finish after the engine call, so
+ * neither they nor a slow reader hold the device.
  */
 @Injectable()
 export class SynthesisService {
-  readonly #batcher: MicroBatcher<Order, Speech, Spoken>;
+  readonly #batcher: MicroBatcher<SpeechInput, Speech, Spoken>;
 
   constructor(
     @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
@@ -58,7 +58,10 @@ export class SynthesisService {
     });
   }
 
-  /** Resolves after `done`. @throws DomainError this call's own failure, or the abort's error once the work is let go. */
+  /**
+   * Resolves after `done`.
+   * @throws DomainError this call's own failure, or the abort's error once the work has stopped
+   */
   async synthesize(call: SynthesizeCall, signal: AbortSignal, sink: ChunkSink): Promise<void> {
     this.#assertVoice(call.voice);
     const { requestId: id, priority, group } = call;
@@ -79,7 +82,7 @@ export class SynthesisService {
     throw new DomainError('voice_not_found', `No voice "${voice}"; voices: ${known.join(', ')}.`, { param: 'voice' });
   }
 
-  #prepare({ input: { call, sink, released }, signal }: WorkItem<Order>): Speech {
+  #prepare({ input: { call, sink, released }, signal }: WorkItem<SpeechInput>): Speech {
     const onBytes = (bytes: Buffer): void => sink({ kind: 'audio', bytes });
     const encoder = openEncoder({ format: call.format, signal: released, onBytes });
     const output = new SpeechOutput(encoder, this.engine.sampleRate);
@@ -96,7 +99,7 @@ export class SynthesisService {
   }
 }
 
-/** Puts the header before the first audio: a call that fails before has promised nothing. */
+/** Sends the header with the first audio: a call that fails before has sent nothing. */
 function withHeader({ format }: SynthesizeCall, sink: ChunkSink): ChunkSink {
   let pending = true;
   return chunk => {

@@ -13,11 +13,11 @@ import {
 } from '../engines/speech-recognizer.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
 
-/** Segments as verbose_json has them: numbered, and with nothing left open. */
+/** Segments as in verbose_json: numbered, with defaults filled in. */
 export const segmentsOf = (transcript: Transcript, temperature: number): AnsweredSegment[] =>
   transcript.segments.map((segment, id) => answeredSegment(segment, id, temperature));
 
-/** @param temperature of a segment that tells none of its own */
+/** @param temperature of segments without their own */
 export const answeredSegment = (segment: TranscriptSegment, id: number, temperature: number): AnsweredSegment => ({
   id,
   start: segment.start,
@@ -30,7 +30,7 @@ export const answeredSegment = (segment: TranscriptSegment, id: number, temperat
   ...(segment.speaker === undefined ? {} : { speaker: segment.speaker }),
 });
 
-/** Told each segment once it is final, in order of time. */
+/** Receives each segment once it is final, in order of time. */
 export type SegmentSink = (
   segment: AnsweredSegment,
   words: readonly TranscriptWord[],
@@ -44,41 +44,43 @@ interface Held extends WindowText {
 }
 
 export interface StitcherOptions {
-  /** Of segments that tell none of their own. */
+  /** For segments without their own. */
   readonly temperature: number;
-  /** False: words were only needed to join. */
+  /** False: words are only needed to join windows. */
   readonly words: boolean;
   readonly sink?: SegmentSink;
 }
 
-/** Results of windows, given in order, become one transcript: times of the whole, segments numbered, nothing said twice. */
+/**
+ * Joins the results of windows, added in order, into one transcript with times from its start and numbered segments.
+ */
 export class TranscriptStitcher {
   readonly #segments: AnsweredSegment[] = [];
   readonly #words: TranscriptWord[] = [];
   readonly #logprobs: TokenLogprob[] = [];
   /** Seconds of speech by language. */
   readonly #languages = new Map<string, number>();
-  /** A window that shares its end with the next one: not final before that is known. */
+  /** A window that shares its end with the next one: not final before the next one is added. */
   #held: Held | undefined;
   #endS = 0;
-  /** The window that comes next, and how many of its segments are told already. */
+  /** The window that comes next, and how many of its segments are emitted already. */
   #next = 0;
-  #told = 0;
+  #emitted = 0;
 
   constructor(private readonly options: StitcherOptions) {}
 
   /**
-   * For the engine's own `onSegment`: while all windows before are in, its segments are final at once. Only for windows that share
-   * nothing with others.
+   * For the engine's own `onSegment`: once all windows before are added, segments are final at once. Only for windows
+   * that share no audio with others.
    */
   early(index: number, startS: number): NonNullable<TranscribeItem['onSegment']> {
     let ordinal = 0;
     return (segment, words, logprobs = []) => {
-      // A window whose turn came in the middle is told as a whole: order before speed.
-      const inOrder = index === this.#next && ordinal === this.#told;
+      // A window whose turn came in its middle is emitted as a whole, to keep the order.
+      const inOrder = index === this.#next && ordinal === this.#emitted;
       ordinal += 1;
       if (!inOrder) return;
-      this.#told = ordinal;
+      this.#emitted = ordinal;
       this.#emit(moved(segment, startS), this.options.words ? words.map(word => moved(word, startS)) : [], logprobs);
     };
   }
@@ -97,7 +99,7 @@ export class TranscriptStitcher {
     if (!this.#held) this.#settle(text);
   }
 
-  /** Of all that was added. */
+  /** The transcript of all that was added. */
   finish(): AnsweredTranscript {
     if (this.#held) this.#settle(this.#held);
     this.#held = undefined;
@@ -112,17 +114,17 @@ export class TranscriptStitcher {
   }
 
   #settle({ segments, words, logprobs }: Held): void {
-    const told = this.#told;
-    this.#told = 0;
+    const emitted = this.#emitted;
+    this.#emitted = 0;
     segments.forEach((segment, index) => {
-      if (index < told) return;
+      if (index < emitted) return;
       const last = index === segments.length - 1;
       const own = words.filter(word => belongs(word, segments, index));
-      this.#emit(segment, this.options.words ? own : [], last && told === 0 ? logprobs : []);
+      this.#emit(segment, this.options.words ? own : [], last && emitted === 0 ? logprobs : []);
     });
   }
 
-  /** An engine tells a window's log probabilities as one list: they go with its last segment. */
+  /** An engine returns a window's log probabilities as one list: they go with its last segment. */
   #emit(segment: TranscriptSegment, words: readonly TranscriptWord[], logprobs: readonly TokenLogprob[]): void {
     const answered = answeredSegment(segment, this.#segments.length, this.options.temperature);
     this.#segments.push(answered);
@@ -131,7 +133,7 @@ export class TranscriptStitcher {
     this.options.sink?.(answered, words, logprobs);
   }
 
-  /** What most of the audio is in. */
+  /** The language of most of the audio. */
   #language(): string {
     const [most] = [...this.#languages].filter(([tag]) => tag !== '').sort(([, one], [, other]) => other - one);
     return most?.[0] ?? '';
@@ -164,5 +166,5 @@ interface Timed {
 const moved = <T extends Timed>(timed: T, byS: number): T =>
   byS === 0 ? timed : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };
 
-/** Milliseconds: more digits would be those of adding floats. */
+/** Rounded to milliseconds. */
 const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;

@@ -16,7 +16,7 @@ export interface TranscriptAnswer {
 
 export interface WholeFileOptions {
   readonly sink?: SegmentSink | undefined;
-  /** Seconds that are decoded at most. */
+  /** Seconds decoded at most. */
   readonly mostS?: number;
 }
 
@@ -27,15 +27,15 @@ interface Computation {
 }
 
 /**
- * The gateway sends a file whole when its headers say less than a minute. Headers guess, of variable bit rates above all; what is sixty
- * times as long was sent so by a lie.
+ * The gateway sends a file whole when its headers claim less than a minute. Headers can be wrong, above all with
+ * variable bit rates, but not by a factor of sixty.
  */
 const SHORT_FILE_S = 3600;
 
-/** A call whose audio is here. */
+/** A call with its audio. */
 type FileCall = TranscribeCall & { readonly audio: Buffer };
 
-/** Whole files, held in memory: short ones, and those that an engine wants untouched. */
+/** Whole files in memory: short ones, and those that an engine takes untouched. */
 @Injectable()
 export class TranscriptionService {
   constructor(
@@ -45,8 +45,9 @@ export class TranscriptionService {
   ) {}
 
   /**
-   * @param sink told each segment once it is final: while the engine works if it tells, else at the end.
-   * @throws DomainError this call's own failure, or the abort's error once the work is let go.
+   * @param sink receives each segment once it is final: during the engine call if the engine reports it, else at the
+   * end
+   * @throws DomainError this call's own failure, or the abort's error once the work has stopped
    */
   async transcribe(
     call: TranscribeCall,

@@ -3,27 +3,27 @@ import { quietestPoint } from '../audio/utterance-split.js';
 import { FRAME_SAMPLES, LONGEST_UTTERANCE, type VoiceEvent } from '../audio/voice-activity-tracker.js';
 import { type VoiceActivitySession } from '../audio/voice-activity.js';
 import { type RecognizerEvent, type RecognizerStream } from '../engines/speech-recognizer.js';
-import { type LiveStream, type TellEvent } from './live-stream.js';
+import { type LiveStream, type EmitEvent } from './live-stream.js';
 
-/** Audio that may wait for the recogniser before its caller is held up. */
+/** Samples that may wait for the recogniser before the caller is throttled. */
 const MOST_WAITING = 2 * RECOGNISER_RATE;
 
 /**
- * Calls to a recogniser's stream, made one after another while voice activity is watched ahead of them. The recogniser hears
- * utterances only, so its clock stands still between them: events leave with the session's times and utterance numbers.
+ * Queue of calls to a recogniser's stream; voice activity detection runs ahead of them. The recogniser receives
+ * utterances only, so its clock stops between them: events are emitted with the session's times and utterance numbers.
  */
 export class RecognizerBacklog {
   #last: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
   #waiting = 0;
-  /** Samples the recogniser has been given in all: its own clock. */
+  /** Samples given to the recogniser in total: its clock. */
   #given = 0;
   #utterance = 0;
   #shiftS = 0;
 
   constructor(
     private readonly stream: RecognizerStream,
-    private readonly tell: TellEvent,
+    private readonly emit: EmitEvent,
   ) {}
 
   /** What follows is utterance number `utterance`, from sample `from` of the session. */
@@ -47,7 +47,7 @@ export class RecognizerBacklog {
     this.#throwFailure();
   }
 
-  /** Resolves when all is recognised and told. @throws what the recogniser threw. */
+  /** Resolves when all is recognised and emitted. @throws what the recogniser threw. */
   async done(): Promise<void> {
     await this.#last;
     this.#throwFailure();
@@ -64,7 +64,7 @@ export class RecognizerBacklog {
     this.#last = this.#last.then(async () => {
       try {
         if (this.#failure) return;
-        for (const event of await call()) this.tell(inSession(event, utterance, shiftS));
+        for (const event of await call()) this.emit(inSession(event, utterance, shiftS));
       } catch (error) {
         this.#failure ??= error instanceof Error ? error : new Error(String(error));
       } finally {
@@ -85,7 +85,7 @@ function inSession(event: RecognizerEvent, utterance: number, shiftS: number): R
   return { ...event, utterance, start: at(event.start), end: at(event.end), words };
 }
 
-/** The end of a stream of samples, addressed by position in the stream; what is no longer needed is forgotten. */
+/** The end of a stream of samples, addressed by position in the stream; samples no longer needed are dropped. */
 export class SampleTail {
   #samples = new Int16Array(0);
   #from = 0;
@@ -103,12 +103,12 @@ export class SampleTail {
     this.#to += samples.length;
   }
 
-  /** A copy of what is still there between two positions. */
+  /** A copy of the samples kept between two positions. */
   slice(from: number, to: number): Int16Array {
     return this.#samples.slice(Math.max(0, from - this.#from), Math.max(0, Math.min(to, this.#to) - this.#from));
   }
 
-  forgetBefore(position: number): void {
+  dropBefore(position: number): void {
     const gone = Math.min(position, this.#to) - this.#from;
     if (gone <= 0) return;
     this.#samples.copyWithin(0, gone, this.#to - this.#from);
@@ -122,46 +122,50 @@ export class SampleTail {
   }
 }
 
-/** Near the limit the recogniser is kept this far behind, so that the cut can still fall on the best pause of the last 2 s. */
+/**
+ * Near the length limit the recogniser is held back by this much, so that the cut can fall on the best pause of the
+ * last 2 s.
+ */
 const HELD_BACK = 2 * RECOGNISER_RATE;
 
 /**
- * A recogniser that hears speech only, and whose utterances end by themselves. Order of one utterance's events: speech_started,
- * partials, speech_stopped, final. Speech is told at once; a final comes when it is decoded, perhaps after the next speech_started.
+ * A recogniser that receives speech only, and whose utterances end by voice activity detection. Order of one
+ * utterance's events: speech_started, partials, speech_stopped, final. A final comes when it is decoded, possibly after
+ * the next speech_started.
  */
 export class VoiceActivityStream implements LiveStream {
   readonly #tail = new SampleTail();
   readonly #work: RecognizerBacklog;
   /** Number of the utterance being spoken, or of the next one. */
   #utterance = 0;
-  /** First sample of the utterance being spoken; undefined: nobody speaks. */
+  /** First sample of the current utterance; undefined between utterances. */
   #openFrom: number | undefined;
-  /** Samples up to here have been given to the recogniser, or never will be. */
+  /** Samples before this were given to the recogniser, or never will be. */
   #givenTo = 0;
 
   constructor(
     stream: RecognizerStream,
     private readonly voice: VoiceActivitySession,
-    private readonly tell: TellEvent,
+    private readonly emit: EmitEvent,
   ) {
-    this.#work = new RecognizerBacklog(stream, tell);
+    this.#work = new RecognizerBacklog(stream, emit);
   }
 
   async push(samples: Int16Array): Promise<void> {
     for (let at = 0; at < samples.length; at += FRAME_SAMPLES) {
       const piece = samples.subarray(at, at + FRAME_SAMPLES);
       this.#tail.append(piece);
-      for (const event of await this.voice.push(piece)) this.#heard(event);
+      for (const event of await this.voice.push(piece)) this.#received(event);
       if (this.#openFrom !== undefined && this.voice.position - this.#openFrom >= LONGEST_UTTERANCE) this.#cut();
     }
     this.#give(this.#openFrom === undefined ? 0 : this.#safeToGive(this.#openFrom));
-    this.#tail.forgetBefore(Math.max(this.#givenTo, this.voice.claimableFrom));
+    this.#tail.dropBefore(Math.max(this.#givenTo, this.voice.claimableFrom));
     await this.#work.room();
   }
 
-  /** Nobody speaking: nothing to end, so nothing is told. */
+  /** Without a current utterance nothing is emitted. */
   async commit(): Promise<void> {
-    for (const event of this.voice.end()) this.#heard(event);
+    for (const event of this.voice.end()) this.#received(event);
     await this.#work.room();
   }
 
@@ -173,15 +177,15 @@ export class VoiceActivityStream implements LiveStream {
     return this.#work.close();
   }
 
-  #heard(event: VoiceEvent): void {
+  #received(event: VoiceEvent): void {
     if (event.type === 'started') {
       this.#openFrom = this.#givenTo = event.audioFrom;
       this.#work.begin(this.#utterance, event.audioFrom);
-      this.tell({ type: 'speech_started', utterance: this.#utterance, at: event.audioFrom / RECOGNISER_RATE });
+      this.emit({ type: 'speech_started', utterance: this.#utterance, at: event.audioFrom / RECOGNISER_RATE });
       return;
     }
     this.#give(event.audioTo);
-    this.tell({ type: 'speech_stopped', utterance: this.#utterance, at: event.audioTo / RECOGNISER_RATE });
+    this.emit({ type: 'speech_stopped', utterance: this.#utterance, at: event.audioTo / RECOGNISER_RATE });
     this.#work.commit();
     this.#utterance += 1;
     this.#openFrom = undefined;
@@ -189,7 +193,7 @@ export class VoiceActivityStream implements LiveStream {
 
   #cut(): void {
     const held = this.#tail.slice(this.#givenTo, this.voice.position);
-    for (const event of this.voice.split(this.#givenTo + quietestPoint(held, 0, held.length))) this.#heard(event);
+    for (const event of this.voice.split(this.#givenTo + quietestPoint(held, 0, held.length))) this.#received(event);
   }
 
   #safeToGive(openFrom: number): number {

@@ -1,13 +1,13 @@
 import { type RequestPriority } from '../../core/request/request-priority.js';
 
-/** One request on its way through preparation and the device. */
+/** One request in the micro-batcher. */
 export interface WorkItem<Input> {
   readonly id: string;
   readonly priority: RequestPriority;
   /** Calls that were dispatched together (D-24); size 1: alone. */
   readonly group: WorkGroup;
   readonly input: Input;
-  /** Parts of one long request share it, and take turns with other requests. */
+  /** Shared by the parts of one long request, which take turns with other requests. */
   readonly flow?: string;
   /** Aborted by the Cancel RPC, by the caller's disconnect or by shutdown. */
   readonly signal: AbortSignal;
@@ -16,15 +16,15 @@ export interface WorkItem<Input> {
 export interface WorkGroup {
   readonly id: string;
   readonly size: number;
-  /** Aged BATCH: its share of the device's turns while REALTIME waits as well (D-03); absent: it is not aged. */
+  /** Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged. */
   readonly agingShare?: number;
-  /** Members of one engine call with such an item at most; absent: as many as the device takes. */
+  /** Most members of an engine call with this item; absent: as many as the device takes. */
   readonly mostTogether?: number;
 }
 
 /** How one request was computed; milliseconds on this process's clock. */
 export interface Execution {
-  /** CPU preparation alone, without the wait for a free preparation place. */
+  /** CPU preparation alone, without the wait before it. */
   readonly prepMs: number;
   /** Prepared and waiting for the device. */
   readonly readyWaitMs: number;
@@ -32,7 +32,7 @@ export interface Execution {
   readonly deviceMs: number;
   /** Members of that engine call, this one included. */
   readonly batchSize: number;
-  /** Names that engine call: equal for all its members. */
+  /** Id of that engine call, equal for all its members. */
   readonly batchId: string;
 }
 

@@ -1,36 +1,36 @@
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { AgingTurns } from '../../core/shared/aging-turns.js';
 
-/** What gives an entry its place: priority and age, then the order in which the worker received it. */
+/** What decides an entry's place: priority and age, then the order in which the worker received it. */
 export interface Placed {
   readonly priority: RequestPriority;
   /** Rises by one with every request received. */
   readonly sequence: number;
-  /** Parts of one long request share it; absent: the entry is a request of its own. */
+  /** Shared by the parts of one long request; absent: the entry is a whole request. */
   readonly flow?: string;
-  /** Aged BATCH: the share of the places that such entries get while REALTIME waits as well (D-03); absent: it is not aged. */
+  /** Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged. */
   readonly agingShare?: number;
 }
 
-/** REALTIME requests that may come later than a BATCH one and go first; part of the contract (common.proto, `Priority`). */
+/** Later REALTIME requests that may overtake a BATCH one; part of the contract (common.proto, `Priority`). */
 export const MOST_OVERTAKING = 64;
 
 type Level = 'urgent' | 'aged' | 'batch';
 
 /**
- * REALTIME first, then request by request in turns, each time by arrival: the first waiting part of every request goes before
- * anybody's second. A long file therefore has its part of every group and never all of them while others wait. A request of one part
- * waits for its turn among arrivals, whatever the order of entering: a short file that was decoded first does not overtake an
- * older one.
+ * REALTIME first, then round robin over requests, each round by arrival: the first waiting part of every request goes
+ * before any second part. So a long file has its share of every group, and never whole groups while others wait.
+ * Requests of one part go by arrival at the worker, not by the order of entry here: a short file that was decoded first
+ * does not overtake an older one.
  *
- * While REALTIME and aged entries both wait, turns decide between them, as in the gateway's queue (D-03). A BATCH entry that
- * `MOST_OVERTAKING` REALTIME ones have passed counts as REALTIME: while interactive work alone is more than the device can do, what was
- * sent here before would else wait for ever (found by `npm run bench -- simulate`). Holds at most the worker's slots (tens), so a
- * sorted array beats anything cleverer.
+ * While REALTIME and aged entries both wait, turns decide between them, as in the gateway's queue (D-03). A BATCH entry
+ * that was overtaken by `MOST_OVERTAKING` REALTIME ones counts as REALTIME: otherwise it would starve while interactive
+ * work alone overloads the device (found by `npm run bench -- simulate`). It holds at most the worker's slots (tens),
+ * so a sorted array is fast enough.
  */
 export class WorkQueue<Entry extends Placed> {
   readonly #entries: Entry[] = [];
-  /** For BATCH entries: how many REALTIME ones had come before. */
+  /** For BATCH entries: REALTIME entries that were added before. */
   readonly #urgentBefore = new WeakMap<Entry, number>();
   #urgent = 0;
   #share: number | undefined;
@@ -52,7 +52,7 @@ export class WorkQueue<Entry extends Placed> {
     this.#entries.splice(place, 0, entry);
   }
 
-  /** False when the entry is not (or no longer) in the line. */
+  /** False when the entry is not in the queue. */
   remove(entry: Entry): boolean {
     const place = this.#entries.indexOf(entry);
     if (place < 0) return false;
@@ -61,8 +61,8 @@ export class WorkQueue<Entry extends Placed> {
   }
 
   /**
-   * Removes and returns up to `count` entries: those whose turn it is.
-   * @param admits asked in their order, with how many go before it; who is refused keeps its place
+   * Removes and returns up to `count` entries in their order.
+   * @param admits called in that order, with the number taken before it; a refused entry keeps its place
    */
   take(count: number, admits: (entry: Entry, before: number) => boolean = () => true): Entry[] {
     const taken: Entry[] = [];
@@ -111,7 +111,7 @@ export class WorkQueue<Entry extends Placed> {
     return [...merged, ...urgent.slice(u), ...aged.slice(a)];
   }
 
-  /** A turn was given to that entry, which still is in the line. */
+  /** Counts the turn of an entry that is still in the queue. */
   #count(entry: Entry): void {
     const levels = new Set(this.#entries.map(one => this.#levelOf(one)));
     this.#turns?.taken(this.#levelOf(entry) === 'aged', levels.has('urgent') && levels.has('aged'));

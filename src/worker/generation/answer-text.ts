@@ -31,8 +31,8 @@ export interface Piece {
 }
 
 /**
- * Tokens on their way to text. Bytes wait until they are whole characters, characters until they cannot be the beginning of a
- * stop string any more; that string itself is never shown. All before it is told exactly once, in order.
+ * Tokens on their way to text. Bytes wait until they are whole characters, characters until they cannot be the
+ * beginning of a stop string any more; that string itself is never shown. All before it is told exactly once, in order.
  */
 export class AnswerText {
   readonly #stop: readonly string[];

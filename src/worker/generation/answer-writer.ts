@@ -56,7 +56,10 @@ export class ChunkWriter implements AnswerWriter {
     return this.options.includeUsage ? [usageChunk(this.options.head, usage)] : [];
   }
 
-  /** As OpenAI, a chat begins with a delta that has the role only; it tells the first token even while its text is held back. */
+  /**
+   * As OpenAI, a chat begins with a delta that has the role only; it tells the first token even while its text is held
+   * back.
+   */
   #opening(choice: Choice): readonly object[] {
     if (this.options.head.form !== 'chat' || this.#begun.has(choice)) return [];
     this.#begun.add(choice);

@@ -19,8 +19,8 @@ interface Times {
 }
 
 /**
- * Generations side by side, as many as the engine takes: no groups are formed here (D-21). The gateway leases a slot before it
- * sends, so the line at this semaphore is empty unless somebody else sends, too.
+ * Generations side by side, as many as the engine takes: no groups are formed here (D-21). The gateway leases a slot
+ * before it sends, so the line at this semaphore is empty unless somebody else sends, too.
  */
 @Injectable()
 export class GenerationService {
@@ -31,7 +31,10 @@ export class GenerationService {
     private readonly clock: ProcessClock,
   ) {}
 
-  /** Resolves after `done`. @throws DomainError this call's own failure, or the abort's error once the engine has let go. */
+  /**
+   * Resolves after `done`.
+   * @throws DomainError this call's own failure, or the abort's error once the engine has let go.
+   */
   async generate(call: GenerateCallFields, signal: AbortSignal, sink: GenerationSink): Promise<void> {
     const arrivedMs = this.clock.nowMs();
     const { maxConcurrent, overdraft = 0 } = this.engine.info;

@@ -4,7 +4,9 @@ import { type Grammar, type Sampling, type TextBackendInfo } from '../engines/te
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;
 
-/** How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k, min_p, repeat_penalty, grammar. */
+/**
+ * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k, min_p, repeat_penalty, grammar.
+ */
 export function samplingOf(body: FieldReader, info: TextBackendInfo): Omit<Sampling, 'seed' | 'logprobs'> {
   const logitBias = logitBiasOf(body);
   const grammar = grammarOf(body, info);

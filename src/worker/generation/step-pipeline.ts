@@ -10,14 +10,17 @@ const LEAD_SHARE = 0.2;
 const LEAD_MS = 2;
 
 /**
- * How long steps take, by the last ones of their kind: those in which all decode, and those with prompts, by their tokens. The next
- * step is planned late in the one that runs, so that whoever comes meanwhile is in it.
+ * How long steps take, by the last ones of their kind: those in which all decode, and those with prompts, by their
+ * tokens. The next step is planned late in the one that runs, so that whoever comes meanwhile is in it.
  */
 export class StepPace {
   #decodingMs: number | undefined;
   #promptTokenMs: number | undefined;
 
-  /** Milliseconds after its begin at which the step behind this one is to be planned; 0: at once, also where nothing is known. */
+  /**
+   * Milliseconds after its begin at which the step behind this one is to be planned; 0: at once, also where nothing is
+   * known.
+   */
   planAfterMs(plan: GenerationPlan<unknown>): number {
     const expectedMs = hasPrompts(plan) ? (this.#promptTokenMs ?? 0) * tokensOf(plan) : (this.#decodingMs ?? 0);
     return Math.max(0, Math.floor(expectedMs * (1 - LEAD_SHARE) - LEAD_MS));

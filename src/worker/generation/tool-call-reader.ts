@@ -15,8 +15,8 @@ const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
 
 /**
- * Finds the calls of tools in an answer: JSON objects between `<tool_call>` and `</tool_call>`, the form of Hermes, Qwen and all
- * who were trained on theirs. What looks like one and is none stays text.
+ * Finds the calls of tools in an answer: JSON objects between `<tool_call>` and `</tool_call>`, the form of Hermes,
+ * Qwen and all who were trained on theirs. What looks like one and is none stays text.
  */
 export class ToolCallReader {
   #held = '';

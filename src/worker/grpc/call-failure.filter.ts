@@ -2,7 +2,7 @@ import { Catch, type RpcExceptionFilter } from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
 import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 
-/** Every failure leaves as a gRPC status with its error code in the trailers. Nest's own filter would answer UNKNOWN. */
+/** Sends every failure as a gRPC status with its error code in the trailers; Nest's own filter would send UNKNOWN. */
 @Catch()
 export class CallFailureFilter implements RpcExceptionFilter {
   catch(error: unknown): Observable<never> {

@@ -20,17 +20,17 @@ import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
 /**
- * Writes a stream of answers at the pace of its reader: HTTP/2's window is all that is held. What Nest writes of an Observable it
- * would pile up without bound for a reader that stopped.
+ * Writes a stream of answers at the pace of its reader: only HTTP/2's window is buffered. Nest would buffer an
+ * Observable without bound for a reader that stopped.
  */
-export class PacedWriter<Said> {
+export class PacedWriter<Message> {
   constructor(
-    private readonly call: ServerWritableStream<unknown, Said>,
+    private readonly call: ServerWritableStream<unknown, Message>,
     private readonly signal: AbortSignal,
   ) {}
 
   /** Resolves when there is room for more. @throws the abort's error. */
-  async write(message: Said): Promise<void> {
+  async write(message: Message): Promise<void> {
     const { call, signal } = this;
     if (signal.aborted) throw abortError(signal);
     if (call.write(message)) return;
@@ -52,7 +52,7 @@ export class GenerationController {
     private readonly health: HealthReporter,
   ) {}
 
-  /** Writes by itself; what Nest gets is the end only. */
+  /** Writes by itself; Nest receives only the end. */
   @GrpcMethod('TextGeneration', 'Generate')
   generate(
     message: GenerateRequest,
@@ -61,9 +61,11 @@ export class GenerationController {
   ): Observable<never> {
     const running = this.calls.run(message.requestId, call, signal => {
       const writer = new PacedWriter(call, signal);
-      return this.generation.generate(decoded(message), signal, said => writer.write(encodeGenerationMessage(said)));
+      return this.generation.generate(decoded(message), signal, answer =>
+        writer.write(encodeGenerationMessage(answer)),
+      );
     });
-    // A caller that left unsubscribes: nobody else would hear how the work ended.
+    // A disconnected caller unsubscribes; the rejection must not go unhandled.
     running.catch(() => undefined);
     return from(running).pipe(ignoreElements());
   }

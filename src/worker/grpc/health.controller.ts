@@ -29,10 +29,10 @@ export class ServedService {
   }
 }
 
-/** Asks whether work is really taken from the shared queue: for readiness probes, not for liveness (D-19). */
+/** Service name for the state of pulling from the shared queue: for readiness probes, not for liveness (D-19). */
 const PULL_SERVICE = 'switchyard.pull';
 
-/** `grpc.health.v1.Health`, for probes that know nothing of Switchyard. The empty service name means the whole server. */
+/** `grpc.health.v1.Health`, for standard probes. The empty service name means the whole server. */
 @Controller()
 export class HealthController {
   constructor(
@@ -48,7 +48,7 @@ export class HealthController {
     throw new RpcException({ code: status.NOT_FOUND, details: `No service "${service}" here.` });
   }
 
-  /** Never ends while the worker runs, as the protocol asks; an unknown service may yet appear. */
+  /** Does not end while the worker runs, as the protocol requires, even for an unknown service. */
   @GrpcMethod('Health', 'Watch')
   watch({ service }: HealthCheckRequest): Observable<HealthCheckResponse> {
     if (service === PULL_SERVICE) return this.pull.ready$.pipe(map(pullStatus));

@@ -12,10 +12,10 @@ import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
 import { CallConversation } from './call-conversation.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
-/** Events wait here for a caller that reads slowly; from this many on, no more of its audio is taken. */
+/** Events that may wait for a slow reader before no more of its audio is taken. */
 const MOST_WAITING = 64;
 
-/** Sends one stream's events in order, one after another, while its audio is worked on. */
+/** Sends one stream's events in order while its audio is processed. */
 export class EventOutbox<Event> {
   readonly #waiting: Event[] = [];
   #sending: Promise<void> | undefined;
@@ -64,7 +64,10 @@ type Conversation = CallConversation<TranscribeStreamRequest, TranscribeStreamRe
 type Message = NonNullable<TranscribeStreamRequest['message']>;
 type StreamConfig = Extract<Message, { $case: 'config' }>['value'];
 
-/** `TranscribeStream`: config → ready, then audio and commits in order → partials and finals, until the caller's half-close. */
+/**
+ * `TranscribeStream`: config → ready, then audio and commits in order → partials and finals, until the caller's
+ * half-close.
+ */
 @Injectable()
 export class StreamService {
   constructor(
@@ -72,7 +75,10 @@ export class StreamService {
     private readonly slots: StreamSlots,
   ) {}
 
-  /** Resolves when the caller has ended the stream and all finals are sent. @throws DomainError or the abort's error. */
+  /**
+   * Resolves when the caller has ended the stream and all finals are sent.
+   * @throws DomainError or the abort's error.
+   */
   async serve(call: StreamCall): Promise<void> {
     const conversation = new CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>(call);
     const first = await conversation.next();
@@ -87,15 +93,15 @@ export class StreamService {
     const voice = config.voiceActivity && (await openVoiceActivity(config.voiceActivity));
     const { language, prompt, partials } = config;
     const { stream, lease } = await this.slots.open({ language, prompt, partials });
-    const outbox = new EventOutbox<StreamEvent>(event => conversation.say(encodeEvent(event)));
-    const tell = (event: StreamEvent): void => outbox.put(event);
-    const live = voice ? new VoiceActivityStream(stream, voice, tell) : new CommittedStream(stream, tell);
-    // At once: a recogniser that is in the middle of its work hears of it there, not when it has done the work.
-    const letGo = (): void => void live.close().catch(() => undefined);
-    signal.addEventListener('abort', letGo, { once: true });
+    const outbox = new EventOutbox<StreamEvent>(event => conversation.send(encodeEvent(event)));
+    const emit = (event: StreamEvent): void => outbox.put(event);
+    const live = voice ? new VoiceActivityStream(stream, voice, emit) : new CommittedStream(stream, emit);
+    // Closed on abort: a recogniser stops in the middle of its work, not after it.
+    const close = (): void => void live.close().catch(() => undefined);
+    signal.addEventListener('abort', close, { once: true });
     try {
-      await conversation.say({ event: { $case: 'ready', value: {} } });
-      await talk({ session: new RecognitionSession(live, intake), conversation, outbox });
+      await conversation.send({ event: { $case: 'ready', value: {} } });
+      await serveMessages({ session: new RecognitionSession(live, intake), conversation, outbox });
     } catch (error) {
       throw signal.aborted ? abortError(signal) : error;
     } finally {
@@ -104,22 +110,22 @@ export class StreamService {
   }
 }
 
-interface Talk {
+interface Session {
   readonly session: RecognitionSession;
   readonly conversation: Conversation;
   readonly outbox: EventOutbox<StreamEvent>;
 }
 
-async function talk({ session, conversation, outbox }: Talk): Promise<void> {
-  for (let heard = await conversation.next(); heard; heard = await conversation.next()) {
-    await hear(session, heard.message);
+async function serveMessages({ session, conversation, outbox }: Session): Promise<void> {
+  for (let request = await conversation.next(); request; request = await conversation.next()) {
+    await receive(session, request.message);
     await outbox.room();
   }
   await session.end();
   await outbox.empty();
 }
 
-function hear(session: RecognitionSession, message: Message | undefined): Promise<void> {
+function receive(session: RecognitionSession, message: Message | undefined): Promise<void> {
   switch (message?.$case) {
     case 'audio':
       return session.audio(message.value);

@@ -31,7 +31,7 @@ export class TtsController {
     @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
   ) {}
 
-  /** Nest writes what the Observable gives, buffering for a slow reader; the work itself goes on until it is let go. */
+  /** Nest writes what the Observable emits, buffering for a slow reader. */
   @GrpcMethod('TextToSpeech', 'Synthesize')
   synthesize(
     message: SynthesizeRequest,

@@ -30,7 +30,7 @@ export class UploadService {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
   ) {}
 
-  /** Resolves when the whole answer is sent. @throws DomainError or the abort's error; the file is gone by then. */
+  /** Resolves when the whole answer is sent. @throws DomainError or the abort's error; the file is deleted by then */
   async serve(call: UploadCall): Promise<void> {
     const conversation = new CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>(call);
     const first = await conversation.next();
@@ -51,7 +51,7 @@ export class UploadService {
         throw byUrl ? aboutUrl(error) : error;
       });
     await answers.sent();
-    await conversation.say(encodeUploadDone(transcript, execution));
+    await conversation.send(encodeUploadDone(transcript, execution));
   }
 
   #pieces({ audio }: TranscribeCall, conversation: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -59,15 +59,15 @@ export class UploadService {
   }
 }
 
-/** Read as they are written to the file: HTTP/2 holds the sender back meanwhile. */
+/** Read at the pace of the file's writes: HTTP/2 throttles the sender meanwhile. */
 async function* pieces(conversation: Conversation): AsyncGenerator<Buffer> {
-  for (let heard = await conversation.next(); heard; heard = await conversation.next()) {
-    if (heard.message?.$case !== 'audio') throw invalid('After its start an upload takes audio only.', 'audio');
-    yield heard.message.value;
+  for (let request = await conversation.next(); request; request = await conversation.next()) {
+    if (request.message?.$case !== 'audio') throw invalid('After its start an upload takes audio only.', 'audio');
+    yield request.message.value;
   }
 }
 
-/** Segments on their way to the caller, in order; a slow reader holds back nobody but itself. */
+/** Sends segments to the caller in order; a slow reader delays only itself. */
 class Answers {
   #sent: Promise<void> = Promise.resolve();
 
@@ -75,7 +75,7 @@ class Answers {
 
   readonly segment: SegmentSink = (segment, words, logprobs) => {
     const message = encodeFinalSegment({ segment, words, logprobs });
-    this.#sent = this.#sent.then(() => this.conversation.say(message));
+    this.#sent = this.#sent.then(() => this.conversation.send(message));
     this.#sent.catch(() => undefined);
   };
 

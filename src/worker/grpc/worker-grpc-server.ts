@@ -5,7 +5,7 @@ import { ServerGrpc } from '@nestjs/microservices';
 import { WORKER_PACKAGES, workerPackageDefinition } from '../../contracts/grpc/worker-package.codec.js';
 import { type WorkerSpec, type WorkerTls } from '../../platform/config/worker-spec.js';
 
-/** In clear, or TLS with the worker's certificate. @throws Error when a file cannot be read. */
+/** Plain text, or TLS with the worker's certificate. @throws Error when a file cannot be read. */
 export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const { certFile, keyFile, clientCaFile } = tls;
@@ -14,16 +14,16 @@ export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials
   return ServerCredentials.createSsl(clientCa, [pair], clientCa !== null);
 }
 
-/** What stands before every RPC, health checks included. @throws Error when the token file cannot be read or is empty. */
+/** Interceptors of every RPC, health checks included. @throws Error when the token file cannot be read or is empty. */
 export function serverInterceptors({ tokenFile }: Pick<WorkerSpec, 'tokenFile'>): ServerInterceptor[] {
   if (tokenFile === undefined) return [];
   const token = readFileSync(tokenFile, 'utf8').trim();
   if (token === '') throw new Error(`${tokenFile} holds no token`);
-  return [demandToken(token)];
+  return [requireToken(token)];
 }
 
-/** Ends calls without the token before they reach a handler; their messages are never read. */
-function demandToken(token: string): ServerInterceptor {
+/** Rejects calls without the token before they reach a handler; their messages are never read. */
+function requireToken(token: string): ServerInterceptor {
   const expected = digest(`Bearer ${token}`);
   return (_, call) =>
     new ServerInterceptingCall(call, {
@@ -32,22 +32,22 @@ function demandToken(token: string): ServerInterceptor {
           onReceiveMetadata(metadata, receive) {
             const [given = ''] = metadata.get('authorization');
             if (timingSafeEqual(digest(given.toString()), expected)) receive(metadata);
-            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'This worker demands a token.' });
+            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'This worker requires a token.' });
           },
         });
       },
     });
 }
 
-/** Of equal length whatever was sent, so that the comparison tells nothing about the token. */
+/** Of equal length for any input, so that the comparison leaks nothing about the token. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** How long answers already given may take to leave after the last call ended. */
+/** How long sent answers may take to leave after the last call ended. */
 const FLUSH_MS = 1000;
 
 /**
- * Nest's gRPC transport with four differences: the port that was bound is known (port 0 works), limits, TLS and token come from
- * the spec, and closing lets answers leave before it cuts connections.
+ * Nest's gRPC transport with four differences: the port that was bound is known (port 0 works), limits, TLS and token
+ * come from the spec, and closing lets answers leave before it cuts connections.
  */
 export class WorkerGrpcServer extends ServerGrpc {
   readonly #spec: WorkerSpec;
@@ -92,7 +92,7 @@ export class WorkerGrpcServer extends ServerGrpc {
       'grpc.max_send_message_length': maxMessageBytes,
       'grpc.keepalive_time_ms': keepaliveTimeMs,
       'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
-      // Not enforced by grpc-js, but by the protocol's other servers: pings of an idle gateway are no reason to hang up.
+      // Not enforced by grpc-js, but by other servers: pings of an idle gateway must not close the connection.
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.http2.min_ping_interval_without_data_ms': 1000,
     };

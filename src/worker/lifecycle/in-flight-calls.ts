@@ -3,7 +3,7 @@ import { SlotMap } from '../../core/shared/slot-map.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WorkerState } from './worker-state.js';
 
-/** The part of a grpc-js server call that tells about its client. */
+/** The part of a grpc-js server call that reports its client's disconnect. */
 export interface CancellableCall {
   readonly cancelled: boolean;
   once(event: 'cancelled', listener: () => void): unknown;
@@ -11,35 +11,36 @@ export interface CancellableCall {
 }
 
 /**
- * One AbortSignal per request, aborted by whichever comes first: the call's own 'cancelled' event (the caller left, or its
- * deadline passed; Nest's handler would run on), the Cancel RPC, or shutdown. The first cause decides the error.
+ * One AbortSignal per request, aborted by whichever comes first: the call's own 'cancelled' event (the caller left, or
+ * its deadline passed; Nest's handler would run on), the Cancel RPC, or shutdown. The first cause decides the error.
  */
 export class CallSignal implements Disposable {
   readonly #controller = new AbortController();
   readonly #call: CancellableCall;
-  readonly #clientLeft = (): void => this.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
+  readonly #disconnected = (): void =>
+    this.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
 
   constructor(call: CancellableCall) {
     this.#call = call;
-    if (call.cancelled) this.#clientLeft();
-    else call.once('cancelled', this.#clientLeft);
+    if (call.cancelled) this.#disconnected();
+    else call.once('cancelled', this.#disconnected);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Harmless when aborted already. */
+  /** Without effect when aborted already. */
   abort(error: DomainError): void {
     this.#controller.abort(error);
   }
 
   [Symbol.dispose](): void {
-    this.#call.off('cancelled', this.#clientLeft);
+    this.#call.off('cancelled', this.#disconnected);
   }
 }
 
-/** Every request this worker has, by id: the door for calls, the address for Cancel, the count for a drain. */
+/** Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a drain. */
 @Injectable()
 export class InFlightCalls {
   readonly #calls = new SlotMap<string, CallSignal>();
@@ -54,7 +55,8 @@ export class InFlightCalls {
   /**
    * Runs `work` under one AbortSignal.
    *
-   * @throws DomainError `no_worker` while the engine loads, `shutting_down` while draining (both UNAVAILABLE: another worker
+   * @throws DomainError `no_worker` while the engine loads, `shutting_down` while draining (both UNAVAILABLE: another
+   * worker
    *   can take it), `duplicate_request_id`, `missing_required_parameter`; else what `work` throws.
    */
   async run<T>(id: string, call: CancellableCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
 
-/** What a worker tells the process that started it, over Node's IPC channel. */
+/** Messages of a worker to the process that started it, over Node's IPC channel. */
 export type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number }
   | { readonly type: 'ready' }
@@ -11,7 +11,7 @@ export interface IpcProcess extends ParentedProcess {
   send?(message: unknown, callback: (error: Error | null) => void): boolean;
 }
 
-/** The tie to the supervising gateway. A worker that was started by hand has none, and says nothing. */
+/** The link to the supervising gateway. A worker that was started by hand has none, and sends nothing. */
 export class SupervisorLink {
   readonly #process: IpcProcess;
   readonly supervised: boolean;
@@ -21,7 +21,7 @@ export class SupervisorLink {
     this.supervised = ipc.send !== undefined && ipc.connected === true;
   }
 
-  /** Resolves when the message has left, or never can: the supervisor's death shows as a disconnect. */
+  /** Resolves when the message was sent, or cannot be: the supervisor's death is seen as a disconnect. */
   report(message: WorkerMessage): Promise<void> {
     return new Promise(resolve => {
       if (!this.#process.connected || !this.#process.send) return resolve();

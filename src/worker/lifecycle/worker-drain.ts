@@ -6,7 +6,7 @@ import { InFlightCalls } from './in-flight-calls.js';
 import { WorkerState } from './worker-state.js';
 
 /** How long aborted work may take to reach its next checkpoint. */
-const LET_GO_MS = 2000;
+const ABORT_MS = 2000;
 
 /** Shutdown of a worker: refuse, finish, cancel the rest. */
 @Injectable()
@@ -20,7 +20,7 @@ export class WorkerDrain {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
   ) {}
 
-  /** Resolves when no call is left, or when those left do not let go. Later calls get the first one's promise. */
+  /** Resolves when no call is left, or when those left do not stop. Later calls get the first one's promise. */
   drain(graceMs: number = this.spec.shutdownGraceMs): Promise<void> {
     this.#drained ??= this.#drain(graceMs);
     return this.#drained;
@@ -32,7 +32,7 @@ export class WorkerDrain {
     if (!(await this.#idleWithin(graceMs))) {
       this.#log.warn(`Cancelling ${this.calls.size} calls after the grace of ${graceMs} ms`);
       this.calls.abortAll(new DomainError('shutting_down', 'The worker is shutting down.'));
-      if (!(await this.#idleWithin(LET_GO_MS))) this.#log.error(`${this.calls.size} calls did not let go`);
+      if (!(await this.#idleWithin(ABORT_MS))) this.#log.error(`${this.calls.size} calls did not stop`);
     }
     this.state.closed();
   }

@@ -13,8 +13,8 @@ export interface WorkerLogOptions {
 }
 
 /**
- * JSON lines on stdout, which the supervisor drains into the gateway's log. Written asynchronously: a pipe that nobody reads
- * may cost lines, never the worker.
+ * JSON lines on stdout, which the supervisor forwards to the gateway's log. Written asynchronously: a pipe that is not
+ * read may lose lines, but never blocks the worker.
  */
 export function workerLog(
   { workerId, model, logLevel }: WorkerLogOptions,
@@ -25,7 +25,7 @@ export function workerLog(
 
 /** Nest's logger on pino, without the HTTP parts of nestjs-pino. */
 export class NestLog implements LoggerService {
-  constructor(private readonly log_: Logger) {}
+  constructor(private readonly logger: Logger) {}
 
   log(message: unknown, ...rest: unknown[]): void {
     this.#write('info', message, rest);
@@ -51,15 +51,15 @@ export class NestLog implements LoggerService {
     this.#write('fatal', message, rest);
   }
 
-  /** Nest passes the context last; before it stands the stack of an error, or the words that belong to fields. */
+  /** Nest passes the context last; before it the stack of an error, or the message that belongs to fields. */
   #write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
     const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
     const before = rest.length > 1 ? rest[0] : undefined;
-    if (message instanceof Error) this.log_[level]({ context, err: message }, message.message);
-    else if (isFields(message)) this.log_[level]({ context, ...message }, wordsOf(before));
-    else this.log_[level]({ context, stack: before }, String(message));
+    if (message instanceof Error) this.logger[level]({ context, err: message }, message.message);
+    else if (isFields(message)) this.logger[level]({ context, ...message }, messageOf(before));
+    else this.logger[level]({ context, stack: before }, String(message));
   }
 }
 
-const wordsOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const messageOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;

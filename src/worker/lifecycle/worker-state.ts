@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { BehaviorSubject, type Observable } from 'rxjs';
 
 /**
- * Does this worker really take work from the shared queue? True while its loop runs and every connection of it stands. Told
- * under the service name `switchyard.pull` of the standard health check; a worker that only takes calls is never ready here.
+ * Whether this worker takes work from the shared queue: true while its loop runs and all its connections are up.
+ * Reported under the service name `switchyard.pull` of the standard health check; a worker that does not pull is never
+ * ready here.
  */
 @Injectable()
 export class PullReadiness {
@@ -43,7 +44,7 @@ export class WorkerState {
     return this.#phase;
   }
 
-  /** A worker that was told to stop while it loaded stays stopped. */
+  /** Without effect on a worker that was stopped while it loaded. */
   ready(): void {
     if (this.phase === 'starting') this.#phase.next('ready');
   }

@@ -11,19 +11,19 @@ import { HealthReporter } from '../execution/health-reporter.js';
 import { HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
 
-/** Tells gateways that this worker is there and what it can do, every heartbeat; a dead one is forgotten after three. */
+/** Announces this worker and its abilities to gateways with every heartbeat; an announcement expires after three. */
 @Injectable()
 export class Announcer {
-  /** Two gateways name their local workers alike. */
+  /** Unique: two gateways give their local workers the same names. */
   readonly #id: string;
   #beats: Subscription | undefined;
-  #told = '';
+  #published = '';
 
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
-    private readonly hand: HeldJobs,
+    private readonly held: HeldJobs,
   ) {
     this.#id = `${spec.workerId}.${hostname()}.${process.pid}`;
   }
@@ -31,38 +31,38 @@ export class Announcer {
   start(): void {
     if (this.#beats) return;
     this.#beats = interval(HEARTBEAT_MS).subscribe(() => this.beat());
-    // A Redis that was away has forgotten everybody.
+    // A restarted Redis knows no worker.
     this.connections.for('work').on('ready', () => this.beat());
     this.beat();
   }
 
-  /** Also when the state has changed. Lost while Redis is away, as it should be. */
+  /** Call also when the state has changed. Without effect while Redis is unreachable. */
   beat(): void {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys } = this.connections;
     const id = this.#id;
     const announcement = this.#announcement();
-    const line = redis.pipeline();
-    line.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
-    line.zadd(keys.workers, Date.now(), id);
-    // What changes with every request is no news.
+    const commands = redis.pipeline();
+    commands.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
+    commands.zadd(keys.workers, Date.now(), id);
+    // What changes with every request is not published.
     const { inFlight: _, ...steady } = announcement.health;
-    const told = JSON.stringify(steady);
-    if (told !== this.#told) line.publish(keys.announced, id);
-    this.#told = told;
-    line.exec().catch(() => undefined);
+    const published = JSON.stringify(steady);
+    if (published !== this.#published) commands.publish(keys.announced, id);
+    this.#published = published;
+    commands.exec().catch(() => undefined);
   }
 
-  /** Gateways need not wait until it is forgotten. */
+  /** Removes the announcement before it expires. */
   async leave(): Promise<void> {
     this.#beats?.unsubscribe();
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys } = this.connections;
     const id = this.#id;
-    const line = redis.pipeline().del(keys.worker(id)).zrem(keys.workers, id).publish(keys.announced, id);
-    await line.exec().catch(() => undefined);
+    const commands = redis.pipeline().del(keys.worker(id)).zrem(keys.workers, id).publish(keys.announced, id);
+    await commands.exec().catch(() => undefined);
   }
 
   #announcement(): WorkerAnnouncement {
@@ -71,7 +71,7 @@ export class Announcer {
       id: this.#id,
       model: this.spec.model.id,
       health: this.health.report(),
-      slots: { total: this.hand.capacity, inUse: this.hand.size },
+      slots: { total: this.held.capacity, inUse: this.held.size },
       host: hostname(),
       pid: process.pid,
     };

@@ -10,10 +10,13 @@ import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
-/** At least this often old requests are moved up; gateways do it as well. */
+/** Old requests are promoted at least this often; gateways promote them too. */
 const AGING_LOOK_MS = 1000;
 
-/** What any worker of a queue does for all: takes over the jobs of dead ones, and lets old requests go first (D-03). */
+/**
+ * Maintenance that any worker of a queue does for all: it takes over jobs of dead workers and promotes old requests
+ * (D-03).
+ */
 @Injectable()
 export class Housekeeping {
   readonly #subscriptions: Subscription[] = [];
@@ -38,7 +41,7 @@ export class Housekeeping {
     for (const subscription of this.#subscriptions.splice(0)) subscription.unsubscribe();
   }
 
-  /** One at a time: while Redis is away it stands still. */
+  /** One run at a time, so none pile up while Redis is unreachable. */
   #every(ms: number, work: () => Promise<unknown>): void {
     const careful = (): Promise<unknown> =>
       work().catch((error: unknown) =>
@@ -50,11 +53,14 @@ export class Housekeeping {
   async #takeOver(): Promise<void> {
     const jobIds = await this.queue.takeOver();
     if (jobIds.length === 0) return;
-    this.log.warn({ event: 'jobs_taken_over', jobIds }, `${jobIds.length} jobs of a dead or silent worker wait again`);
+    this.log.warn(
+      { event: 'jobs_taken_over', jobIds },
+      `${jobIds.length} jobs of a dead or unresponsive worker are queued again`,
+    );
   }
 }
 
-/** What goes on beside the loop. */
+/** Tasks beside the pull loop. */
 @Injectable()
 export class BackgroundTasks {
   constructor(

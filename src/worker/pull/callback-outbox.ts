@@ -12,20 +12,20 @@ import { type PulledJob } from './taken-job.js';
 /** BullMQ queue of callbacks; no model's queue can have this name. */
 export const CALLBACK_QUEUE = 'callbacks';
 
-/** One callback on its way. */
+/** A callback to be sent. */
 export interface QueuedCallback extends JobCallback {
-  /** BullMQ queue and job whose result it tells. */
+  /** BullMQ queue and job whose result it carries. */
   readonly queue: string;
   readonly jobId: string;
   readonly requestId: string;
-  /** What is sent, once the result was there: later attempts say the same when the result has expired. */
+  /** Set with the first attempt: later attempts send the same even when the result has expired. */
   readonly body?: string;
 }
 
-/** One per job, and the `webhook-id` by which a receiver knows repeats. */
+/** One per job; also the `webhook-id` by which a receiver recognises repeats. */
 export const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): string => `${queue}.${jobId}`;
 
-/** What a job ended with: a worker's result, or BullMQ's own reason. */
+/** How a job ended: with a worker's result, or with BullMQ's own reason. */
 export type JobEnd = { readonly result: LoadedResult } | { readonly failedReason: string };
 
 /** As OpenAI's webhook events. @param finishedMs epoch */
@@ -47,13 +47,13 @@ function contentOf(end: JobEnd): object {
   return result.outcome === 'failed' ? { error: result.error } : {};
 }
 
-/** Given up: the last of a week are kept, to be looked at. */
+/** Callbacks that failed for good are kept for a week, at most this many. */
 const KEPT = { age: 604_800, count: 1000 };
 
 /**
- * Callbacks to send: a BullMQ queue of its own, so that they survive whoever wrote them. One is written before its job is completed, to be
- * looked at later, and made due when the job is; a worker that dies in between leaves it to be found. The result is read
- * from the job when it is sent, so no zombie's answer is ever told.
+ * Queue of callbacks, in BullMQ, so that they survive the worker that added them. A callback is added with a delay
+ * before its job is completed, and made due when the job is; if the worker dies in between, the delay runs out. The
+ * result is read from the job when the callback is sent, so the answer of a worker that lost the job is never sent.
  */
 @Injectable()
 export class CallbackOutbox {
@@ -66,7 +66,7 @@ export class CallbackOutbox {
     private readonly requests: RequestQueue,
   ) {}
 
-  /** A job without a callback costs nothing. The same job's callback is written once, by whichever worker comes first. */
+  /** Adds the callback of a job that has one; of two workers with the same job, only the first adds it. */
   async promise({ job, order }: PulledJob): Promise<void> {
     if (!order.callback) return;
     const note: QueuedCallback = { ...order.callback, queue: this.requests.name, jobId: job.id, requestId: order.id };
@@ -80,7 +80,7 @@ export class CallbackOutbox {
     });
   }
 
-  /** Never rejects: one that is not made due now is found when its delay is over. */
+  /** Never rejects: a callback that is not made due now is sent when its delay is over. */
   async due({ job }: PulledJob): Promise<void> {
     try {
       const found = await this.#open().getJob(callbackId({ queue: this.requests.name, jobId: job.id }));

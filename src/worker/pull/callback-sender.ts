@@ -16,15 +16,15 @@ import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { planeOf, PullConnections } from './pull-connections.js';
 import { CALLBACK_QUEUE, callbackBody, callbackId, type QueuedCallback } from './callback-outbox.js';
 
-/** How long a receiver has. */
+/** Timeout of one attempt. */
 const ATTEMPT_MS = 15_000;
 const AT_ONCE = 8;
-/** BullMQ waits for answers of a Redis that may be away. */
+/** BullMQ may wait for an unreachable Redis. */
 const CLOSE_MS = 500;
 
 /**
- * Sends callbacks beside the work and never in its way, at least once each: the receiver knows repeats by `webhook-id`. Any worker of the
- * plane sends anybody's.
+ * Sends callbacks in the background, at least once each: the receiver recognises repeats by `webhook-id`. Any worker of
+ * the shared queue sends any callback.
  */
 @Injectable()
 export class CallbackSender {
@@ -55,7 +55,7 @@ export class CallbackSender {
     this.#worker.on('failed', (job, error) => this.#failed(job, error));
   }
 
-  /** An attempt that is cut off is made again by whoever looks next. */
+  /** An interrupted attempt is repeated by another worker. */
   async close(): Promise<void> {
     const closing = this.#worker?.close(true).catch(() => undefined);
     await Promise.race([closing, sleep(CLOSE_MS)]);
@@ -63,20 +63,20 @@ export class CallbackSender {
 
   async #send(job: Job<QueuedCallback>, token: string | undefined): Promise<void> {
     const body = job.data.body ?? (await this.#body(job, token));
-    // A receiver that is away for a day hears of a result that has long expired.
+    // A receiver that is down for a day still gets a result that has long expired.
     if (job.data.body === undefined) await job.updateData({ ...job.data, body });
     const status = await this.#post(job.data, body);
-    if (status === 410) throw new UnrecoverableError('the receiver wants no more of them (410)');
+    if (status === 410) throw new UnrecoverableError('the receiver refuses further callbacks (410)');
     if (status < 200 || status > 299) throw new Error(`status ${status}`);
     this.log.info({ event: 'callback_sent', jobId: job.data.jobId, attempt: job.attemptsMade + 1 }, 'Callback sent');
   }
 
-  /** @throws DelayedError while the job is not settled; UnrecoverableError when nothing is known of it any more */
+  /** @throws DelayedError while the job is not finished; UnrecoverableError when the job is gone */
   async #body(job: Job<QueuedCallback>, token: string | undefined): Promise<string> {
     const { prefix, lockMs } = planeOf(this.spec);
     const requests = new Queue(job.data.queue, { connection: this.connections.for('callbacks'), prefix });
     const request = await requests.getJob(job.data.jobId);
-    if (!request) throw new UnrecoverableError('its job is gone, result and all');
+    if (!request) throw new UnrecoverableError('its job and result are gone');
     if (request.finishedOn === undefined) {
       await job.moveToDelayed(Date.now() + lockMs * 2, token);
       throw new DelayedError();
@@ -85,7 +85,7 @@ export class CallbackSender {
     return callbackBody(job.data, result ? { result } : { failedReason: request.failedReason }, request.finishedOn);
   }
 
-  /** With its value, wherever that is. @throws UnrecoverableError when its blob has expired */
+  /** Loads the value if it is in the blob store. @throws UnrecoverableError when its blob has expired */
   async #whole(result: QueueJobResult | undefined): Promise<LoadedResult | undefined> {
     if (result?.outcome !== 'completed') return result;
     try {
@@ -109,7 +109,7 @@ export class CallbackSender {
     }
   }
 
-  /** Read for each: secrets are changed while workers run. @throws ConfigError: without its secret nothing is sent */
+  /** Read for each callback, since secrets change while workers run. @throws ConfigError without its secret */
   #signature({ secretName }: QueuedCallback): WebhookSignature | undefined {
     if (secretName === undefined) return undefined;
     return WebhookSignature.fromFile(join(this.spec.pull!.callbacks.secretsDir, secretName));

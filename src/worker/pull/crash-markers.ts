@@ -4,7 +4,10 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
-/** The journal of a worker that pulls: "Batch collected" is told when a group leaves the queue, and whom a call takes along gets a mark. */
+/**
+ * The journal of a pull worker: "Batch collected" is logged when a group leaves the queue, and members of an engine
+ * call get a marker.
+ */
 export class PullJournal extends BatchJournal {
   #marks: CrashMarkers | undefined;
 
@@ -28,21 +31,23 @@ export class PullJournal extends BatchJournal {
   }
 }
 
-/** Kept with a job while an engine call has it, so that whoever takes it after a death knows what it was part of. */
+/**
+ * Stored with a job during an engine call, so that the worker that takes it after a crash knows what it was part of.
+ */
 export interface CrashMarker {
   /** Members of that engine call. */
   readonly size: number;
-  /** Engine calls that had it alone so far, this one included. */
+  /** Engine calls with this job alone so far, this one included. */
   readonly alone: number;
-  /** Deaths of its workers before that call. */
+  /** Worker crashes before that call. */
   readonly deaths: number;
-  /** The device died and its worker lives: nobody else counts this one. */
+  /** The engine process died and the worker did not, so BullMQ does not count this crash. */
   readonly died?: boolean;
 }
 
-/** What is to be done with a job that was lost before. */
+/** What to do with a job that was lost before. */
 export type Retry =
-  /** `mostTogether`: members of an engine call with it at most. `alone`: calls that had it alone and died. */
+  /** `mostTogether`: most members of an engine call with this job. `alone`: calls with this job alone that crashed. */
   { readonly kind: 'again'; readonly mostTogether: number; readonly alone: number } | { readonly kind: 'give_up' };
 
 export interface LostJob {
@@ -51,26 +56,26 @@ export interface LostJob {
   readonly mark: CrashMarker | undefined;
 }
 
-const FREELY = Infinity;
+const UNLIMITED = Infinity;
 
 /**
- * One member of a group may be what kills the device, and nobody knows which: both halves try again, until it is alone. Alone twice
- * (`maxStalled` 1) it is the killer. Deaths in company cost a job nothing else; those before it reached the device count like
- * those alone.
+ * One member of a group may crash the device, but it is unknown which: both halves are retried, until the job is alone.
+ * If it crashes alone twice (`maxStalled` 1), it is at fault. Crashes in a group have no other effect on a job; crashes
+ * before it reached the device count like those alone.
  */
 export function retryAfterCrash({ deaths, mark }: LostJob, maxStalled: number): Retry {
   if (mark === undefined)
-    return deaths > maxStalled ? { kind: 'give_up' } : { kind: 'again', mostTogether: FREELY, alone: 0 };
+    return deaths > maxStalled ? { kind: 'give_up' } : { kind: 'again', mostTogether: UNLIMITED, alone: 0 };
   const diedThere = mark.died === true || deaths > mark.deaths;
   if (!diedThere) return { kind: 'again', mostTogether: mark.size, alone: Math.max(0, mark.alone - 1) };
   if (mark.size > 1) return { kind: 'again', mostTogether: Math.ceil(mark.size / 2), alone: mark.alone };
   return mark.alone > maxStalled ? { kind: 'give_up' } : { kind: 'again', mostTogether: 1, alone: mark.alone };
 }
 
-/** Field of BullMQ's hash of a job: it goes when the job goes. */
+/** Field of BullMQ's hash of a job, so it is removed with the job. */
 const FIELD = 'device';
 
-/** Writes the field of jobs that are there still: a mark must not bring a settled job's key back. */
+/** Writes the field of existing jobs only: a marker must not recreate the key of a finished job. */
 const MARK = `
 for i = 1, #KEYS do
   if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
@@ -78,16 +83,19 @@ end`;
 
 interface Admitted {
   readonly job: TakenJob;
-  /** Engine calls that had it alone before. */
+  /** Engine calls with this job alone before. */
   readonly alone: number;
   /** Members of its last engine call. */
   lastSize: number;
 }
 
-/** What this worker's jobs were part of when it died, kept where the worker's death does not reach. */
+/**
+ * Records in Redis which engine call each job of this worker is part of, for the worker that takes the job after a
+ * crash.
+ */
 @Injectable()
 export class CrashMarkers {
-  /** Jobs in hand, and how often each was alone on a device before. */
+  /** Held jobs, and how often each was alone on a device before. */
   readonly #jobs = new Map<string, Admitted>();
 
   constructor(
@@ -95,7 +103,7 @@ export class CrashMarkers {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** What to do with a job that somebody had before; any other goes freely. */
+  /** What to do with a job that another worker had before; any other job is unrestricted. */
   async verdict(job: TakenJob): Promise<Retry> {
     if (job.starts <= 1) return { kind: 'again', mostTogether: Infinity, alone: 0 };
     const text = await this.connections.for('work').hget(this.queue.key(job.id), FIELD);
@@ -112,24 +120,24 @@ export class CrashMarkers {
   }
 
   /**
-   * An engine call with these begins. Not waited for: the command has left this process before the device can take it down, and a
-   * lost mark costs no more than a guess.
+   * An engine call with these jobs begins. Not awaited: the command leaves this process before the device can crash it,
+   * and a lost marker only makes the verdict less exact.
    */
   entering(ids: readonly string[]): void {
     void this.#write(ids).catch(() => undefined);
   }
 
-  /** They are computed: a death before their answers are out is the fault of the call that follows. Not waited for either. */
+  /** These jobs are computed: a crash before their results are delivered is not counted against them. Not awaited. */
   survived(ids: readonly string[]): void {
     void this.#write(ids, {}, 1).catch(() => undefined);
   }
 
-  /** The device died under the last call with this job, and this process lives. */
+  /** The engine process died during the last call with this job, and this process did not. */
   async died(job: TakenJob): Promise<void> {
     await this.#write([job.id], { size: this.#jobs.get(job.id)?.lastSize ?? 1, died: true });
   }
 
-  /** @param forgiven deaths from now on that are not theirs */
+  /** @param forgiven next crashes that do not count */
   async #write(ids: readonly string[], known: Partial<CrashMarker> = {}, forgiven = 0): Promise<void> {
     const members = [...new Set(ids)].flatMap(id => this.#jobs.get(id) ?? []);
     if (members.length === 0) return;

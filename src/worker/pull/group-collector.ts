@@ -18,11 +18,11 @@ export interface CollectRules {
   readonly maxSize: number;
   /** `BATCH_TIMEOUT`: longest wait for stragglers, from the first member on. */
   readonly timeoutMs: number;
-  /** `QUEUE_BRPOP_TIMEOUT`: longest wait for a first member, then the loop looks around. */
+  /** `QUEUE_BRPOP_TIMEOUT`: longest wait for a first member. */
   readonly blockMs: number;
   /** `batching.policy` (D-02). */
   readonly policy: 'adaptive' | 'window' | 'none';
-  /** `batching.quiet_gap_ms`: adaptive, an idle device: nobody came for this long, so nobody is coming. */
+  /** `batching.quiet_gap_ms`: with `adaptive` and an idle device, a gap this long closes the group. */
   readonly quietGapMs: number;
 }
 
@@ -31,13 +31,13 @@ export interface FormingGroup {
   readonly size: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  /** A member is REALTIME or aged: it waits for nobody (D-02). */
+  /** A member is REALTIME or aged: the group does not wait (D-02). */
   readonly hurried: boolean;
 }
 
 /** The device as the collector sees it. */
 export interface DeviceOutlook {
-  /** Requests that may be taken now, the forming group's aside. */
+  /** Requests that may be taken now, besides those of the forming group. */
   readonly room: number;
   /** Nothing is on the device or on its way there. */
   readonly idle: boolean;
@@ -46,10 +46,11 @@ export interface DeviceOutlook {
 /**
  * How long to wait for one more member; 0: take what is there already; undefined: the group is closed.
  *
- * - `window` is the seed to the letter: up to `timeoutMs` from the first member, whatever the device does.
- * - `adaptive` waits with an idle device only, and there no longer than a quiet gap after each arrival. A busy one needs no waiting:
- *   what comes later is taken when it comes, prepared beside the device, and merged by it (D-24).
- * - `none` takes what is there.
+ * - `window` waits up to `timeoutMs` from the first member, whatever the device does.
+ * - `adaptive` waits for an idle device only, and no longer than a quiet gap after each arrival. With a busy device
+ *   no wait is needed: later jobs are taken when they arrive, prepared meanwhile, and merged in front of the device
+ *   (D-24).
+ * - `none` takes what is queued.
  */
 export function stragglerWaitMs(
   group: FormingGroup,
@@ -66,8 +67,9 @@ export function stragglerWaitMs(
 /** Where jobs come from, one at a time. */
 export interface JobFeed<Job> {
   /**
-   * One job: at once when one is there, else as soon as one comes within `waitMs`. Completes without a value when none came.
-   * It waits to be told of arrivals and never asks in a loop. What it took it gives: it is never left early.
+   * One job: at once when one is queued, else as soon as one arrives within `waitMs`. Completes without a value when
+   * none came. It blocks until a job arrives and never polls. Subscribers must not unsubscribe early, or a taken job is
+   * lost.
    */
   next(waitMs: number): Observable<Job>;
 }
@@ -97,7 +99,7 @@ export class GroupCollector<Job> {
     this.#scheduler = scheduler;
   }
 
-  /** One group; completes empty when nobody came within `blockMs`. Subscribe when there is room for one at least. */
+  /** One group; completes empty when no job came within `blockMs`. Subscribe when there is room for at least one. */
   collect(): Observable<CollectedGroup<Job>> {
     return defer(() => {
       const group = new Forming<Job>();
@@ -130,7 +132,7 @@ export class GroupCollector<Job> {
   }
 
   #took(group: Forming<Job>, job: Job | undefined): void {
-    // Nobody came within a wait that was as long as it may be.
+    // No job came within the longest wait allowed.
     if (job === undefined) group.closed = true;
     else group.add(job, this.#options.hurried(job), this.#scheduler.now());
   }

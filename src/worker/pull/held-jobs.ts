@@ -8,10 +8,13 @@ import { JobRunner } from './job-runner.js';
 import { ResultDelivery } from './result-delivery.js';
 import { type PulledGroup, type PulledJob } from './taken-job.js';
 
-/** The jobs of this worker between queue and result, and how many more it may take (D-24): a group on each lane, one ahead. */
+/**
+ * Jobs of this worker between queue and result, and how many more it may take (D-24): one group per concurrent call,
+ * and one ahead.
+ */
 @Injectable()
 export class HeldJobs {
-  /** By job id; each ends when nothing of its job is left here. */
+  /** By job id; each resolves when the job has left this worker. */
   readonly #passages = new Map<string, Promise<void>>();
   readonly #changes = new EventEmitter();
 
@@ -22,7 +25,7 @@ export class HeldJobs {
     private readonly delivery: ResultDelivery,
   ) {}
 
-  /** Asked anew each time: an engine knows its limits after loading only. */
+  /** Read each time: an engine knows its limits only after loading. */
   rules(): CollectRules {
     const { batchTimeoutMs: timeoutMs, blockMs, policy, quietGapMs } = this.spec.pull!;
     return { maxSize: deviceLimits(this.engine.info, this.spec).maxBatch, timeoutMs, blockMs, policy, quietGapMs };
@@ -45,7 +48,7 @@ export class HeldJobs {
     return new Set(this.#passages.keys());
   }
 
-  /** Resolves when one more may be taken, or nobody wants to know. */
+  /** Resolves when one more may be taken, or on abort. */
   async room(signal: AbortSignal): Promise<void> {
     while (this.size >= this.capacity && !signal.aborted)
       await once(this.#changes, 'left', { signal }).catch(() => undefined);
@@ -55,7 +58,7 @@ export class HeldJobs {
     for (const pulled of jobs) void this.#hold(pulled, () => this.runner.run(pulled, group));
   }
 
-  /** Jobs that were taken and never begun. */
+  /** Returns jobs that were taken and never begun. */
   giveBack(jobs: readonly PulledJob[], why: string): void {
     for (const pulled of jobs) {
       void this.#hold(pulled, async () => {
@@ -70,7 +73,7 @@ export class HeldJobs {
     while (this.size > 0) await once(this.#changes, 'left');
   }
 
-  /** A job that was lost here and comes back waits until its first passage has let go. */
+  /** A job that was lost here and comes back waits until its first run has ended. */
   async #hold({ job: { id } }: PulledJob, pass: () => Promise<void>): Promise<void> {
     const passage = (this.#passages.get(id) ?? Promise.resolve()).then(pass);
     this.#passages.set(id, passage);

@@ -12,16 +12,16 @@ import { PullConnections } from './pull-connections.js';
 import { JobLost, RequestQueue, type Stray } from './request-queue.js';
 import { type PulledJob, type TakenJob } from './taken-job.js';
 
-/** Bytes of a letter that go to the log as well. */
+/** Bytes of a dead letter that are logged. */
 const SHOWN = 200;
 
-/** The beginning of a job's data, and how long it is: what nobody can read may have any size. */
+/** The beginning of a job's data, and its length: unreadable data may have any size. */
 const READ = `
   local data = redis.call('HGET', KEYS[1], 'data') or ''
   return { string.sub(data, 1, tonumber(ARGV[1])), #data }
 `;
 
-/** Jobs that nobody can read end here, with the reason and their bytes; BullMQ tells their writer `failed`. */
+/** Stores jobs that cannot be read, with the reason and their bytes, and fails them in BullMQ. */
 @Injectable()
 export class DeadLetters {
   constructor(
@@ -31,7 +31,7 @@ export class DeadLetters {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** First kept, then failed: a death in between leaves two letters and never none. @throws JobLost */
+  /** Stored first, then failed: a crash in between leaves two letters, never none. @throws JobLost */
   async bury(job: Stray, reason: string): Promise<void> {
     const redis = this.connections.for('work');
     const [raw, bytes] = (await redis.callBuffer('eval', READ, 1, this.queue.key(job.id), DEAD_LETTER_BYTES)) as [
@@ -55,13 +55,16 @@ export class DeadLetters {
   }
 }
 
-/** Past its inference deadline a job is settled within this, or its process hangs and somebody else should have it. */
+/**
+ * A job ends within this after its inference deadline; otherwise its process hangs, and another worker should have the
+ * job.
+ */
 const LEEWAY_MS = 30_000;
 
-/** Every job passes here first: locked for as long as it may take, and readable, or a dead letter. */
+/** Parses and locks every job that is taken; one that cannot be read becomes a dead letter. */
 @Injectable()
 export class JobIntake {
-  /** Dead letters on their way; a shutdown waits for them. */
+  /** Dead letters being stored; a shutdown waits for them. */
   readonly #burials = new Set<Promise<void>>();
 
   constructor(
@@ -72,7 +75,7 @@ export class JobIntake {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** Undefined: nobody can read it; it is put aside in the background. */
+  /** Undefined if the job cannot be read: it becomes a dead letter in the background. */
   open(job: TakenJob): PulledJob | undefined {
     const gone = new AbortController();
     const order = this.#read(job);
@@ -83,7 +86,7 @@ export class JobIntake {
     return undefined;
   }
 
-  /** Jobs that BullMQ itself could not hand over, for their options are not what it wrote. */
+  /** Jobs that BullMQ itself could not return, because it cannot read their options. */
   putAside(stray: Stray, reason: string): void {
     this.#putAside(stray, reason, new AbortController().signal);
   }
@@ -96,13 +99,16 @@ export class JobIntake {
     try {
       return readQueueJob(JSON.parse(raw), { jobId: id, timestamp, model: this.spec.model.id });
     } catch (error) {
-      return error instanceof SyntaxError ? new Error(`data is no JSON: ${error.message}`) : (error as Error);
+      return error instanceof SyntaxError ? new Error(`data is not JSON: ${error.message}`) : (error as Error);
     }
   }
 
   #putAside(job: Stray, reason: string, signal: AbortSignal, lock?: Disposable): void {
     const failed = (error: Error): void =>
-      this.log.warn({ event: 'burial_failed', jobId: job.id, err: error }, 'A dead letter is put aside later');
+      this.log.warn(
+        { event: 'burial_failed', jobId: job.id, err: error },
+        'A dead letter could not be stored; trying again',
+      );
     const burial = retryUntilAborted(() => this.letters.bury(job, reason), { signal, failed })
       .catch(() => undefined)
       .finally(() => {

@@ -21,14 +21,14 @@ interface ReadJob {
   readonly order: QueueJob;
 }
 
-/** What a call carries besides its own fields. The id is that of the job: one tenant's id never meets another's. */
+/** The envelope of a call. Its id is that of the job: ids of different tenants never collide. */
 export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup, mostTogether: number): CallEnvelope => ({
   requestId: job.id,
   priority: isRealtime({ job, order }) ? RequestPriority.REALTIME : RequestPriority.BATCH,
   group: { id: group.id, size: group.size, ...(Number.isFinite(mostTogether) && { mostTogether }) },
 });
 
-/** Aged BATCH counts as REALTIME (D-03). A job without a class is what its data say. */
+/** Aged BATCH counts as REALTIME (D-03). Without a class the job's data decide. */
 function isRealtime({ job, order }: ReadJob): boolean {
   if (job.priority === QueueJobClass.AGED || job.priority === QueueJobClass.REALTIME) return true;
   return job.priority === 0 && order.priority === 'realtime';
@@ -37,7 +37,10 @@ function isRealtime({ job, order }: ReadJob): boolean {
 /** A file of the folder of secrets, never a path out of it. */
 const SECRET_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Before any work is done for it. Where it leads is checked when it is sent. @throws DomainError `webhook_refused` */
+/**
+ * Checked before any work is done; the address itself is checked when the callback is sent.
+ * @throws DomainError `webhook_refused`
+ */
 export function assertCallback({ url, secretName }: JobCallback): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol !== 'http:' && protocol !== 'https:') throw refused('its URL must be http or https', 'callback.url');
@@ -49,20 +52,20 @@ export function assertCallback({ url, secretName }: JobCallback): void {
 const refused = (why: string, param: string): DomainError =>
   new DomainError('webhook_refused', `The callback is refused: ${why}.`, { param });
 
-/** Stopped from outside; whoever did it has told the caller. */
+/** Stopped by a gateway, which has answered the caller. */
 class Stopped extends DomainError {
   constructor({ reason }: StopNote) {
     super('request_cancelled', `The request was cancelled (${reason}).`);
   }
 }
 
-/** What is to become of a job. */
+/** How a job leaves this worker. */
 type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 
-/** Nobody is at the other end: a pulled job is stopped by notes, by its deadlines and by shutdown. */
+/** No caller: a pulled job is stopped by stop notes, deadlines and shutdown. */
 const NO_CALLER: CancellableCall = { cancelled: false, once: () => undefined, off: () => undefined };
 
-/** One pulled job from here to its end, through the same stages as a call that was sent. */
+/** Runs one pulled job to its end, through the same stages as a gRPC call. */
 @Injectable()
 export class JobRunner {
   constructor(
@@ -70,11 +73,11 @@ export class JobRunner {
     @Inject(JOB_WORK) private readonly work: JobWork,
     private readonly calls: InFlightCalls,
     private readonly stops: StopListener,
-    private readonly marks: CrashMarkers,
+    private readonly markers: CrashMarkers,
     private readonly delivery: ResultDelivery,
   ) {}
 
-  /** Never rejects; nothing of the job is left here when it resolves. */
+  /** Never rejects; nothing of the job is left in this worker when it resolves. */
   async run(pulled: PulledJob, group: PulledGroup): Promise<void> {
     const { job, lock } = pulled;
     using _ = lock;
@@ -83,10 +86,10 @@ export class JobRunner {
         this.#end(pulled, await this.#work(pulled, group, signal)),
       );
     } catch (error) {
-      // It was not let in: the worker is not ready any more, or had the same job a moment ago.
+      // It was not accepted: the worker is not ready any more, or still runs the same job.
       await this.delivery.giveBack(pulled, (error as Error).message);
     } finally {
-      this.marks.left(job);
+      this.markers.left(job);
     }
   }
 
@@ -119,9 +122,9 @@ export class JobRunner {
     if (order.deadlineMs !== undefined && order.deadlineMs < job.takenMs) {
       throw new DomainError('queue_timeout', 'No worker took the job before its deadline.');
     }
-    const verdict = await retryUntilAborted(() => this.marks.verdict(job), gone);
+    const verdict = await retryUntilAborted(() => this.markers.verdict(job), gone);
     if (verdict.kind === 'give_up' || job.condemned) throw workerLost();
-    this.marks.admitted(job, verdict.alone);
+    this.markers.admitted(job, verdict.alone);
     return envelopeOf({ job, order }, group, verdict.mostTogether);
   }
 
@@ -133,9 +136,9 @@ export class JobRunner {
     return { result: { v: 1, outcome: 'failed', error: encodeJobError(error), phases } };
   }
 
-  /** The engine's own process died: as if this worker had, only faster. */
+  /** The engine's process died: handled like a crash of this worker. */
   async #deviceDied({ job, gone }: PulledJob, error: DeviceGone): Promise<Ending> {
-    await retryUntilAborted(() => this.marks.died(job), gone).catch(() => undefined);
+    await retryUntilAborted(() => this.markers.died(job), gone).catch(() => undefined);
     return { giveBack: error.message };
   }
 
@@ -147,7 +150,7 @@ export class JobRunner {
 }
 
 const timedOut = (ms: number): DomainError =>
-  new DomainError('inference_timeout', `The worker had the request for longer than ${ms} ms.`);
+  new DomainError('inference_timeout', `The request took longer than ${ms} ms in the worker.`);
 
 const workerLost = (): DomainError =>
-  new DomainError('worker_lost', 'Every worker that had the job died with it; the last ones had nothing else.');
+  new DomainError('worker_lost', 'Every worker that ran the job crashed; the last ones ran nothing else.');

@@ -12,18 +12,18 @@ export interface JobDemand {
 }
 
 /**
- * Gateways ask this before they accept; any other client of the queue is asked here: every accepted field acts, or is rejected.
+ * Gateways check this before they accept; jobs of other clients are checked here. A field is honoured or rejected.
  * @throws DomainError `unsupported_task` or `unsupported_parameter`
  */
 export function assertAble({ capabilities }: EngineInfo, demands: readonly JobDemand[]): void {
   const unmet = demands.find(({ wanted, capability }) => wanted && !capabilities.includes(capability));
   if (!unmet) return;
   const { param } = unmet;
-  if (param === 'kind') throw new DomainError('unsupported_task', `The model does no ${unmet.capability}.`, { param });
+  if (param === 'kind') throw new DomainError('unsupported_task', `The model cannot ${unmet.capability}.`, { param });
   throw new DomainError('unsupported_parameter', `The model cannot honour \`${param}\`.`, { param });
 }
 
-/** @throws DomainError `invalid_value` when the engine recognises other languages only. Regions are not compared. */
+/** @throws DomainError `invalid_value` when the engine does not recognise the language; regions are not compared */
 export function assertLanguage({ languages }: EngineInfo, language: string): void {
   if (language === '' || languages.length === 0) return;
   if (languages.some(known => baseOf(known) === baseOf(language))) return;
@@ -43,11 +43,11 @@ export interface JobAnswer {
   readonly execution: CallExecution;
 }
 
-/** A job on its way through the same stages as a call that was sent: one implementation per kind of engine. */
+/** Runs a job through the same stages as a gRPC call: one implementation per kind of engine. */
 export interface JobWork {
   /**
    * @param envelope id, priority and group as a call would carry them
-   * @throws DomainError the job's own failure, or the abort's error once the work is let go
+   * @throws DomainError the job's own failure, or the abort's error once the work has stopped
    */
   perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
 }

@@ -15,12 +15,12 @@ interface Held {
   readonly lost: () => void;
 }
 
-/** A thread that cannot start at all must not keep a core busy with trying. */
+/** Pause before a dead thread is replaced. */
 const RESTART_MS = 1000;
 
 /**
- * Renews the locks of this worker's jobs on a thread of its own: an engine call that holds the event loop for minutes does not cost
- * the jobs. A stopped or dead process stops its threads as well, and loses them as it should.
+ * Renews the locks of this worker's jobs on a thread, so that an engine call that blocks the event loop for minutes
+ * does not lose them. A stopped or dead process stops its threads too, and loses its jobs as it should.
  */
 @Injectable()
 export class LockKeeper {
@@ -37,13 +37,13 @@ export class LockKeeper {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** Resolves when locks are renewed: a thread takes its time to start, and no job may be taken before. */
+  /** Resolves when the thread runs: no job may be taken before. */
   async start(): Promise<void> {
     if (!this.#closed) this.#thread ??= this.#start();
     if (!this.#ready) await once(this.#begun, 'ready');
   }
 
-  /** @param lost called once, when somebody else has the job */
+  /** @param lost called once, when another worker has the job */
   hold({ id, token }: TakenJob, untilMs: number, lost: () => void): Disposable {
     const key = `${id} ${token}`;
     const hold: ToLockThread = { type: 'hold', id, token, untilMs };
@@ -67,7 +67,7 @@ export class LockKeeper {
   }
 
   #send(message: ToLockThread): void {
-    // Between two threads nothing is lost: the next one is told all that is held.
+    // Without a thread nothing is lost: the next one receives all held locks.
     this.#thread?.postMessage(message);
   }
 
@@ -87,7 +87,7 @@ export class LockKeeper {
       if (message.type === 'ready') this.#began();
       else for (const { id, token } of message.jobs) this.#held.get(`${id} ${token}`)?.lost();
     });
-    // Heard, so that it does not end the process; `exit` follows.
+    // Handled, so that it does not end the process; `exit` follows.
     thread.on('error', error => this.log.error({ event: 'lock_thread_died', err: error }, LOCK_THREAD_DIED));
     thread.on('exit', () => this.#startAgain());
     thread.unref();
@@ -108,4 +108,4 @@ export class LockKeeper {
   }
 }
 
-const LOCK_THREAD_DIED = 'The thread that renews locks died; the next one starts and takes over what is held.';
+const LOCK_THREAD_DIED = 'The thread that renews locks died; it is replaced.';

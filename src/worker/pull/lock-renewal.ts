@@ -1,6 +1,6 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 
-/** What the thread that renews locks is started with. */
+/** Data of the thread that renews locks. */
 export interface LockThreadData {
   readonly url: string;
   readonly options: Pick<RedisOptions, 'connectionName'>;
@@ -10,20 +10,20 @@ export interface LockThreadData {
 }
 
 export type ToLockThread =
-  /** @param untilMs epoch; a process that is stuck for longer loses the job, as it should */
+  /** @param untilMs epoch; a process that hangs for longer loses the job */
   | { readonly type: 'hold'; readonly id: string; readonly token: string; readonly untilMs: number }
   | { readonly type: 'release'; readonly id: string; readonly token: string }
   | { readonly type: 'close' };
 
 export type FromLockThread =
   | { readonly type: 'ready' }
-  /** Somebody else has these jobs, or they are settled. */
+  /** Another worker has these jobs, or they are finished. */
   | { readonly type: 'lost'; readonly jobs: readonly { readonly id: string; readonly token: string }[] };
 
 /**
- * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2..] locks; ARGV[1] milliseconds, then a token and an id per lock. Answers
- * the positions of the locks that are not ours any more. BullMQ's own script writes the lock anew, which a Redis with full memory
- * refuses; prolonging it is always allowed.
+ * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2..] locks; ARGV[1] milliseconds, then a token and an id per
+ * lock. Returns the positions of locks that were lost. BullMQ's own script rewrites the lock, which a Redis with full
+ * memory refuses; extending the expiry is always allowed.
  */
 const RENEW = `
 local lost = {}
@@ -44,7 +44,7 @@ interface Held {
   readonly untilMs: number;
 }
 
-/** The locks of one process, each renewed three times in its life. One command for all of them. */
+/** Renews all locks of one process, three times within their lifetime, in one command. */
 export class LockRenewal {
   readonly #held = new Map<string, Held>();
   readonly #timer: NodeJS.Timeout;
@@ -53,7 +53,7 @@ export class LockRenewal {
   constructor(
     private readonly redis: Redis,
     private readonly data: Pick<LockThreadData, 'queueKey' | 'lockMs'>,
-    private readonly tell: (message: FromLockThread) => void,
+    private readonly send: (message: FromLockThread) => void,
   ) {
     this.#timer = setInterval(() => void this.#renew(), data.lockMs / 3);
   }
@@ -72,7 +72,7 @@ export class LockRenewal {
   async #renew(): Promise<void> {
     const now = Date.now();
     for (const held of this.#held.values()) if (held.untilMs < now) this.#held.delete(held.id);
-    // While Redis is away the command under way waits for it; a second one would only follow it.
+    // While Redis is unreachable the command in flight waits; a second one would only queue behind it.
     if (this.#held.size === 0 || this.#running) return;
     this.#running = true;
     await this.#prolong([...this.#held.values()]).catch(() => undefined);
@@ -86,6 +86,6 @@ export class LockRenewal {
     const places = (await this.redis.eval(RENEW, keys.length, ...keys, lockMs, ...words)) as number[];
     const lost = places.map(place => jobs[place - 1]!).filter(job => this.#held.get(job.id) === job);
     for (const { id } of lost) this.#held.delete(id);
-    if (lost.length > 0) this.tell({ type: 'lost', jobs: lost.map(({ id, token }) => ({ id, token })) });
+    if (lost.length > 0) this.send({ type: 'lost', jobs: lost.map(({ id, token }) => ({ id, token })) });
   }
 }

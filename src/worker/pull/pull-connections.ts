@@ -11,7 +11,7 @@ import { PullReadiness } from '../lifecycle/worker-state.js';
 /** What a connection is for; also its name in `CLIENT LIST`. */
 type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
 
-/** Connections of a pull worker. Each comes back by itself, for ever; how it goes decides the worker's readiness. */
+/** Redis connections of a pull worker. Each reconnects for ever; their state decides the worker's readiness. */
 @Injectable()
 export class PullConnections {
   readonly keys: QueueKeys;
@@ -42,41 +42,42 @@ export class PullConnections {
     this.#clients.clear();
   }
 
-  /** One line when it goes and one when it is back; ioredis reports every attempt. */
+  /** Logs once when the connection is lost and once when it is back; ioredis reports every attempt. */
   #watch(client: Redis, purpose: Purpose): void {
-    let away = false;
-    const gone = (reason: string): void => {
+    let isAway = false;
+    const lost = (reason: string): void => {
       this.readiness.report(purpose, false);
-      if (!away) this.log.warn({ event: 'redis_away', purpose, reason }, 'Redis is not reachable; trying again');
-      away = true;
+      if (!isAway) this.log.warn({ event: 'redis_away', purpose, reason }, 'Redis is not reachable; trying again');
+      isAway = true;
     };
-    client.on('error', (error: Error) => gone(error.message));
-    client.on('close', () => gone('connection closed'));
+    client.on('error', (error: Error) => lost(error.message));
+    client.on('close', () => lost('connection closed'));
     client.on('ready', () => {
       this.readiness.report(purpose, true);
-      if (away) this.log.info({ event: 'redis_back', purpose }, 'Redis is back');
-      away = false;
+      if (isAway) this.log.info({ event: 'redis_back', purpose }, 'Redis is back');
+      isAway = false;
     });
   }
 }
 
-/** @throws Error for a worker that was not told where the queue is. */
+/** @throws Error for a worker without a shared queue */
 export function planeOf({ plane }: WorkerSpec): SharedQueueAccess {
-  if (!plane) throw new Error('This worker pulls nothing: it was not told of a shared queue.');
+  if (!plane) throw new Error('This worker has no shared queue to pull from.');
   return plane;
 }
 
-/** BullMQ's own loop of callbacks, and the subscription, bring back by themselves what they waited for. */
-const PATIENT: readonly Purpose[] = ['listen', 'callbacks'];
+/** Connections whose commands may wait for a reconnect: BullMQ's callback loop, and the subscription. */
+const WAITING: readonly Purpose[] = ['listen', 'callbacks'];
 
 /**
- * Commands of ours fail as soon as the connection breaks, and while it is away: nobody knows whether those under way were carried out, so
- * they must not be sent twice, and everybody here tries again after a pause. (`maxRetriesPerRequest` 0, for without a number ioredis
- * forgets commands that it does not send again, and their promises never settle.) `READONLY` is what a demoted master answers.
+ * Commands fail as soon as the connection breaks, and while it is down: it is unknown whether those in flight were
+ * executed, so they must not be sent twice, and callers retry after a pause. (`maxRetriesPerRequest` 0: without a
+ * number ioredis drops commands that it does not resend, and their promises never settle.) A demoted master answers
+ * `READONLY`.
  */
 export const connectionOptions = (name: string, purpose: Purpose): RedisOptions => ({
   connectionName: name.replaceAll(/\s/g, '_'),
-  ...(PATIENT.includes(purpose)
+  ...(WAITING.includes(purpose)
     ? { maxRetriesPerRequest: null }
     : { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }),
   retryStrategy: attempt => backoffMs(attempt, { firstMs: 50, longestMs: 2000 }),

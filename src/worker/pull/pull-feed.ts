@@ -9,13 +9,13 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
 
-/** How much later than asked Redis may end a wait by itself, before the connection counts as dead. */
+/** How late Redis may end a wait before the connection counts as dead. */
 const OVERDUE_MS = 2000;
 
 /**
- * Told of arrivals in one BullMQ queue: `BZPOPMIN` on its marker key, on a connection of its own, so that nothing is asked in a loop.
- * Redis looks at its timeouts ten times a second, so short waits, and those that nobody wants any more, are ended by `CLIENT
- * UNBLOCK`. Whoever was told must look into the queue: the marker is gone, and taking a job puts it back.
+ * Waits for arrivals in one BullMQ queue: `BZPOPMIN` on its marker key, on a connection of its own, so that nothing is
+ * polled. Redis checks its timeouts ten times a second, so short waits and abandoned ones are ended by `CLIENT
+ * UNBLOCK`. After an arrival the caller must take from the queue: the marker is gone, and taking a job restores it.
  */
 export class ArrivalWait {
   readonly #blocked: Redis;
@@ -28,16 +28,16 @@ export class ArrivalWait {
     this.#blocked = options.blocked;
     this.#control = options.control;
     this.#marker = options.marker;
-    this.#blocked.on('ready', () => void this.#introduce());
+    this.#blocked.on('ready', () => void this.#readClientId());
     this.#blocked.on('close', () => (this.#clientId = undefined));
-    if (this.#blocked.status === 'ready') void this.#introduce();
+    if (this.#blocked.status === 'ready') void this.#readClientId();
   }
 
-  /** True: something came. One wait at a time. @throws when the connection broke */
+  /** True when a job arrived. One wait at a time. @throws when the connection broke */
   async within(waitMs: number): Promise<boolean> {
     this.#waiting = true;
     const short = setTimeout(() => this.end(), waitMs);
-    // A connection that broke without a word would wait for ever.
+    // A connection that broke silently would wait for ever.
     const overdue = setTimeout(() => this.#blocked.disconnect(true), waitMs + OVERDUE_MS);
     try {
       return (await this.#blocked.bzpopmin(this.#marker, Math.max(0.001, waitMs / 1000))) !== null;
@@ -48,23 +48,26 @@ export class ArrivalWait {
     }
   }
 
-  /** The wait under way ends now, as if nobody had come. */
+  /** Ends the current wait, as if no job had arrived. */
   end(): void {
     if (!this.#waiting || this.#clientId === undefined) return;
     this.#control.call('CLIENT', 'UNBLOCK', String(this.#clientId), 'TIMEOUT').catch(() => undefined);
   }
 
-  async #introduce(): Promise<void> {
+  async #readClientId(): Promise<void> {
     const id = await this.#blocked.client('ID').catch(() => undefined);
     this.#clientId = id;
   }
 }
 
-/** Jobs of the model's queue, one at a time. What goes wrong ends the wait, never what was collected: the loop asks for it. */
+/**
+ * Jobs of the model's queue, one at a time. An error ends the wait but keeps what was collected; the loop asks for it
+ * (`takeError`).
+ */
 @Injectable()
 export class PullFeed implements JobFeed<PulledJob> {
   readonly #arrivals: ArrivalWait;
-  #trouble: Error | undefined;
+  #error: Error | undefined;
   #closed = false;
 
   constructor(
@@ -81,14 +84,14 @@ export class PullFeed implements JobFeed<PulledJob> {
     return defer(() => this.#next(waitMs)).pipe(filter(job => job !== undefined));
   }
 
-  /** What ended a wait early, once. */
-  trouble(): Error | undefined {
-    const found = this.#trouble;
-    this.#trouble = undefined;
+  /** The error that ended a wait early; returned once. */
+  takeError(): Error | undefined {
+    const found = this.#error;
+    this.#error = undefined;
     return found;
   }
 
-  /** Nothing is given any more; the wait under way ends. */
+  /** No more jobs; the current wait ends. */
   close(): void {
     this.#closed = true;
     this.#arrivals.end();
@@ -101,16 +104,16 @@ export class PullFeed implements JobFeed<PulledJob> {
         const found = await this.#take();
         const leftMs = endMs - performance.now();
         if (found !== undefined || leftMs <= 0 || this.#closed) return found;
-        // Told of an arrival that somebody else took: it waits on.
+        // Another worker may have taken the job: wait on.
         if (!(await this.#arrivals.within(leftMs))) return undefined;
       }
     } catch (error) {
-      this.#trouble = error as Error;
+      this.#error = error as Error;
       return undefined;
     }
   }
 
-  /** The next one that can be read; dead letters on the way are put aside. */
+  /** The next job that can be read; others become dead letters. */
   async #take(): Promise<PulledJob | undefined> {
     while (!this.#closed) {
       const job = await this.queue.take();

@@ -16,8 +16,8 @@ import { isHurried, type PulledJob } from './taken-job.js';
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 
 /**
- * The loop of a pull worker: room, a group, on to the device, again. Whatever happens in a round is logged, and after a pause the next
- * one begins: it ends when it is told to and never otherwise.
+ * The loop of a pull worker: wait for room, collect a group, run it, repeat. An error in a round is logged, and the
+ * next round begins after a pause: the loop ends only by `stop`.
  */
 @Injectable()
 export class PullLoop {
@@ -28,7 +28,7 @@ export class PullLoop {
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly feed: PullFeed,
-    private readonly hand: HeldJobs,
+    private readonly held: HeldJobs,
     private readonly queue: RequestQueue,
     private readonly intake: JobIntake,
     private readonly readiness: PullReadiness,
@@ -38,7 +38,9 @@ export class PullLoop {
     if (!this.#stopped.signal.aborted) this.#running ??= this.#run();
   }
 
-  /** Takes nothing more; what is collected and not begun goes back to the queue. Resolves when the loop has ended. */
+  /**
+   * Takes no more jobs; collected jobs that have not begun are returned to the queue. Resolves when the loop has ended.
+   */
   stop(): Promise<void> {
     return (this.#ended ??= this.#stop());
   }
@@ -53,57 +55,59 @@ export class PullLoop {
   async #run(): Promise<void> {
     const { signal } = this.#stopped;
     for (let failures = 0; !signal.aborted;) {
-      const trouble = await this.#round().catch((error: unknown) => error as Error);
-      this.readiness.report('loop', trouble === undefined);
-      if (trouble === undefined) failures = 0;
-      else if (!signal.aborted) await this.#recover(trouble, ++failures);
+      const error = await this.#round().catch((caught: unknown) => caught as Error);
+      this.readiness.report('loop', error === undefined);
+      if (error === undefined) failures = 0;
+      else if (!signal.aborted) await this.#recover(error, ++failures);
     }
     this.readiness.report('loop', false);
   }
 
-  /** Answers what went wrong. */
+  /** Returns the error of this round. */
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
-    await this.hand.room(signal);
+    await this.held.room(signal);
     if (signal.aborted) return undefined;
     const group = await firstValueFrom(this.#collector().collect(), { defaultValue: undefined });
     if (group) this.#dispatch(group);
-    return this.feed.trouble();
+    return this.feed.takeError();
   }
 
   #collector(): GroupCollector<PulledJob> {
-    const { feed, hand } = this;
+    const { feed, held } = this;
     return new GroupCollector({
       feed,
-      rules: hand.rules(),
-      device: () => hand.outlook(),
+      rules: held.rules(),
+      device: () => held.outlook(),
       hurried: ({ job }) => isHurried(job),
     });
   }
 
   #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): void {
-    if (this.#stopped.signal.aborted) return this.hand.giveBack(jobs, 'the worker is shutting down');
-    const maxSize = this.hand.rules().maxSize;
+    if (this.#stopped.signal.aborted) return this.held.giveBack(jobs, 'the worker is shutting down');
+    const maxSize = this.held.rules().maxSize;
     const fields = { event: 'batch_collected', size: jobs.length, maxSize, waitedMs: Math.round(waitedMs) };
     this.log.info(fields, `Batch collected: ${jobs.length}/${maxSize} items`);
-    this.hand.begin(jobs, { id: randomUUID(), size: jobs.length, waitedMs });
+    this.held.begin(jobs, { id: randomUUID(), size: jobs.length, waitedMs });
   }
 
-  async #recover(trouble: Error, failures: number): Promise<void> {
+  async #recover(error: Error, failures: number): Promise<void> {
     const pauseMs = backoffMs(failures, PAUSES);
-    const fields = { event: 'pull_trouble', err: trouble, failures, pauseMs: Math.round(pauseMs) };
-    this.log.warn(fields, `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${trouble.message}`);
+    const fields = { event: 'pull_trouble', err: error, failures, pauseMs: Math.round(pauseMs) };
+    this.log.warn(fields, `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${error.message}`);
     await sleep(pauseMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
-    await this.#sortStrays(trouble).catch((error: unknown) =>
-      this.log.debug({ err: error }, 'Strays are looked for later'),
+    await this.#returnStrays(error).catch((caught: unknown) =>
+      this.log.debug({ err: caught }, 'Stray jobs are looked for later'),
     );
   }
 
-  /** Jobs that are locked for this process and not in its hands: nobody else would have them until the lock ends. */
-  async #sortStrays(trouble: Error): Promise<void> {
-    const unreadable = trouble instanceof SyntaxError;
-    for (const stray of await this.queue.strays(this.hand.ids())) {
-      if (unreadable) this.intake.putAside(stray, `BullMQ cannot read its options: ${trouble.message}`);
+  /**
+   * Jobs that are locked by this process but not held by it: no other worker could take them until the lock expires.
+   */
+  async #returnStrays(error: Error): Promise<void> {
+    const unreadable = error instanceof SyntaxError;
+    for (const stray of await this.queue.strays(this.held.ids())) {
+      if (unreadable) this.intake.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
       else await this.queue.giveBack(stray);
     }
   }

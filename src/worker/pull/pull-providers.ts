@@ -43,7 +43,7 @@ const KINDS = {
   embedding: [{ provide: JOB_WORK, useClass: EmbeddingWork }],
 } as const;
 
-/** What a worker needs to pull, besides what every worker of its kind has. Nothing: it is not told to. */
+/** Providers of a pull worker, besides those of every worker of its kind; none for a worker that does not pull. */
 export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Provider[] {
   if (!spec.plane || kind === 'llm') return [];
   const blobs = { provide: BLOB_STORE, useFactory: () => blobStoreFrom(planeOf(spec)) };

@@ -13,48 +13,48 @@ import { PullConnections } from './pull-connections.js';
 import { PullLoop } from './pull-loop.js';
 import { RequestQueue } from './request-queue.js';
 
-/** How long answers and returned jobs may take to leave after the drain; a Redis that is away is not waited for. */
+/** How long results and returned jobs may take to be sent after the drain. */
 const FLUSH_MS = 2000;
 
-/** The parts of a worker that pulls, in the order in which they start and stop. */
+/** Starts and stops the parts of a pull worker in order. */
 @Injectable()
 export class PullParts {
   constructor(
     readonly announcer: Announcer,
     readonly queue: RequestQueue,
     private readonly loop: PullLoop,
-    private readonly care: BackgroundTasks,
-    private readonly hand: HeldJobs,
+    private readonly tasks: BackgroundTasks,
+    private readonly held: HeldJobs,
     private readonly connections: PullConnections,
   ) {}
 
   async start(): Promise<void> {
     this.announcer.start();
-    await this.care.start();
+    await this.tasks.start();
     this.loop.start();
   }
 
-  /** Nothing more is taken. Resolves when what was taken and not begun is on its way back. */
+  /** Takes no more jobs. Resolves when those that have not begun are being returned. */
   async stop(): Promise<void> {
-    this.care.stop();
+    this.tasks.stop();
     await this.loop.stop();
   }
 
-  /** Never longer than `FLUSH_MS`: then the connections go, and with them whatever still waits for Redis. */
+  /** Takes at most `FLUSH_MS`; then the connections are closed, whatever still waits for Redis. */
   async close(): Promise<void> {
     await Promise.race([this.#flushed(), sleep(FLUSH_MS)]);
     this.connections.close();
-    await this.care.close();
+    await this.tasks.close();
   }
 
   async #flushed(): Promise<void> {
     await this.stop();
-    await this.hand.empty();
+    await this.held.empty();
     await this.announcer.leave();
   }
 }
 
-/** Pulls while the worker is ready; the worker's own drain waits for what is in hand. */
+/** Pulls while the worker is ready; the worker's own drain waits for held jobs. */
 @Injectable()
 export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   #phases: Subscription | undefined;
@@ -64,16 +64,16 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
     @Inject(WORKER_LOG) private readonly log: Logger,
     @Inject(BatchJournal) private readonly journal: BatchJournal,
     private readonly state: WorkerState,
-    private readonly marks: CrashMarkers,
+    private readonly markers: CrashMarkers,
     private readonly parts: PullParts,
   ) {}
 
   onModuleInit(): void {
-    if (this.journal instanceof PullJournal) this.journal.markWith(this.marks);
+    if (this.journal instanceof PullJournal) this.journal.markWith(this.markers);
     this.#phases = this.state.phase$.subscribe(phase => this.#became(phase));
   }
 
-  /** After the drain: results are in, or could not be delivered in its time. */
+  /** After the drain: results are delivered, or its time is over. */
   async onApplicationShutdown(): Promise<void> {
     this.#phases?.unsubscribe();
     void this.#stop();

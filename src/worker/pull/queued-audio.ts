@@ -10,7 +10,7 @@ import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { abortError } from '../../core/shared/abort-error.js';
 
-/** Audio by reference: a blob that gateways and workers share, or a URL (`fetch.*`). */
+/** Audio of a job by reference: a blob in the shared store, or a URL (`fetch.*`). */
 @Injectable()
 export class QueuedAudio {
   constructor(
@@ -34,7 +34,10 @@ export class QueuedAudio {
     return Buffer.concat(pieces);
   }
 
-  /** All of it in a file that has no name. @throws DomainError as `bytes` and `AudioDownload` do, `file_too_large` */
+  /**
+   * The audio in an unlinked temporary file.
+   * @throws DomainError as `bytes` and `AudioDownload` do, `file_too_large`
+   */
   async file(audio: JobAudio, signal: AbortSignal): Promise<ReceivedFile> {
     const file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
     try {
@@ -71,6 +74,6 @@ export class QueuedAudio {
 const missing = (key: string, cause?: unknown): DomainError =>
   new DomainError('file_not_found', `There is no audio ${key} in the blob store.`, { param: 'audio.blob', cause });
 
-/** A key that cannot be one names nothing either. */
+/** An invalid key counts as a missing blob. */
 const asAbsent = (key: string, error: unknown): unknown =>
   error instanceof BlobMissing || error instanceof RangeError ? missing(key, error) : error;

@@ -12,12 +12,12 @@ import { type TranscriptAnswer, TranscriptionService } from '../execution/transc
 import { QueuedAudio } from './queued-audio.js';
 import { assertAble, assertLanguage, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 
-/** As gateways decide between `TranscribeFile` and `TranscribeUpload`. */
+/** Gateways use the same limit between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
-/** What is guessed of audio of unknown length, as gateways guess: 16 kbit/s. */
+/** Assumed for audio of unknown length, as in gateways: 16 kbit/s. */
 const GUESSED_BYTES_PER_S = 2000;
 
-type Order = Omit<TranscribeCall, 'audio'>;
+type CallFields = Omit<TranscribeCall, 'audio'>;
 
 /** Transcriptions and translations. */
 @Injectable()
@@ -33,18 +33,18 @@ export class RecognitionWork implements JobWork {
   async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
     if (job.kind !== 'transcription' && job.kind !== 'translation') throw wrongKind(job, this.engine.kind);
     this.#assertAble(job);
-    const order = await this.#order(job, envelope, signal);
-    const { transcript, execution } = await this.#transcribe(job, order, signal);
+    const fields = await this.#fields(job, envelope, signal);
+    const { transcript, execution } = await this.#transcribe(job, fields, signal);
     return { value: { kind: 'transcript', transcript: encodeJobTranscript(transcript) }, execution };
   }
 
-  async #transcribe(job: TranscriptionJob, order: Order, signal: AbortSignal): Promise<TranscriptAnswer> {
+  async #transcribe(job: TranscriptionJob, fields: CallFields, signal: AbortSignal): Promise<TranscriptAnswer> {
     const { audio } = job;
     if ('blob' in audio && (await this.#isShort(job, audio.blob))) {
-      return this.short.transcribe({ ...order, audio: await this.audio.bytes(audio.blob, signal) }, signal);
+      return this.short.transcribe({ ...fields, audio: await this.audio.bytes(audio.blob, signal) }, signal);
     }
     await using file = await this.audio.file(audio, signal);
-    const answer = this.long.transcribe({ ...order, audio: Buffer.alloc(0) }, file, { signal });
+    const answer = this.long.transcribe({ ...fields, audio: Buffer.alloc(0) }, file, { signal });
     return answer.catch((error: unknown) => {
       throw 'url' in audio ? aboutUrl(error) : error;
     });
@@ -56,12 +56,12 @@ export class RecognitionWork implements JobWork {
     return seconds <= SHORT_S && size <= maxWholeAudioBytes(this.spec.maxMessageBytes);
   }
 
-  async #order({ kind, options }: TranscriptionJob, envelope: CallEnvelope, signal: AbortSignal): Promise<Order> {
-    const { durationS: _, knownSpeakers, ...fields } = options;
+  async #fields({ kind, options }: TranscriptionJob, envelope: CallEnvelope, signal: AbortSignal): Promise<CallFields> {
+    const { durationS: _, knownSpeakers, ...rest } = options;
     const voices = await Promise.all(
       knownSpeakers.map(async ({ name, blob }) => ({ name, reference: await this.audio.bytes(blob, signal) })),
     );
-    return { ...fields, ...envelope, task: kind === 'translation' ? 'translate' : 'transcribe', knownSpeakers: voices };
+    return { ...rest, ...envelope, task: kind === 'translation' ? 'translate' : 'transcribe', knownSpeakers: voices };
   }
 
   #assertAble({ kind, options }: TranscriptionJob): void {

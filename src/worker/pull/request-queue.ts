@@ -14,18 +14,18 @@ import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { PullConnections } from './pull-connections.js';
 import { takenJob, type TakenJob } from './taken-job.js';
 
-/** Somebody else has the job, or has settled it: what is said about it is no news any more. */
+/** Another worker has the job or has finished it: anything sent about it is ignored. */
 export class JobLost extends Error {}
 
 const LOST = /^(Missing key|Missing lock|Lock mismatch)|is not in the active state/;
 
 export type Stray = Pick<TakenJob, 'id' | 'token'>;
 
-/** BullMQ's rules for one queue without its loop: who may take what, and what becomes of it. Every command is atomic in Redis. */
+/** BullMQ's commands for one queue, without its loop: take, complete, fail, return. Each is atomic in Redis. */
 @Injectable()
 export class RequestQueue {
   readonly name: string;
-  /** Of this process; the tokens of its jobs begin with it. */
+  /** Prefix of this process's lock tokens. */
   readonly owner = randomUUID();
   readonly #spec: WorkerSpec;
   #backend: RedisQueueBackend | undefined;
@@ -44,12 +44,15 @@ export class RequestQueue {
     return `${this.connections.plane.prefix}:${this.name}:${part}`;
   }
 
-  /** How often dead workers' jobs are looked for: often enough that they are taken over about when their lock ends. */
+  /** Interval between checks for jobs of dead workers: they are taken over soon after their lock expires. */
   get sweepMs(): number {
     return Math.max(50, this.connections.plane.lockMs / 10);
   }
 
-  /** The next job, locked; undefined: none waits. @throws SyntaxError for one that BullMQ cannot read: it is taken nevertheless (`strays`) */
+  /**
+   * The next job, locked; undefined if none waits.
+   * @throws SyntaxError for one that BullMQ cannot read: it is locked nevertheless (`strays`)
+   */
   async take(): Promise<TakenJob | undefined> {
     const token = `${this.owner}:${this.#takes++}`;
     const backend = await this.#ready();
@@ -65,7 +68,7 @@ export class RequestQueue {
     await this.#expire(job.id, kept, result);
   }
 
-  /** BullMQ's own `failed`, for what no result can be said about. @throws JobLost */
+  /** Fails the job in BullMQ, for jobs without a result. @throws JobLost */
   async fail(job: Stray & Partial<Pick<TakenJob, 'opts'>>, reason: string): Promise<void> {
     const backend = await this.#ready();
     await orLost(backend.moveToFailed(minimal(job), reason, this.#kept(job.opts?.removeOnFail), job.token, false));
@@ -77,7 +80,7 @@ export class RequestQueue {
     await orLost(backend.moveJobFromActiveToWait(id, token));
   }
 
-  /** Jobs that this process has locked without knowing: the answer was lost with the connection, or could not be read. */
+  /** Jobs that this process has locked unknowingly: the reply was lost with the connection, or could not be read. */
   async strays(known: ReadonlySet<string>): Promise<readonly Stray[]> {
     const redis = this.connections.for('work');
     const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(id => !known.has(id));
@@ -95,16 +98,16 @@ export class RequestQueue {
     await this.#expiry().sweep(this.key(''));
   }
 
-  /** Jobs whose lock has run out go to the front of the queue, once. Answers their ids. */
+  /** Moves jobs whose lock has expired to the front of the queue. @returns their ids */
   async takeOver(): Promise<readonly string[]> {
     return (await this.#ready()).moveStalledJobsToWait();
   }
 
-  /** BullMQ removes old jobs only when others end. What fails here is found by `sweep`. */
+  /** BullMQ removes old jobs only when others end. What fails here is done by `sweep`. */
   async #expire(jobId: string, kept: boolean | number | KeepJobs, { outcome }: QueueJobResult): Promise<void> {
     if (typeof kept !== 'object' || !('age' in kept)) return;
     const expiry = this.#expiry();
-    // Whoever stopped it has told its caller.
+    // The gateway that stopped it has answered the caller.
     const ms = outcome === 'cancelled' ? expiry.answeredMs : kept.age * 1000;
     await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
   }
@@ -113,12 +116,12 @@ export class RequestQueue {
     return new ResultExpiry(this.connections.for('work'), this.connections.plane.resultTtlMs);
   }
 
-  /** A client's wish about its own job counts; else results live as long as the plane says. */
-  #kept(wish: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
-    return wish ?? { age: Math.ceil(this.connections.plane.resultTtlMs / 1000) };
+  /** The client's own setting for its job, else the shared queue's retention. */
+  #kept(setting: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
+    return setting ?? { age: Math.ceil(this.connections.plane.resultTtlMs / 1000) };
   }
 
-  /** A connection that broke while BullMQ was getting to know it leaves a backend that never works. */
+  /** A connection that broke during BullMQ's handshake leaves a backend that never works; it is replaced. */
   async #ready(): Promise<RedisQueueBackend> {
     const backend = (this.#backend ??= this.#create());
     try {
@@ -136,17 +139,17 @@ export class RequestQueue {
       connection: this.connections.for('work'),
       prefix,
       ...{ lockDuration: lockMs, stalledInterval: this.sweepMs, name: this.#spec.workerId },
-      // How often a job may die is decided with what is known of its groups, not by a number alone.
+      // `CrashMarkers` decide how often a job may crash.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     };
     const backend = createRedisBackend(this.name, rules);
-    // The connection tells by itself.
+    // `PullConnections` logs the connection.
     backend.on('error', () => undefined);
     return backend;
   }
 }
 
-/** All that BullMQ reads of a job that it settles. */
+/** The fields that BullMQ reads of a job that it finishes. */
 const minimal = ({ id, opts = {} }: { id: string; opts?: MinimalJob['opts'] }): MinimalJob =>
   ({ id, opts }) as MinimalJob;
 

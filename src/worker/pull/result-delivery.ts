@@ -10,7 +10,7 @@ import { retryUntilAborted } from './retry-until-aborted.js';
 import { JobLost, RequestQueue } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
 
-/** Results on their way into the queue, where whoever waits is told of them. What Redis does not take is kept until the lock is lost. */
+/** Delivers results to the queue. Results that Redis does not accept are kept and retried until the lock is lost. */
 @Injectable()
 export class ResultDelivery {
   constructor(
@@ -23,25 +23,27 @@ export class ResultDelivery {
   /** Never rejects. */
   async deliver(pulled: PulledJob, result: LoadedResult): Promise<void> {
     const { job, order } = pulled;
-    const placed = await this.#place(result);
+    const stored = await this.#store(result);
     const settled = await this.#try(pulled, 'result', async () => {
-      // Before the result: whatever dies in between, the callback is there and looks for it.
+      // Before the result: after a crash in between, the callback is there and finds the result later.
       await this.outbox.promise(pulled);
-      await this.queue.complete(job, placed);
+      await this.queue.complete(job, stored);
     });
-    if (!settled) return this.#discard(placed);
-    this.#tell(pulled, result);
+    if (!settled) return this.#discard(stored);
+    this.#logDone(pulled, result);
     if (order.callback) await this.outbox.due(pulled);
   }
 
-  /** To the front of the queue; never rejects. */
+  /** Returns the job to the front of the queue; never rejects. */
   async giveBack(pulled: PulledJob, why: string): Promise<void> {
     const given = await this.#try(pulled, 'return', () => this.queue.giveBack(pulled.job));
     if (given) this.log.info({ event: 'job_given_back', jobId: pulled.job.id, why }, `Given back: ${why}`);
   }
 
-  /** Large values go to the blob store: every byte in Redis is memory. While that store fails, Redis has them. */
-  async #place(result: LoadedResult): Promise<QueueJobResult> {
+  /**
+   * Large values go to the blob store, since Redis keeps everything in memory. If that store fails, Redis gets them.
+   */
+  async #store(result: LoadedResult): Promise<QueueJobResult> {
     if (result.outcome !== 'completed') return result;
     try {
       return { ...result, value: await storeLarge(this.blobs, result.value) };
@@ -56,13 +58,16 @@ export class ResultDelivery {
     const failed = (error: Error, attempt: number): void => {
       attempts = attempt;
       if (attempt === 1)
-        this.log.warn({ event: 'delivery_failed', jobId: job.id, what, err: error }, 'Redis took no answer; kept');
+        this.log.warn(
+          { event: 'delivery_failed', jobId: job.id, what, err: error },
+          'Redis accepted no answer; retrying',
+        );
     };
     try {
       await retryUntilAborted(work, { signal: gone.signal, failed });
       return true;
     } catch (error) {
-      // After a broken connection the first attempt may have been carried out without a word.
+      // After a broken connection the first attempt may have been executed.
       const why = error instanceof JobLost && attempts > 0 ? 'it was delivered before, or ' : '';
       const reason = `${why}another worker has the job`;
       this.log.warn(
@@ -73,13 +78,12 @@ export class ResultDelivery {
     }
   }
 
-  /** "Batch item transcribed" of the seed. */
-  #tell({ job, order }: PulledJob, result: LoadedResult): void {
+  #logDone({ job, order }: PulledJob, result: LoadedResult): void {
     const fields = { event: 'item_done', jobId: job.id, outcome: result.outcome, ...result.phases };
     if (result.outcome !== 'completed') return this.log.debug(fields, `Batch item ${result.outcome}`);
     const { deviceMs, batchSize } = result.execution;
-    const told = { ...fields, deviceMs, batchSize, ...about(result.value) };
-    this.log.debug(told, `Batch item ${DONE[order.kind]}: ${words(about(result.value))} gpu_time=${seconds(deviceMs)}`);
+    const all = { ...fields, deviceMs, batchSize, ...about(result.value) };
+    this.log.debug(all, `Batch item ${DONE[order.kind]}: ${words(about(result.value))} gpu_time=${seconds(deviceMs)}`);
   }
 
   async #discard(result: QueueJobResult): Promise<void> {

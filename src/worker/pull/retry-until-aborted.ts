@@ -3,15 +3,15 @@ import { type Backoff, backoffMs } from '../../core/shared/backoff.js';
 import { JobLost } from './request-queue.js';
 
 export interface RetryOptions {
-  /** Given up once aborted: nobody wants it any more. */
+  /** Ends the retries. */
   readonly signal: AbortSignal;
-  /** Told of every failure, with its number from 1. */
+  /** Called for every failure, with its number from 1. */
   readonly failed?: (error: Error, attempt: number) => void;
 }
 
 const PAUSES: Backoff = { firstMs: 100, longestMs: 5000 };
 
-/** Tries until it works. @throws JobLost at once; the signal's reason */
+/** Retries until it succeeds. @throws JobLost at once; the signal's reason */
 export async function retryUntilAborted<T>(
   work: (attempt: number) => Promise<T>,
   { signal, failed }: RetryOptions,

@@ -19,8 +19,8 @@ import { RequestQueue } from './request-queue.js';
 type Head = Pick<SpeechPiece, 'contentType' | 'sampleRate'>;
 
 /**
- * Publishes the audio of one job while it is made, so that its first bytes reach the caller before the last are made. Only a hint:
- * a gateway that misses a piece reads the blob. Ends at the first piece that nobody receives.
+ * Publishes the audio of one job while it is made, so that its first bytes reach the caller before the last are made.
+ * Best effort: a gateway that misses a piece reads the blob. Stops at the first piece without a receiver.
  */
 export class SpeechPieces {
   #offset = 0;
@@ -49,7 +49,7 @@ export class SpeechPieces {
 
 type Of<Kind> = Extract<SpeechChunk, { kind: Kind }>;
 
-/** Speech: the audio goes to the blob store and to whoever listens while it is made; the answer names the blob. */
+/** Speech: the audio goes to the blob store, and to subscribers while it is made; the result names the blob. */
 @Injectable()
 export class SpeechWork implements JobWork {
   constructor(
@@ -65,27 +65,27 @@ export class SpeechWork implements JobWork {
     const { text, speed } = job.options;
     if (text.trim() === '') throw new DomainError('invalid_value', 'The text is empty.', { param: 'options.text' });
     assertAble(this.engine.info, [{ param: 'options.speed', capability: 'speed', wanted: speed !== 1 }]);
-    // Never a name that an earlier attempt used: its worker may still be writing.
+    // Never the name of an earlier attempt: its worker may still be writing.
     const blob = `${PLANE_BLOBS}speech/${randomUUID()}`;
     const channel = this.connections.keys.speech(this.queue.name, envelope.requestId);
-    const spoken = new SpokenBlob(new SpeechPieces(this.connections, channel, blob));
-    const written = this.blobs.write(blob, spoken.bytes, signal);
+    const output = new SpeechBlob(new SpeechPieces(this.connections, channel, blob));
+    const written = this.blobs.write(blob, output.bytes, signal);
     written.catch(() => undefined);
     try {
-      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, chunk => spoken.take(chunk));
+      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, chunk => output.take(chunk));
       await written;
     } catch (error) {
-      spoken.bytes.destroy();
+      output.bytes.destroy();
       await written.then(() => this.blobs.remove(blob)).catch(() => undefined);
       throw error;
     }
-    const { contentType, sampleRate, durationS, execution } = spoken.end();
+    const { contentType, sampleRate, durationS, execution } = output.end();
     return { value: { kind: 'speech', blob, contentType, sampleRate, durationS }, execution };
   }
 }
 
-/** The stream of one speech on its way into a blob. What a slow store has not taken waits in memory, bounded by the text. */
-class SpokenBlob {
+/** Writes the stream of one speech to a blob. What a slow store has not taken waits in memory, bounded by the text. */
+class SpeechBlob {
   readonly bytes = new PassThrough();
   #header: Of<'header'> | undefined;
   #done: Of<'done'> | undefined;
@@ -106,7 +106,7 @@ class SpokenBlob {
     if (this.#header) this.pieces.publish(this.#header, bytes);
   }
 
-  /** @throws DomainError when the engine ended without a word. */
+  /** @throws DomainError when the engine made no audio */
   end() {
     if (!this.#header || !this.#done) throw new DomainError('engine_failed', 'The engine made no audio.');
     return { ...this.#header, ...this.#done };

@@ -2,11 +2,11 @@ import { type JobJson, type MinimalJob } from 'bullmq';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 
-/** A job that could be read, while this process has it. */
+/** A readable job, while this process holds it. */
 export interface PulledJob {
   readonly job: TakenJob;
   readonly order: QueueJob;
-  /** Aborted once its lock is lost: another worker has it, and nothing said about it here counts. */
+  /** Aborted once its lock is lost: another worker has it, and results from here are ignored. */
   readonly gone: AbortController;
   /** Ends the renewal of its lock. */
   readonly lock: Disposable;
@@ -20,22 +20,22 @@ export interface PulledGroup {
   readonly waitedMs: number;
 }
 
-/** A job of the queue that this worker holds: whoever has the token in Redis may settle it. */
+/** A job of the queue that this worker holds: only the owner of the token in Redis may finish it. */
 export interface TakenJob {
   readonly id: string;
-  /** Lock token: the fence against late answers. */
+  /** Lock token: fences off late results. */
   readonly token: string;
-  /** The data as it lies in Redis. */
+  /** The data as stored in Redis. */
   readonly raw: string;
   /** Epoch milliseconds at which it entered the queue. */
   readonly timestamp: number;
-  /** BullMQ priority; 0: its writer gave none. */
+  /** BullMQ priority; 0 = none given. */
   readonly priority: number;
   /** Times it was taken, this one included. */
   readonly starts: number;
-  /** Workers that lost it: they died, or were silent for longer than their lock. */
+  /** Workers that lost it: they crashed, or hung for longer than their lock. */
   readonly deaths: number;
-  /** Somebody else's verdict that it died too often. */
+  /** Another worker decided that it crashed too often. */
   readonly condemned: boolean;
   /** Epoch milliseconds at which this worker took it. */
   readonly takenMs: number;
@@ -60,5 +60,5 @@ export const takenJob = (json: JobJson, { id, token, takenMs }: TakeInfo): Taken
   opts: json.opts,
 });
 
-/** It waits for no stragglers (D-02). One without a class is nobody's bulk work. */
+/** It does not wait for stragglers (D-02). A job without a class counts as urgent. */
 export const isHurried = ({ priority }: TakenJob): boolean => priority < QueueJobClass.BATCH;

@@ -30,7 +30,9 @@ const WAVE = koffi.struct({
 const DEBIAN_PACKAGES = ['libflite1'];
 const STRETCH = 'duration_stretch';
 
-/** Loads flite and the given voices. Voices stay registered until the process ends, as they are static in the library. */
+/**
+ * Loads flite and the given voices. Voices stay registered until the process ends, as they are static in the library.
+ */
 export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
   const flite = openNativeLibrary('libflite.so.1', DEBIAN_PACKAGES);
   flite.func('int flite_init()')();

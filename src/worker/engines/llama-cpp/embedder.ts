@@ -28,7 +28,10 @@ interface Work {
   error: Error | undefined;
 }
 
-/** Vectors of llama.cpp in a process of its own: texts of all requests of a group share native runs, like lengths together. */
+/**
+ * Vectors of llama.cpp in a process of its own: texts of all requests of a group share native runs, like lengths
+ * together.
+ */
 export class LlamaEmbedder implements TextEmbedder {
   readonly kind = 'embedding';
   readonly #options: LlamaEmbeddingOptions;

@@ -11,8 +11,8 @@ const WIDTHS: Readonly<Record<number, number>> = {
 };
 
 /**
- * Tokens of a model's vocabulary, from the header of its GGUF file (versions 2 and 3), without the native library and before any of
- * its threads. Undefined: no such file, another format, or nothing is said.
+ * Tokens of a model's vocabulary, from the header of its GGUF file (versions 2 and 3), without the native library and
+ * before any of its threads. Undefined: no such file, another format, or nothing is said.
  */
 export function vocabularySizeOf(file: string): number | undefined {
   let descriptor: number | undefined;

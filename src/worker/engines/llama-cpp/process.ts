@@ -27,8 +27,8 @@ const SOUND_AFTER_MS = 30_000;
 const RESTART = { firstMs: 100, longestMs: 10_000 };
 
 /**
- * The native process of an engine, one after another. One that died is replaced by whoever needs it next; all who need it at
- * that time wait for the same one.
+ * The native process of an engine, one after another. One that died is replaced by whoever needs it next; all who need
+ * it at that time wait for the same one.
  */
 export class LlamaChild<O extends Operations<O>, Info> {
   readonly #options: LlamaChildOptions<Info>;
@@ -60,7 +60,11 @@ export class LlamaChild<O extends Operations<O>, Info> {
     this.#readyAtMs = performance.now();
   }
 
-  /** Of the process that is there. @throws LlamaProcessGone when there is none, or it dies @param limitMs as `LlamaProcess` */
+  /**
+   * Of the process that is there.
+   * @throws LlamaProcessGone when there is none, or it dies
+   * @param limitMs as `LlamaProcess`
+   */
   async call<K extends keyof O & string>(
     operation: K,
     request: O[K]['request'],
@@ -71,7 +75,10 @@ export class LlamaChild<O extends Operations<O>, Info> {
     return this.#process.call(operation, request, limitMs);
   }
 
-  /** As `call`, of another process if this one is gone or dies of it, once. @throws LlamaCallOverdue: it was killed because of this call */
+  /**
+   * As `call`, of another process if this one is gone or dies of it, once.
+   * @throws LlamaCallOverdue: it was killed because of this call
+   */
   async ask<K extends keyof O & string>(
     operation: K,
     request: O[K]['request'],
@@ -86,7 +93,10 @@ export class LlamaChild<O extends Operations<O>, Info> {
     }
   }
 
-  /** Another process in place of one that is gone, after a pause that doubles to 10 s while they die young. @throws Error as `open` */
+  /**
+   * Another process in place of one that is gone, after a pause that doubles to 10 s while they die young.
+   * @throws Error as `open`
+   */
   async reopen(): Promise<void> {
     if (this.#process?.alive && this.#reopening === undefined) return;
     this.#reopening ??= this.#reopen().finally(() => (this.#reopening = undefined));
@@ -134,8 +144,8 @@ interface Pending {
 }
 
 /**
- * One child process with native code in it, from spawn to exit. It cannot take the worker with it: a crash rejects its calls,
- * one that hangs is killed, and it ends itself when its parent is gone.
+ * One child process with native code in it, from spawn to exit. It cannot take the worker with it: a crash rejects its
+ * calls, one that hangs is killed, and it ends itself when its parent is gone.
  */
 export class LlamaProcess<O extends Operations<O>, Info> {
   readonly ready: Promise<Info>;

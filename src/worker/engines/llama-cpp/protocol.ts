@@ -45,7 +45,9 @@ export interface ChildSettings {
   /** Attention and its memory in 32 bits. */
   readonly exact: boolean;
   readonly threads: number;
-  /** Draws that are made at the same time, each a pass over the vocabulary; 1: all stand in line behind the native run. */
+  /**
+   * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand in line behind the native run.
+   */
   readonly drawThreads: number;
 }
 
@@ -90,7 +92,10 @@ export const OPERATION_WIDTH = 4;
 /** Numbers per item: slot, position, count of tokens, 1 when the next token is drawn. */
 export const ITEM_WIDTH = 4;
 
-/** In place of a token: the one that was drawn last in its slot. The step before draws it, when it is not known yet what. */
+/**
+ * In place of a token: the one that was drawn last in its slot. The step before draws it, when it is not known yet
+ * what.
+ */
 export const AWAITED = 0xffffffff;
 
 /** One native decode: columns instead of objects, as it is sent for every token of every answer. */
@@ -152,7 +157,9 @@ export interface GrammarCheck {
 export interface LlamaOperations {
   readonly step: { readonly request: StepFrame; readonly reply: StepReply };
   readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
-  /** Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the loop that answers health checks. */
+  /**
+   * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the loop that answers health checks.
+   */
   readonly grammar: { readonly request: GrammarCheck; readonly reply: string };
   readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
 }

@@ -19,7 +19,10 @@ interface Listed {
   readonly embedding?: unknown;
 }
 
-/** Reads OpenAI's list of vectors, numbers or base64, in whatever order. @throws UpstreamFailure when it is not what was asked for. */
+/**
+ * Reads OpenAI's list of vectors, numbers or base64, in whatever order.
+ * @throws UpstreamFailure when it is not what was asked for.
+ */
 function embeddingIn(json: string, { modelId, inputs }: Expected): Embedding {
   const { data, usage } = parsed(json, modelId);
   const vectors = inOrder(data, modelId).map(({ embedding }) => vectorIn(embedding, modelId));

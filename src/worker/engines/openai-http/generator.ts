@@ -15,8 +15,9 @@ const LONGEST_EVENT = 16_777_216;
 const LINE_END = /\r\n|\n|\r/;
 
 /**
- * The `data` of each server-sent event, in order. Takes what servers really send: pieces cut anywhere, also inside a character or
- * between CR and LF, any of the three line ends, comments, other fields, several data lines, a last event without its blank line.
+ * The `data` of each server-sent event, in order. Takes what servers really send: pieces cut anywhere, also inside a
+ * character or between CR and LF, any of the three line ends, comments, other fields, several data lines, a last event
+ * without its blank line.
  *
  * @throws DomainError `engine_failed` for an event without end.
  */
@@ -75,7 +76,9 @@ const PATHS = { chat: '/chat/completions', completion: '/completions' } as const
 /** A whole answer is one gRPC message in the end. */
 const LARGEST_ANSWER_BYTES = 33_554_432;
 
-/** Generation at an OpenAI-compatible server. The body goes up as it came but for `model`, chunks come down as they are. */
+/**
+ * Generation at an OpenAI-compatible server. The body goes up as it came but for `model`, chunks come down as they are.
+ */
 export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator {
   readonly kind = 'llm';
 

@@ -18,7 +18,10 @@ interface UploadForm {
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** `multipart/form-data` around the untouched upload: 25 MB are referred to, not copied, and the length is known beforehand. */
+/**
+ * `multipart/form-data` around the untouched upload: 25 MB are referred to, not copied, and the length is known
+ * beforehand.
+ */
 export function multipartBody({ file, filename, fields }: UploadForm): RequestBody {
   const boundary = `switchyard-${randomUUID()}`;
   const parts = fields.map(([name, value]) => `${header(boundary, name)}\r\n\r\n${value}\r\n`);

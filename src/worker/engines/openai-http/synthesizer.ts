@@ -36,7 +36,10 @@ export class SpeechSamples {
 
   constructor(private readonly modelId: string) {}
 
-  /** Whole samples of what has come; the rest waits for more. @throws UpstreamFailure naming the container that the bytes are. */
+  /**
+   * Whole samples of what has come; the rest waits for more.
+   * @throws UpstreamFailure naming the container that the bytes are.
+   */
   take(chunk: Uint8Array): Int16Array {
     const bytes = this.#kept.byteLength === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
     if (!this.#begun && bytes.byteLength < LONGEST_START) return this.#keep(bytes, 0);

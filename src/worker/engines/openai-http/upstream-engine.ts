@@ -55,8 +55,8 @@ function names(listed: readonly Listed[]): string {
 }
 
 /**
- * An upstream cannot be asked what it can do: of what the protocol carries, the entry in `models.yaml` tells what is there.
- * A worker may run `maxConcurrent` calls of `maxBatch` items, so together they stay within the upstream's limit.
+ * An upstream cannot be asked what it can do: of what the protocol carries, the entry in `models.yaml` tells what is
+ * there. A worker may run `maxConcurrent` calls of `maxBatch` items, so together they stay within the upstream's limit.
  */
 function unloadedInfo(options: OpenAiHttpOptions, carried: readonly EngineCapability[]): EngineInfo {
   const { capabilities, languages, maxBatch, maxConcurrent } = options;

@@ -31,7 +31,10 @@ export async function textOf(body: AsyncIterable<Buffer>, limit: number): Promis
   return Buffer.concat(chunks).toString('utf8', 0, limit);
 }
 
-/** A request that got no answer. Only a failure to connect is worth another attempt: after that the upstream may have worked. */
+/**
+ * A request that got no answer. Only a failure to connect is worth another attempt: after that the upstream may have
+ * worked.
+ */
 export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure {
   if (error instanceof UpstreamSilence) return silence(modelId, error);
   const code = codeOf(error);
@@ -98,8 +101,8 @@ export class StaleConnection extends Error {
 }
 
 /**
- * One HTTP request and its answer. `fetch` would do but for TLS: a CA file needs undici's own agent, which Node does not
- * export. The agent is also the limit of concurrency: what exceeds `maxConcurrent` waits in it for a connection.
+ * One HTTP request and its answer. `fetch` would do but for TLS: a CA file needs undici's own agent, which Node does
+ * not export. The agent is also the limit of concurrency: what exceeds `maxConcurrent` waits in it for a connection.
  */
 export class UpstreamExchange {
   readonly #plain: http.Agent;
@@ -141,7 +144,8 @@ export class UpstreamExchange {
       });
       sent.on('error', error => {
         reject(isStale(sent, error) ? new StaleConnection(error) : error);
-        // A body without a length ends with its connection, also with one that was reset: half an answer must not pass for a whole.
+        // A body without a length ends with its connection, also with one that was reset: half an answer must not pass
+        // for a whole.
         answered?.destroy(error);
       });
       for (const part of body?.parts ?? []) sent.write(part);

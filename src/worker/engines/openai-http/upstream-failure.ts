@@ -14,8 +14,8 @@ const MAX_CHARACTERS = 500;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads OpenAI's `{error: {message, code, param}}`, vLLM's bare `{message, …}`, FastAPI's `{detail}` and plain text. `secret`
- * is struck out wherever it stands: some servers quote the key they refuse.
+ * Reads OpenAI's `{error: {message, code, param}}`, vLLM's bare `{message, …}`, FastAPI's `{detail}` and plain text.
+ * `secret` is struck out wherever it stands: some servers quote the key they refuse.
  */
 export function problemIn(body: string, secret: string | undefined): UpstreamProblem {
   const fields = fieldsIn(body);
@@ -54,7 +54,9 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 const isMarkup = (body: string): boolean => body.trimStart().startsWith('<');
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
 
-/** What one attempt ended with. `retry`: another one may go better, at the earliest after `afterMs` where that is known. */
+/**
+ * What one attempt ended with. `retry`: another one may go better, at the earliest after `afterMs` where that is known.
+ */
 export class UpstreamFailure extends Error {
   constructor(
     readonly error: DomainError,
@@ -91,7 +93,10 @@ const OPERATOR_HINTS: Readonly<Record<number, string>> = {
   407: 'a proxy in front of the upstream wants credentials',
 };
 
-/** Each non-2xx answer as what the caller is told. Nothing said here holds the key, an address or a path of this machine. */
+/**
+ * Each non-2xx answer as what the caller is told. Nothing said here holds the key, an address or a path of this
+ * machine.
+ */
 export function failureOfStatus(modelId: string, answer: AnswerStatus): UpstreamFailure {
   const { status, problem } = answer;
   const retry = mayRetry(answer) ? { retry: { afterMs: answer.retryAfterMs } } : {};

@@ -112,7 +112,10 @@ interface UpstreamRequest {
 }
 
 interface UpstreamCall<T> extends UpstreamRequest {
-  /** Takes the body of a 2xx answer. Its own errors pass through and are never retried, except an UpstreamFailure that says so. */
+  /**
+   * Takes the body of a 2xx answer. Its own errors pass through and are never retried, except an UpstreamFailure that
+   * says so.
+   */
   read(body: AsyncIterable<Buffer>, answer: IncomingMessage): Promise<T>;
 }
 
@@ -158,7 +161,10 @@ export class Upstream {
     return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
   }
 
-  /** Retries like `call`, until there is an answer; reading it is the caller's, and is tried once. @throws DomainError */
+  /**
+   * Retries like `call`, until there is an answer; reading it is the caller's, and is tried once.
+   * @throws DomainError
+   */
   stream(request: UpstreamRequest): Promise<OpenAnswer> {
     const signal = AbortSignal.any([request.signal, this.#closing.signal]);
     const attempt = (): Promise<OpenAnswer> => this.#answered({ ...request, signal });

@@ -12,8 +12,8 @@ import {
 type CepstralMean = Float32Array;
 
 /**
- * One native PocketSphinx decoder: a first pass while it is fed, a second one and a search of the word lattice when the utterance
- * ends. Synchronous: lives on an engine thread and is used by that thread only.
+ * One native PocketSphinx decoder: a first pass while it is fed, a second one and a search of the word lattice when the
+ * utterance ends. Synchronous: lives on an engine thread and is used by that thread only.
  */
 export class Decoder {
   readonly #pointer: DecoderPointer;
@@ -88,7 +88,9 @@ export class Decoder {
     return words;
   }
 
-  /** Ends the utterance, if there is one, without asking for its words. The library makes its second pass all the same. */
+  /**
+   * Ends the utterance, if there is one, without asking for its words. The library makes its second pass all the same.
+   */
   abandon(): void {
     if (this.#open) this.#end();
   }

@@ -9,8 +9,9 @@ const STEP = RATE / 10;
 /** Less audio than this gives guesses that are taken back at once. */
 const FIRST_PARTIAL = 0.6 * RATE;
 /**
- * The pass starts again here, with the cepstral mean of all audio so far: a mean of the first 0.8 s alone leaves a third more wrong
- * words than that of the whole utterance, one that is renewed like this leaves no more (README, "PocketSphinx").
+ * The pass starts again here, with the cepstral mean of all audio so far: a mean of the first 0.8 s alone leaves a
+ * third more wrong words than that of the whole utterance, one that is renewed like this leaves no more (README,
+ * "PocketSphinx").
  */
 const RENEWALS: readonly number[] = [0.8 * RATE, 1.6 * RATE, 3.2 * RATE];
 /** Up to here the whole utterance is decoded again when it ends, with its own mean: a word or two, and soon done. */
@@ -25,8 +26,8 @@ interface LiveSessionParts {
 }
 
 /**
- * One live stream. Its decoder hears an utterance while it is spoken, so that at its end only the second pass is left to do; the
- * first pass gives the partial texts on its way.
+ * One live stream. Its decoder hears an utterance while it is spoken, so that at its end only the second pass is left
+ * to do; the first pass gives the partial texts on its way.
  */
 export class LiveSession {
   readonly #audio = new Int16Array(LONGEST_PIECE);

@@ -32,7 +32,8 @@ class PocketSphinxStream implements RecognizerStream {
     partials: boolean,
     private readonly release: () => void,
   ) {
-    // Not waited for: the thread may still be ending the utterance of a stream that was cancelled. One that died says so to `push`.
+    // Not waited for: the thread may still be ending the utterance of a stream that was cancelled. One that died says
+    // so to `push`.
     this.thread.call('open', { partials, cancel: this.#cancel.memory }).catch(() => undefined);
   }
 
@@ -71,7 +72,9 @@ function requireSupported(item: TranscribeItem): void {
     throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
 }
 
-/** English or undeclared. A translation into English of English speech is its transcript, so `translate` needs no more. */
+/**
+ * English or undeclared. A translation into English of English speech is its transcript, so `translate` needs no more.
+ */
 function requireEnglish(language: string): void {
   if (language === '' || /^en(glish)?([-_]|$)/i.test(language)) return;
   throw new DomainError(
@@ -93,7 +96,10 @@ const NO_SPEECH: readonly DecodedWord[] = [];
 export class PocketSphinxRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input = 'pcm';
-  /** Longer audio is cut into utterances of this length all the same; as windows they leave the device to others in between. */
+  /**
+   * Longer audio is cut into utterances of this length all the same; as windows they leave the device to others in
+   * between.
+   */
   readonly longestItemS = 15;
   readonly #files: ThreadPool<FileDecoderProtocol>;
   readonly #live: ThreadPool<LiveDecoderProtocol>;

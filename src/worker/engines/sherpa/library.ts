@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 /** The part of sherpa-onnx-node that is used here; the package has no types of its own. */
 interface SherpaLibrary {
   readonly version: string;
-  /** The constructors of these two end the process on a damaged file; `createAsync` rejects. The others have no such way. */
+  /**
+   * The constructors of these two end the process on a damaged file; `createAsync` rejects. The others have no such
+   * way.
+   */
   readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
   readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
   readonly OfflineTts: { createAsync(config: object): Promise<OfflineTts> };

@@ -11,7 +11,8 @@ const LENGTH_DELIMITED = 2;
 const LONGEST_ENTRY = 4096;
 
 /**
- * The metadata of an .onnx file: what exporters say a model is. Weights are skipped, not read. Empty for what is no ONNX file.
+ * The metadata of an .onnx file: what exporters say a model is. Weights are skipped, not read. Empty for what is no
+ * ONNX file.
  */
 export async function readOnnxMetadata(path: string): Promise<ReadonlyMap<string, string>> {
   const file = await open(path);

@@ -67,8 +67,8 @@ export class LiveUtterances {
 }
 
 /**
- * Decodes live streams together: all that are ready when the recogniser is free go through one step of the model, and those
- * whose audio came meanwhile join the next.
+ * Decodes live streams together: all that are ready when the recogniser is free go through one step of the model, and
+ * those whose audio came meanwhile join the next.
  */
 export class OnlineDecoding {
   readonly #waiting = new Map<OnlineStream, () => void>();

@@ -45,8 +45,8 @@ interface FileWork {
 }
 
 /**
- * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30 s at once, others need memory that
- * grows with the square, and a running decode cannot be stopped: a cancel is heard between stretches.
+ * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30 s at once, others need memory
+ * that grows with the square, and a running decode cannot be stopped: a cancel is heard between stretches.
  */
 async function decodeFile(
   decode: DecodeStretch,

@@ -53,7 +53,10 @@ function cannot(param: string, why: string): DomainError {
   return new DomainError('unsupported_parameter', `This sherpa-onnx model ${why}.`, { param });
 }
 
-/** Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live streams. */
+/**
+ * Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live
+ * streams.
+ */
 export class SherpaRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input = 'pcm';

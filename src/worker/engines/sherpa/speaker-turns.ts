@@ -2,7 +2,10 @@ import { type TranscriptSegment, type TranscriptWord } from '../speech-recognize
 import { type HeardSegment } from './transcript.js';
 import { type NamedTurn } from './protocol.js';
 
-/** Cuts a segment where the speaker changes between two words. Without word times it is whole, and its longest speaker's. */
+/**
+ * Cuts a segment where the speaker changes between two words. Without word times it is whole, and its longest
+ * speaker's.
+ */
 export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): HeardSegment[] {
   const { segment, words, language } = heard;
   if (turns.length === 0) return [heard];
@@ -43,8 +46,8 @@ interface VoicePrint {
 }
 
 /**
- * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to one only; who is nobody known is
- * "A", "B", ... in order of appearance, past names that a known voice has.
+ * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to one only; who is nobody known
+ * is "A", "B", ... in order of appearance, past names that a known voice has.
  */
 export function nameSpeakers(speakers: readonly Float32Array[], known: readonly VoicePrint[], least: number): string[] {
   const names: (string | undefined)[] = speakers.map(() => undefined);

@@ -12,7 +12,8 @@ serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
   return {
     info: { sampleRate: tts.sampleRate, speakers: Math.max(1, tts.numSpeakers) },
     operations: {
-      // Sentence by sentence ourselves: a refusal from the package's own chunk callback comes too late, the rest is spoken all the same.
+      // Sentence by sentence ourselves: a refusal from the package's own chunk callback comes too late, the rest is
+      // spoken all the same.
       speak: ({ sentences, speaker, speed, cancel }, emit) => {
         const flag = new CancelFlag(cancel);
         let total = 0;

@@ -2,7 +2,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { type EngineInfo } from '../engine.js';
 import { type FaultAction, type ScriptedFault, type SyntheticOptions } from './options.js';
 
-/** A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and turns of the loop fill the rest. */
+/**
+ * A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and turns of the loop fill the
+ * rest.
+ */
 const TIMER_SLACK_MS = 1.2;
 
 /**

@@ -2,8 +2,8 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '../engine-options.js';
 
 /**
- * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies at once.
- * `linger`: a live stream keeps its place for `ms` after it was closed.
+ * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies
+ * at once. `linger`: a live stream keeps its place for `ms` after it was closed.
  */
 const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash', 'linger'] as const;
 export type FaultAction = (typeof FAULT_ACTIONS)[number];

@@ -26,8 +26,8 @@ export interface SyntheticStreamOptions {
 }
 
 /**
- * A live stream of synthetic text: a partial for every push, a final for every commit. A scripted fault strikes the push that
- * completes its marker in an utterance.
+ * A live stream of synthetic text: a partial for every push, a final for every commit. A scripted fault strikes the
+ * push that completes its marker in an utterance.
  */
 export class SyntheticStream implements RecognizerStream {
   #bytes = Buffer.alloc(0);

@@ -5,12 +5,14 @@ import { type JobOutcome, type SegmentNotice, type WhisperJob } from './protocol
 import { type Results, type WindowSteps } from './window-steps.js';
 import { WindowTask } from './window-task.js';
 
-/** Steps that a window may stand still in all, for others to catch up: about a quarter of the tokens of a usual window. */
+/**
+ * Steps that a window may stand still in all, for others to catch up: about a quarter of the tokens of a usual window.
+ */
 const PATIENCE = 24;
 
 /**
- * The one loop of a model's thread: windows of all jobs, of all groups that run, step by step through the same sessions.
- * Windows join and leave between steps; a cancel is seen before every step.
+ * The one loop of a model's thread: windows of all jobs, of all groups that run, step by step through the same
+ * sessions. Windows join and leave between steps; a cancel is seen before every step.
  */
 export class DecodeLoop {
   readonly #scheduler: IterationScheduler<WindowTask>;

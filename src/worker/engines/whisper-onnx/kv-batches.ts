@@ -40,8 +40,8 @@ export function gatherRows(rows: readonly RowOf[]): RowTensor {
 }
 
 /**
- * The first `length` places of a cache row [heads, places, size]. A prompt that was padded to the right for its neighbours'
- * sake loses the padding here: the decoder is causal, so what stands before the padding never saw it.
+ * The first `length` places of a cache row [heads, places, size]. A prompt that was padded to the right for its
+ * neighbours' sake loses the padding here: the decoder is causal, so what stands before the padding never saw it.
  */
 export function cutRow({ tensor, row }: RowOf, length: number): RowTensor {
   const [, heads = 1, places = 1, size = 1] = tensor.dims;
@@ -56,7 +56,9 @@ export function cutRow({ tensor, row }: RowOf, length: number): RowTensor {
 /** Cache tensors by input name, all with the same rows. */
 export type CacheTensors = ReadonlyMap<string, RowTensor>;
 
-/** Rows that share tensors. A slot without an owner belonged to a row that has left; it is computed along and ignored. */
+/**
+ * Rows that share tensors. A slot without an owner belonged to a row that has left; it is computed along and ignored.
+ */
 export interface KvBatch<T> {
   slots: readonly (T | undefined)[];
   tensors: CacheTensors;
@@ -66,9 +68,10 @@ export interface KvBatch<T> {
 const grows = (name: string): boolean => name.includes('.decoder.');
 
 /**
- * The key/value cache of all running rows, kept in the batches they run in. While nobody joins or leaves a batch its tensors
- * go in and out of the decoder as they are. The cache of the audio is large (15 MB per row of Whisper tiny, 490 MB of large),
- * so a batch is not copied for every row that leaves: only when half of it is gone, or when batches merge.
+ * The key/value cache of all running rows, kept in the batches they run in. While nobody joins or leaves a batch its
+ * tensors go in and out of the decoder as they are. The cache of the audio is large (15 MB per row of Whisper tiny, 490
+ * MB of large), so a batch is not copied for every row that leaves: only when half of it is gone, or when batches
+ * merge.
  */
 export class KvBatches<T> {
   readonly #batchOf = new Map<T, KvBatch<T>>();

@@ -149,8 +149,8 @@ export const framesOf = (samples: number): number =>
   samples === 0 ? 0 : Math.ceil((samples + FFT_LENGTH / 2) / HOP_SAMPLES);
 
 /**
- * Whisper's features: 25 ms Hann frames every 10 ms, centred, reflected at the start, silence after the end; power spectrum,
- * Slaney mels, log10. Answers false when cancelled. Results go to `values`, which may be shared memory.
+ * Whisper's features: 25 ms Hann frames every 10 ms, centred, reflected at the start, silence after the end; power
+ * spectrum, Slaney mels, log10. Answers false when cancelled. Results go to `values`, which may be shared memory.
  */
 export class LogMelExtractor {
   readonly #filters: readonly MelFilter[];
@@ -194,8 +194,8 @@ export class LogMelExtractor {
 }
 
 /**
- * One encoder window into `into` ([mels][windowFrames]), normalised by its own loudest value as the feature extractor of the
- * public models does. What lies behind the audio's end is silence.
+ * One encoder window into `into` ([mels][windowFrames]), normalised by its own loudest value as the feature extractor
+ * of the public models does. What lies behind the audio's end is silence.
  */
 export function writeWindow(mel: LogMel, fromFrame: number, windowFrames: number, into: Float32Array): void {
   const present = Math.max(0, Math.min(windowFrames, mel.frames - fromFrame));

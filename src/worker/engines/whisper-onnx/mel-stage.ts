@@ -38,7 +38,10 @@ export class MelStage {
     }
   }
 
-  /** Moved there and back: shared memory is not counted by V8 and would stay until the thread happens to collect garbage. */
+  /**
+   * Moved there and back: shared memory is not counted by V8 and would stay until the thread happens to collect
+   * garbage.
+   */
   async #extracted(
     thread: EngineThread<LogMelProtocol>,
     samples: Int16Array<ArrayBuffer>,

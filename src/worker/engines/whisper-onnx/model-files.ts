@@ -64,7 +64,10 @@ function findWeights(folder: string, name: string, dtype: WeightType): string {
   );
 }
 
-/** Size, and 64 KiB at the beginning, the middle and the end: other weights differ there, and gigabytes need not be read. */
+/**
+ * Size, and 64 KiB at the beginning, the middle and the end: other weights differ there, and gigabytes need not be
+ * read.
+ */
 function hashSamples(file: string, hash: Hash): void {
   const { size } = statSync(file);
   hash.update(String(size));

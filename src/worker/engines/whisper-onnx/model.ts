@@ -67,7 +67,9 @@ export interface DecoderAnswer {
 const PAST = 'past_key_values.';
 const CROSS = 'cross_attentions.';
 
-/** The two ONNX sessions of a Whisper model, with the names and shapes of the public exports. Runs block their thread. */
+/**
+ * The two ONNX sessions of a Whisper model, with the names and shapes of the public exports. Runs block their thread.
+ */
 export class WhisperModel {
   readonly #pastNames: readonly string[];
   readonly #crossNames: readonly string[];
@@ -115,7 +117,10 @@ export class WhisperModel {
     return rowTensor(answer.last_hidden_state!);
   }
 
-  /** One decoder run over whole prompts, without a cache; shorter ones are padded to the right, which no other place sees. */
+  /**
+   * One decoder run over whole prompts, without a cache; shorter ones are padded to the right, which no other place
+   * sees.
+   */
   async prefill(rows: readonly PromptRow[]): Promise<DecoderAnswer> {
     const length = Math.max(...rows.map(({ tokens }) => tokens.length));
     const ids = rows.flatMap(({ tokens }) => [

@@ -8,8 +8,9 @@ import { WhisperVocabulary } from './vocabulary.js';
 import { WindowSteps } from './window-steps.js';
 
 /**
- * Entry of the thread that owns a model's sessions: onnxruntime-node's `run()` blocks its thread in spite of its promise, so
- * neither it nor the sampling may happen on the loop that serves gRPC. No decorators here or in anything imported.
+ * Entry of the thread that owns a model's sessions: onnxruntime-node's `run()` blocks its thread in spite of its
+ * promise, so neither it nor the sampling may happen on the loop that serves gRPC. No decorators here or in anything
+ * imported.
  */
 serveThread<WhisperProtocol, WhisperInfo>(async () => {
   const options = workerData as WhisperThreadData;

@@ -69,8 +69,8 @@ interface Loaded {
 }
 
 /**
- * Whisper on ONNX Runtime, windows of many files in one encoder run and one decode loop. All native work and all sampling is
- * on threads; this side checks items and passes features, flags and segments.
+ * Whisper on ONNX Runtime, windows of many files in one encoder run and one decode loop. All native work and all
+ * sampling is on threads; this side checks items and passes features, flags and segments.
  */
 export class WhisperOnnxRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';

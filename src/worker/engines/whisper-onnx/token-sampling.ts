@@ -9,8 +9,8 @@ interface RuleTokens {
 }
 
 /**
- * What may come next, as in OpenAI's reference (whisper/decoding.py: SuppressBlank, SuppressTokens, ApplyTimestampRules).
- * Forbidden tokens get −∞ in `logits`, which is changed in place.
+ * What may come next, as in OpenAI's reference (whisper/decoding.py: SuppressBlank, SuppressTokens,
+ * ApplyTimestampRules). Forbidden tokens get −∞ in `logits`, which is changed in place.
  */
 export function applyRules(logits: Float32Array, sampled: readonly number[], tokens: RuleTokens): void {
   if (sampled.length === 0) for (const token of tokens.suppressedFirst) logits[token] = -Infinity;

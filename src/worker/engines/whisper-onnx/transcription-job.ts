@@ -35,7 +35,9 @@ export function temperatureLadder(temperature: number): readonly number[] {
   return temperature === 0 ? TEMPERATURES : [temperature];
 }
 
-/** Repeats itself, or is unsure of itself, and does not look like silence: worth another try at a higher temperature. */
+/**
+ * Repeats itself, or is unsure of itself, and does not look like silence: worth another try at a higher temperature.
+ */
 export function needsAnotherTry(result: WindowResult): boolean {
   if (isSilence(result)) return false;
   return compressionRatio(result.text) > MOST_COMPRESSION || result.avgLogprob < LEAST_LOGPROB;
@@ -63,8 +65,8 @@ interface WindowCut {
 }
 
 /**
- * Cuts a window's tokens at pairs of times, as OpenAI's reference does (whisper/transcribe.py). An unfinished last piece is
- * left to the next window, unless it is the only one.
+ * Cuts a window's tokens at pairs of times, as OpenAI's reference does (whisper/transcribe.py). An unfinished last
+ * piece is left to the next window, unless it is the only one.
  */
 export function cutWindow(tokens: readonly number[], firstTime: number, positions: number): WindowCut {
   const isTime = (index: number): boolean => (tokens[index] ?? -1) >= firstTime;
@@ -103,8 +105,8 @@ const POSITION_S = 0.02;
 const HOTTEST_EXAMPLE = 0.5;
 
 /**
- * One audio from window to window, as OpenAI's reference walks it (whisper/transcribe.py): the next window starts where the
- * last complete segment ended, and is told the text before it.
+ * One audio from window to window, as OpenAI's reference walks it (whisper/transcribe.py): the next window starts where
+ * the last complete segment ended, and is told the text before it.
  */
 export class JobRun {
   readonly cancel: CancelFlag;
@@ -214,7 +216,10 @@ export class JobRun {
     this.onSegment(made, own);
   }
 
-  /** Inside its segment and after the word before: the alignment is finer than the model's own times, and may cross them. */
+  /**
+   * Inside its segment and after the word before: the alignment is finer than the model's own times, and may cross
+   * them.
+   */
   #word({ text, from, to, probability }: AlignedWord, offsetS: number, segment: TranscriptSegment): TranscriptWord {
     const inside = (position: number): number =>
       Math.min(segment.end, Math.max(segment.start, this.#time(offsetS + position * POSITION_S)));

@@ -61,8 +61,8 @@ function joinPunctuation(words: readonly SplitWord[]): SplitWord[] {
 const joined = (a: SplitWord, b: SplitWord): SplitWord => ({ text: a.text + b.text, first: a.first, end: b.end });
 
 /**
- * For each row the first column of the cheapest monotonic path through `cost` [rows × columns], as in OpenAI's reference
- * (whisper/timing.py): from corner to corner by steps right, down or both.
+ * For each row the first column of the cheapest monotonic path through `cost` [rows × columns], as in OpenAI's
+ * reference (whisper/timing.py): from corner to corner by steps right, down or both.
  */
 export function firstColumns(cost: Float64Array, rows: number, columns: number): number[] {
   const width = columns + 1;

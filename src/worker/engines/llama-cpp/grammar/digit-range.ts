@@ -41,8 +41,8 @@ export function wholeBetween(least: bigint, most: bigint): string {
 }
 
 /**
- * A point and digits behind it, at most as many as `least` and `most` have, whose value lies between the two. Where nothing behind
- * the point is possible as well, it may be left out.
+ * A point and digits behind it, at most as many as `least` and `most` have, whose value lies between the two. Where
+ * nothing behind the point is possible as well, it may be left out.
  */
 export function fractionBetween(least: string, most: string): string {
   if (least.length === 0) return '';

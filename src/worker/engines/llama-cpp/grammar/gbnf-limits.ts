@@ -1,6 +1,9 @@
 import { type Gbnf, type GbnfItem, type GbnfRule, grammarRefused, readGbnf } from './gbnf-reader.js';
 
-/** Beyond these llama.cpp is busy with one grammar for seconds, and everybody waits: it reads grammars between two steps. */
+/**
+ * Beyond these llama.cpp is busy with one grammar for seconds, and everybody waits: it reads grammars between two
+ * steps.
+ */
 const MOST = {
   bytes: 500_000,
   /** Numbers that it keeps of the grammar. */
@@ -8,7 +11,9 @@ const MOST = {
   rules: 100_000,
   /** Ways on at one place of an answer: each is tried with each token of the vocabulary. */
   ways: 1000,
-  /** Rules that it goes through in search of rules that begin with themselves; what several share it goes through again. */
+  /**
+   * Rules that it goes through in search of rules that begin with themselves; what several share it goes through again.
+   */
   visits: 1_000_000,
   /** Rules that begin with another. */
   depth: 1000,

@@ -22,8 +22,9 @@ function upTo(item: string, most: number, newRule: (body: string) => string): st
 }
 
 /**
- * JSON in GBNF. The bound on white space keeps a model from writing nothing but. `char` lists what it lets through: what it only
- * ruled out would take a byte that is no beginning of a character for one, and a text could get longer than its `maxLength`.
+ * JSON in GBNF. The bound on white space keeps a model from writing nothing but. `char` lists what it lets through:
+ * what it only ruled out would take a byte that is no beginning of a character for one, and a text could get longer
+ * than its `maxLength`.
  */
 const BASIC = {
   space: '[ \\t\\n]{0,20}',

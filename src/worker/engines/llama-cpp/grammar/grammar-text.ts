@@ -20,7 +20,10 @@ export function knownGrammarText(grammar: Grammar): string {
   return text;
 }
 
-/** Counts without recursion. @throws DomainError invalid_value: more values, or deeper ones, than anybody should walk through */
+/**
+ * Counts without recursion.
+ * @throws DomainError invalid_value: more values, or deeper ones, than anybody should walk through
+ */
 export function demandShallow(grammar: Grammar, param: string): void {
   let values = 0;
   let level: unknown[] = [grammar];
@@ -38,8 +41,8 @@ export function demandShallow(grammar: Grammar, param: string): void {
 const MOST_CALLS = 8;
 
 /**
- * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments of each are valid under the schema of its
- * parameters. @throws DomainError as `schemaGrammar`, with the path of the schema in `tools`
+ * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments of each are valid under the
+ * schema of its parameters. @throws DomainError as `schemaGrammar`, with the path of the schema in `tools`
  */
 function toolCallGrammar(tools: readonly CallableTool[], several: boolean): string {
   const rules = new GrammarRules('tools');
@@ -57,7 +60,10 @@ function toolCallGrammar(tools: readonly CallableTool[], several: boolean): stri
 
 const asObject = (parameters: object): object => ({ type: 'object', ...parameters });
 
-/** As GBNF, within bounds. @throws DomainError invalid_value: it cannot be held, or costs more than the engine may spend on it */
+/**
+ * As GBNF, within bounds.
+ * @throws DomainError invalid_value: it cannot be held, or costs more than the engine may spend on it
+ */
 export function grammarText(grammar: Grammar): string {
   const param = paramOf(grammar);
   const text = writtenOf(grammar, param);

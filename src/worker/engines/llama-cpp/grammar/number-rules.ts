@@ -21,7 +21,10 @@ interface Limit {
 
 /** Digits behind the point. */
 const FRACTION_DIGITS = 10;
-/** A double tells numbers of so many digits apart; of more, one could round to a bound that is excluded, or to no multiple. */
+/**
+ * A double tells numbers of so many digits apart; of more, one could round to a bound that is excluded, or to no
+ * multiple.
+ */
 const EXACT_DIGITS = 15;
 const MOST_VALUES = 1000;
 const MOST_RESIDUES = 100;

@@ -93,7 +93,10 @@ function members(properties: readonly Property[], writer: SchemaWriter): string 
   return isDemanded || some === '' ? some : `(${some})?`;
 }
 
-/** Only where no properties are named: a grammar cannot tell other keys from those, and leaving others out is always valid. */
+/**
+ * Only where no properties are named: a grammar cannot tell other keys from those, and leaving others out is always
+ * valid.
+ */
 function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string {
   const { least, most } = boundsOf(schema, ['minProperties', 'maxProperties'], path);
   const rest = schema.additionalProperties ?? schema.unevaluatedProperties ?? true;

@@ -4,8 +4,9 @@ export type CodeRange = readonly [first: number, last: number];
 export type CodeSet = readonly CodeRange[];
 
 /**
- * A regular language, interned: equal ones are the same object. Derivatives of regular expressions (Brzozowski 1964; Owens,
- * Reppy, Turon 2009) make a deterministic automaton of it without a search, and hold intersection and complement as well.
+ * A regular language, interned: equal ones are the same object. Derivatives of regular expressions (Brzozowski 1964;
+ * Owens, Reppy, Turon 2009) make a deterministic automaton of it without a search, and hold intersection and complement
+ * as well.
  */
 export interface Language {
   readonly id: number;

@@ -17,7 +17,10 @@ const IN_URI = "([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F][0-9A-F])";
 const SPAN = 'T([0-9]{1,4}H([0-9]{1,4}M([0-9]{1,4}S)?)?|[0-9]{1,4}M([0-9]{1,4}S)?|[0-9]{1,4}S)';
 const DAYS = '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
 
-/** Values of `format` that can be held, as patterns: what they let through is valid, not all that is valid (no 29 February). */
+/**
+ * Values of `format` that can be held, as patterns: what they let through is valid, not all that is valid (no 29
+ * February).
+ */
 const KNOWN_FORMATS: Readonly<Record<string, string>> = {
   date: `^${DATE}$`,
   time: `^${TIME}$`,
@@ -36,7 +39,10 @@ const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
   ...['password', 'binary', 'path', 'file-path', 'directory-path', 'textarea', 'multi-line', 'markdown'],
 ]);
 
-/** Patterns that zod 4 writes beside a format and that let all of our texts of that format through, but take too many states to hold. */
+/**
+ * Patterns that zod 4 writes beside a format and that let all of our texts of that format through, but take too many
+ * states to hold.
+ */
 const IMPLIED_PATTERNS: ReadonlyMap<string, string> = new Map([
   [
     '^(?=.{1,253}\\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$',
@@ -81,7 +87,10 @@ interface StringDemands {
 /** Of one schema; a pattern for an address of any kind has about 50. */
 const MOST_STATES = 2500;
 
-/** Of JSON strings of one code unit each: nothing that would count twice. Control characters are those with an escape of two. */
+/**
+ * Of JSON strings of one code unit each: nothing that would count twice. Control characters are those with an escape of
+ * two.
+ */
 const ALPHABET: CodeSet = [
   [0x08, 0x0a],
   [0x0c, 0x0d],

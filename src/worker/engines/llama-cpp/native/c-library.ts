@@ -82,8 +82,9 @@ export interface CLibrary {
 }
 
 /**
- * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand out the vector of one text per run, so
- * texts could not share one. Structures belong to one release; what it says of itself is compared with what that says.
+ * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand out the vector of one text per
+ * run, so texts could not share one. Structures belong to one release; what it says of itself is compared with what
+ * that says.
  */
 export function openCLibrary(): CLibrary {
   const library = koffi.load(loadedLibrary());

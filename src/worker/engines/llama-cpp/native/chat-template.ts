@@ -14,8 +14,8 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * OpenAI's messages in the form of chat templates: `developer` is `system`, parts of text are one text, and arguments of tool
- * calls are objects where the template writes JSON itself. @throws Refusal
+ * OpenAI's messages in the form of chat templates: `developer` is `system`, parts of text are one text, and arguments
+ * of tool calls are objects where the template writes JSON itself. @throws Refusal
  */
 export function templateMessages(messages: unknown, objectArguments: boolean): TemplateMessage[] {
   if (!Array.isArray(messages) || messages.length === 0)
@@ -110,8 +110,8 @@ export class ChatTemplate {
   }
 
   /**
-   * The prompt in pieces: text of the template, in which control tokens are meant, and what callers wrote that looks like one
-   * and is text all the same. @throws Refusal with the template's own words
+   * The prompt in pieces: text of the template, in which control tokens are meant, and what callers wrote that looks
+   * like one and is text all the same. @throws Refusal with the template's own words
    */
   render({ messages, tools, toolChoice }: ChatRequest): { text: string; control: boolean }[] {
     const offered = this.#offered(tools, toolChoice);
@@ -172,8 +172,8 @@ const reasonIn = (error: unknown): string =>
 const MARK = '\uf8d0';
 
 /**
- * Callers' text may spell a control token, such as the end of a turn. Each such spelling is put away before the template is
- * run and brought back afterwards as plain text, so that nobody can write a turn of somebody else.
+ * Callers' text may spell a control token, such as the end of a turn. Each such spelling is put away before the
+ * template is run and brought back afterwards as plain text, so that nobody can write a turn of somebody else.
  */
 class Disguise {
   readonly #found: string[] = [];

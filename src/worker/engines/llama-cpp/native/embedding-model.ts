@@ -114,7 +114,8 @@ function openContext(library: CLibrary, model: Pointer, settings: EmbeddingSetti
     ...library.contextDefaults(),
     ...{ n_ctx: batchTokens, n_batch: batchTokens, n_ubatch: batchTokens, n_seq_max: batchTexts },
     ...{ n_threads: threads, n_threads_batch: threads, embeddings: true },
-    // One memory for all texts of a run: divided, each would have its share only, and texts of unlike length their own runs.
+    // One memory for all texts of a run: divided, each would have its share only, and texts of unlike length their own
+    // runs.
     kv_unified: true,
     pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
   });

@@ -19,7 +19,10 @@ import { vocabularyOf } from './token-text.js';
 const MOST_TOKENS = 32;
 const NONE = new Uint32Array(0);
 
-/** The first run of everything is slow; the second one is measured: what a token of a prompt, and a copy of a sequence, cost. */
+/**
+ * The first run of everything is slow; the second one is measured: what a token of a prompt, and a copy of a sequence,
+ * cost.
+ */
 export async function warmUp(
   context: NativeContext,
   token: number,

@@ -6,8 +6,8 @@ const INSTALL = `npm install node-llama-cpp@${VERSION}`;
 const GPU_INSTALL = { cuda: 'linux-x64-cuda', vulkan: 'linux-x64-vulkan' } as const;
 
 /**
- * The native side of node-llama-cpp, which its own classes keep to themselves: they draw a token per call and sequence, and
- * shift the context when it is full without a word. Its shape belongs to one version, which is pinned.
+ * The native side of node-llama-cpp, which its own classes keep to themselves: they draw a token per call and sequence,
+ * and shift the context when it is full without a word. Its shape belongs to one version, which is pinned.
  */
 export interface NativeContext {
   initBatch(tokens: number): void;

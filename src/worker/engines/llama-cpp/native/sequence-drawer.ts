@@ -8,8 +8,8 @@ export interface PooledSampler {
 }
 
 /**
- * As many samplers as draws are under way at the same time. Each has a buffer as large as the vocabulary (1.5 MB for 128,000 tokens): one
- * per sequence would not stay in any cache.
+ * As many samplers as draws are under way at the same time. Each has a buffer as large as the vocabulary (1.5 MB for
+ * 128,000 tokens): one per sequence would not stay in any cache.
  */
 export class SamplerPool {
   readonly #make: () => NativeSampler;
@@ -123,7 +123,10 @@ export class SequenceDrawer {
     return pairsOf(pairs).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   }
 
-  /** Logits as they are, in the form that the library has for them; its "confidence" would cost a sort of the whole vocabulary. */
+  /**
+   * Logits as they are, in the form that the library has for them; its "confidence" would cost a sort of the whole
+   * vocabulary.
+   */
   #look(place: number, config: object, logits: Logits): Promise<Looked> {
     const { context, samplers } = this.#place;
     return samplers.use(sampler => {
@@ -191,8 +194,8 @@ const pairsOf = (flat: readonly number[]): [number, number][] =>
   Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index]!, flat[2 * index + 1]!]);
 
 /**
- * The seed of one draw: the same wherever and whenever this position is drawn, so that preemption and a new process give the
- * same text. Finaliser of MurmurHash3.
+ * The seed of one draw: the same wherever and whenever this position is drawn, so that preemption and a new process
+ * give the same text. Finaliser of MurmurHash3.
  */
 export function seedAt(seed: number, position: number): number {
   let hash = (seed ^ Math.imul(position + 1, 0x9e3779b1)) >>> 0;

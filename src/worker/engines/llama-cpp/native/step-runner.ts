@@ -27,8 +27,8 @@ interface Waiting {
 }
 
 /**
- * Executes steps in the order they come: memory operations, one native decode for all items, one draw for each that wants one. With
- * the next step at hand, the device has it before anybody is told what came of the last one.
+ * Executes steps in the order they come: memory operations, one native decode for all items, one draw for each that
+ * wants one. With the next step at hand, the device has it before anybody is told what came of the last one.
  */
 export class StepRunner {
   readonly #place: DrawingPlace;
@@ -77,7 +77,8 @@ export class StepRunner {
       this.#begin(frame);
       const items = this.#batch(frame);
       const decoded = this.#place.context.decodeBatch();
-      // Draws are queued behind the run, so that nobody has to be woken in between; of a run that fails they draw nothing.
+      // Draws are queued behind the run, so that nobody has to be woken in between; of a run that fails they draw
+      // nothing.
       if (!this.#place.drawsInLine) await decoded;
       const [, reply] = await Promise.all([decoded, this.#draw(items)]);
       return reply;

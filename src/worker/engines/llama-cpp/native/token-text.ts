@@ -42,8 +42,8 @@ export function pieceOf(text: string, attributes: number, vocabularyType: number
 }
 
 /**
- * GPT-2 writes each byte as a printable character: itself where it is one, else one from U+0100 on. A character that is none
- * of those stands for itself.
+ * GPT-2 writes each byte as a printable character: itself where it is one, else one from U+0100 on. A character that is
+ * none of those stands for itself.
  */
 function byteLevel(character: string): number[] {
   const byte = BYTES.get(character);
