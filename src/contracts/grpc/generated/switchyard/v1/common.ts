@@ -9,11 +9,12 @@ export const protobufPackage = "switchyard.v1";
 export const protobufFileName = "switchyard/v1/common.proto";
 
 /**
- * REALTIME overtakes BATCH on the worker's device lane as it does in the gateway's queue (D-24). Requests of one priority go in
- * the order in which they came.
+ * Which request gets the device next. REALTIME goes before BATCH, as in the gateway's queue (D-24); requests of one
+ * priority go in the order in which the worker received them, whichever was prepared first.
  *
- * A BATCH request waits for the device for a bounded number of turns: once 64 REALTIME requests that came later have gone before
- * it, it goes in the order of arrival, as a REALTIME request does.
+ * A BATCH request is not overtaken for ever: after 64 REALTIME requests that came later it counts as REALTIME, with its
+ * place by arrival. Priorities never stop what is on the device. A worker without a queue of its own (max_batch slots
+ * only) may ignore them.
  */
 export enum Priority {
   REALTIME = 0,
@@ -22,23 +23,28 @@ export enum Priority {
 }
 
 /**
- * Calls that were dispatched together. An idle device waits for the members still arriving;
- * a busy one never does (D-24).
+ * Calls that were dispatched together, so that one engine call can compute them. An idle device waits for members that
+ * are still arriving or being prepared, for a bounded time (50 to 250 ms in our workers: a member may be cancelled and
+ * never come). A busy device never waits: when it becomes free, it takes whatever is ready, up to max_batch, from any
+ * group (D-24). Ignoring groups is correct but slower.
  */
 export interface Group {
   id: string;
-  /** Number of calls sent with this group id, 1..max_batch. */
+  /** Number of calls sent with this group id, 1..max_batch; 0 counts as 1. */
   size: number;
   /**
    * Not 0: the call is BATCH work that waited so long that the gateway counts it as REALTIME (D-03). It is sent with
-   * PRIORITY_REALTIME, and a worker that treats it so is right. A worker with a backlog of such calls may let other REALTIME
-   * calls go before it: while both wait for the device, this share of the calls that are given to it are such ones (0.25: one in
-   * four). Above 0, 1 at most.
+   * PRIORITY_REALTIME, and a worker that treats it so is right. A worker with a backlog of such calls may let other
+   * REALTIME calls go before it: while both wait for the device, this share of the calls that are given to it are such
+   * ones (0.25: one in four). Above 0, 1 at most.
    */
   agingShare: number;
 }
 
-/** How one request was computed; times in milliseconds on the worker's monotonic clock. */
+/**
+ * How one request was computed; times in milliseconds on the worker's monotonic clock. Optional: without it the phases
+ * of a request that the gateway reports, and scheduler_batch_size, do not include the worker's part.
+ */
 export interface Execution {
   /** CPU preparation: decode, downmix, resample. */
   prepMs: number;
@@ -56,10 +62,20 @@ export interface Execution {
 }
 
 /**
- * Stops one request. Sent again until it is acknowledged, for as long as the call lives: idempotent, and it may overtake its own call.
- * The call itself must then end, with `switchyard-code: request_cancelled` or CANCELLED, as soon as the engine has stopped: its slot is
- * free when the call has ended. A call that is not ended within cancellation.reset_after_ms (30 s) is reset by the gateway, and counts
- * as a failure of the worker.
+ * Stops one request. The worker answers Cancel at once (the gateway waits 100 ms); it does not wait for the engine.
+ *
+ * The cancelled call itself must then end, with `switchyard-code: request_cancelled` or the status CANCELLED, as soon
+ * as no thread works for it: at once while it waits, else at the engine's next checkpoint, or when the engine call that
+ * it is part of returns. Its slot is free when the call has ended, so a call that ends too early makes the gateway send
+ * more than the device takes. A late answer instead of a failure is accepted and discarded. A call that has not ended
+ * within cancellation.reset_after_ms (30 s) is reset by the gateway (RST_STREAM) and counts as a failure of the worker:
+ * five in a row open its circuit breaker.
+ *
+ * Idempotent. Sent again until acknowledged, as long as the call lives. It may arrive before its own call, while audio
+ * is on its way: acknowledge only requests that are known, and the gateway asks again.
+ *
+ * A call that the gateway resets (it stops, or has given the worker up) is a cancel as well: stop the work, nobody
+ * reads the answer.
  */
 export interface CancelRequest {
   requestId: string;
@@ -72,13 +88,12 @@ export interface CancelResponse {
   acknowledged: boolean;
 }
 
-/** Asked every second for life. A worker whose answer is out of range gets no work; its `problem` in the admin listing names the field. */
 export interface HealthRequest {
 }
 
 export interface HealthResponse {
   state: HealthResponse_State;
-  /** Model id of the gateway's models.yaml; any other is refused. */
+  /** The model's `id` in the gateway's models.yaml; any other is refused. */
   model: string;
   /** Name of the engine, for people: any text. */
   engine: string;
@@ -86,21 +101,34 @@ export interface HealthResponse {
   device: string;
   /** Version of the loaded model files. */
   revision: string;
-  /** "stt", "tts", "llm" or "embedding", as configured for the model. */
+  /** "stt", "tts", "llm" or "embedding"; refused if it is not the model's `kind` in models.yaml. */
   kind: string;
-  /** Largest group one engine call takes, 1 to 4096. */
+  /**
+   * Largest group one engine call takes, 1 to 4096. With max_concurrent it is the number of slots, which is how many
+   * requests the gateway sends before it waits for an answer: max_batch x (max_concurrent + 1), one group on each lane
+   * of the device and one prepared ahead; 65536 at most. If no worker has a free slot, REALTIME may take max_batch
+   * more. Kind llm: slots are max_concurrent alone, plus overdraft for REALTIME. A worker must accept that many calls
+   * at once; anything more waits in the gateway, where it can be cancelled.
+   */
   maxBatch: number;
-  /** Engine calls that run at the same time, 1 to 4096. max_batch x (max_concurrent + 1) is 65536 at most. */
+  /** Engine calls that run at the same time, 1 to 4096. */
   maxConcurrent: number;
   /** Live streams the worker takes besides files, 0 to 65536. */
   streams: number;
-  /** "transcribe", "translate", "word_timestamps", "stream", "prompt", ... */
+  /**
+   * "transcribe", "translate", "word_timestamps", "stream", "prompt", ... For people: what requests may ask for is
+   * `capabilities` in the gateway's models.yaml.
+   */
   capabilities: string[];
   /** BCP-47 tags; empty: any. */
   languages: string[];
   /** Requests received and not yet answered. */
   inFlight: number;
-  /** Largest message this worker accepts, in bytes: at least 9 MiB and the smaller of 32 MiB and server.upload_limit_bytes (kind tts: 1 MiB). */
+  /**
+   * Largest message this worker accepts, in bytes. Needed: 9 MiB plus the smaller of 32 MiB and
+   * server.upload_limit_bytes, so 41 MiB (42991616) is always enough (kind tts: 1 MiB). Raise the server's own limit as
+   * well: gRPC's default is 4 MiB.
+   */
   maxMessageBytes: number;
   /** Kind llm: REALTIME requests taken beyond max_concurrent, because they displace others. */
   overdraft: number;
@@ -109,9 +137,15 @@ export interface HealthResponse {
 }
 
 export enum HealthResponse_State {
+  /** UNSPECIFIED - Counts as STATE_STARTING. */
   UNSPECIFIED = 0,
+  /** STARTING - Loading its model: gets no work; calls that come anyway end with no_worker. */
   STARTING = 1,
   READY = 2,
+  /**
+   * DRAINING - Takes nothing new and finishes what it has: after SIGTERM. Calls that come anyway end with shutting_down. Stay
+   * reachable until the running calls have ended and one probe has seen this state; then no request is lost.
+   */
   DRAINING = 3,
   UNRECOGNIZED = -1,
 }

@@ -39,7 +39,10 @@ export interface GenerateRequest {
   maxTokens: number;
   /** Choices that are wanted, 1 or more. */
   n: number;
-  /** Salt of everything that is kept between requests, such as cached prefixes: content of one tenant never serves another. */
+  /**
+   * Salt of everything that is kept between requests, such as cached prefixes: content of one tenant never serves
+   * another.
+   */
   tenant: string;
 }
 
@@ -736,7 +739,10 @@ export const EmbedResponse: MessageFns<EmbedResponse> = {
  */
 export type TextGenerationService = typeof TextGenerationService;
 export const TextGenerationService = {
-  /** Chunks as they are made, then one done. Read slowly, and the engine is held back. */
+  /**
+   * Chunks as they are made, then one done, without which the answer counts as failed. A slow reader holds the engine
+   * back.
+   */
   generate: {
     path: "/switchyard.v1.TextGeneration/Generate" as const,
     requestStream: false as const,
@@ -776,7 +782,10 @@ export const TextGenerationService = {
 } as const;
 
 export interface TextGenerationServer extends UntypedServiceImplementation {
-  /** Chunks as they are made, then one done. Read slowly, and the engine is held back. */
+  /**
+   * Chunks as they are made, then one done, without which the answer counts as failed. A slow reader holds the engine
+   * back.
+   */
   generate: handleServerStreamingCall<GenerateRequest, GenerateResponse>;
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
@@ -784,7 +793,10 @@ export interface TextGenerationServer extends UntypedServiceImplementation {
 }
 
 export interface TextGenerationClient extends Client {
-  /** Chunks as they are made, then one done. Read slowly, and the engine is held back. */
+  /**
+   * Chunks as they are made, then one done, without which the answer counts as failed. A slow reader holds the engine
+   * back.
+   */
   generate(request: GenerateRequest, options?: Partial<CallOptions>): ClientReadableStream<GenerateResponse>;
   generate(
     request: GenerateRequest,

@@ -31,6 +31,7 @@ export enum Task {
 }
 
 export interface TranscribeFileRequest {
+  /** Unique among the running calls of a worker; opaque. Cancel names it. */
   requestId: string;
   priority: Priority;
   group?: Group | undefined;
@@ -45,7 +46,10 @@ export interface TranscribeFileRequest {
   /** 0..1 */
   temperature: number;
   wordTimestamps: boolean;
-  /** Instead of audio: http or https; the worker fetches it, guarded, within its own limits. */
+  /**
+   * Instead of audio: http or https; the worker fetches it, guarded against private addresses, within its own limits. A
+   * worker that fetches nothing answers file_url_refused.
+   */
   audioUrl: string;
   /** Log probability of each token in the answer; only of models with the capability "logprobs". */
   logprobs: boolean;
@@ -2057,7 +2061,10 @@ export const FinalTranscript: MessageFns<FinalTranscript> = {
 /** Speech recognition by one model on one device. */
 export type SpeechToTextService = typeof SpeechToTextService;
 export const SpeechToTextService = {
-  /** One whole file. Many calls run at once on one channel; the worker groups them. */
+  /**
+   * One whole file of up to 32 MiB whose header says 60 s at most. Many calls run at once on one connection; the worker
+   * groups them.
+   */
   transcribeFile: {
     path: "/switchyard.v1.SpeechToText/TranscribeFile" as const,
     requestStream: false as const,
@@ -2070,8 +2077,11 @@ export const SpeechToTextService = {
     responseDeserialize: (value: Buffer): TranscribeFileResponse => TranscribeFileResponse.decode(value),
   },
   /**
-   * The same for audio above the message limit, and for callers who want each segment as soon as it is known: a start message, then the file
-   * in pieces (none with audio_url). Answers: any number of segments, then the whole transcript.
+   * Everything else: audio above 32 MiB or 60 s, audio by URL, and callers who want each segment as soon as it is known
+   * (stream=true). A start message, then the file in pieces of about 64 KiB (none with audio_url), then half-close.
+   * Answers: any number of segments, then the whole transcript with those segments again. After a Cancel the rest of
+   * the file is not sent: the stream is half-closed early. Read the pieces as they come: HTTP/2 holds the sender back
+   * meanwhile.
    */
   transcribeUpload: {
     path: "/switchyard.v1.SpeechToText/TranscribeUpload" as const,
@@ -2084,7 +2094,10 @@ export const SpeechToTextService = {
       Buffer.from(TranscribeUploadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TranscribeUploadResponse => TranscribeUploadResponse.decode(value),
   },
-  /** One live stream: a config message first, then audio. */
+  /**
+   * One live stream: a config message first, then audio. Only opened if Health reports `streams`; else answer
+   * UNIMPLEMENTED.
+   */
   transcribeStream: {
     path: "/switchyard.v1.SpeechToText/TranscribeStream" as const,
     requestStream: true as const,
@@ -2096,7 +2109,7 @@ export const SpeechToTextService = {
       Buffer.from(TranscribeStreamResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TranscribeStreamResponse => TranscribeStreamResponse.decode(value),
   },
-  /** Best effort: the engine stops at its next checkpoint. Idempotent. */
+  /** See CancelRequest. */
   cancel: {
     path: "/switchyard.v1.SpeechToText/Cancel" as const,
     requestStream: false as const,
@@ -2118,22 +2131,34 @@ export const SpeechToTextService = {
 } as const;
 
 export interface SpeechToTextServer extends UntypedServiceImplementation {
-  /** One whole file. Many calls run at once on one channel; the worker groups them. */
+  /**
+   * One whole file of up to 32 MiB whose header says 60 s at most. Many calls run at once on one connection; the worker
+   * groups them.
+   */
   transcribeFile: handleUnaryCall<TranscribeFileRequest, TranscribeFileResponse>;
   /**
-   * The same for audio above the message limit, and for callers who want each segment as soon as it is known: a start message, then the file
-   * in pieces (none with audio_url). Answers: any number of segments, then the whole transcript.
+   * Everything else: audio above 32 MiB or 60 s, audio by URL, and callers who want each segment as soon as it is known
+   * (stream=true). A start message, then the file in pieces of about 64 KiB (none with audio_url), then half-close.
+   * Answers: any number of segments, then the whole transcript with those segments again. After a Cancel the rest of
+   * the file is not sent: the stream is half-closed early. Read the pieces as they come: HTTP/2 holds the sender back
+   * meanwhile.
    */
   transcribeUpload: handleBidiStreamingCall<TranscribeUploadRequest, TranscribeUploadResponse>;
-  /** One live stream: a config message first, then audio. */
+  /**
+   * One live stream: a config message first, then audio. Only opened if Health reports `streams`; else answer
+   * UNIMPLEMENTED.
+   */
   transcribeStream: handleBidiStreamingCall<TranscribeStreamRequest, TranscribeStreamResponse>;
-  /** Best effort: the engine stops at its next checkpoint. Idempotent. */
+  /** See CancelRequest. */
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
   health: handleUnaryCall<HealthRequest, HealthResponse>;
 }
 
 export interface SpeechToTextClient extends Client {
-  /** One whole file. Many calls run at once on one channel; the worker groups them. */
+  /**
+   * One whole file of up to 32 MiB whose header says 60 s at most. Many calls run at once on one connection; the worker
+   * groups them.
+   */
   transcribeFile(
     request: TranscribeFileRequest,
     callback: (error: ServiceError | null, response: TranscribeFileResponse) => void,
@@ -2150,8 +2175,11 @@ export interface SpeechToTextClient extends Client {
     callback: (error: ServiceError | null, response: TranscribeFileResponse) => void,
   ): ClientUnaryCall;
   /**
-   * The same for audio above the message limit, and for callers who want each segment as soon as it is known: a start message, then the file
-   * in pieces (none with audio_url). Answers: any number of segments, then the whole transcript.
+   * Everything else: audio above 32 MiB or 60 s, audio by URL, and callers who want each segment as soon as it is known
+   * (stream=true). A start message, then the file in pieces of about 64 KiB (none with audio_url), then half-close.
+   * Answers: any number of segments, then the whole transcript with those segments again. After a Cancel the rest of
+   * the file is not sent: the stream is half-closed early. Read the pieces as they come: HTTP/2 holds the sender back
+   * meanwhile.
    */
   transcribeUpload(): ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
   transcribeUpload(
@@ -2161,7 +2189,10 @@ export interface SpeechToTextClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
-  /** One live stream: a config message first, then audio. */
+  /**
+   * One live stream: a config message first, then audio. Only opened if Health reports `streams`; else answer
+   * UNIMPLEMENTED.
+   */
   transcribeStream(): ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
   transcribeStream(
     options: Partial<CallOptions>,
@@ -2170,7 +2201,7 @@ export interface SpeechToTextClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
-  /** Best effort: the engine stops at its next checkpoint. Idempotent. */
+  /** See CancelRequest. */
   cancel(
     request: CancelRequest,
     callback: (error: ServiceError | null, response: CancelResponse) => void,

@@ -627,7 +627,11 @@ export const Voice: MessageFns<Voice> = {
 /** Speech synthesis by one model on one device. */
 export type TextToSpeechService = typeof TextToSpeechService;
 export const TextToSpeechService = {
-  /** Audio as it is synthesised. The first message carries the header, the last the execution. */
+  /**
+   * Audio as it is synthesised: one header, any number of pieces, one done. Without done the speech counts as failed.
+   * The gateway reads at the pace of its caller: write with flow control, and hold the device back no longer than
+   * needed.
+   */
   synthesize: {
     path: "/switchyard.v1.TextToSpeech/Synthesize" as const,
     requestStream: false as const,
@@ -667,7 +671,11 @@ export const TextToSpeechService = {
 } as const;
 
 export interface TextToSpeechServer extends UntypedServiceImplementation {
-  /** Audio as it is synthesised. The first message carries the header, the last the execution. */
+  /**
+   * Audio as it is synthesised: one header, any number of pieces, one done. Without done the speech counts as failed.
+   * The gateway reads at the pace of its caller: write with flow control, and hold the device back no longer than
+   * needed.
+   */
   synthesize: handleServerStreamingCall<SynthesizeRequest, SynthesizeResponse>;
   listVoices: handleUnaryCall<ListVoicesRequest, ListVoicesResponse>;
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
@@ -675,7 +683,11 @@ export interface TextToSpeechServer extends UntypedServiceImplementation {
 }
 
 export interface TextToSpeechClient extends Client {
-  /** Audio as it is synthesised. The first message carries the header, the last the execution. */
+  /**
+   * Audio as it is synthesised: one header, any number of pieces, one done. Without done the speech counts as failed.
+   * The gateway reads at the pace of its caller: write with flow control, and hold the device back no longer than
+   * needed.
+   */
   synthesize(request: SynthesizeRequest, options?: Partial<CallOptions>): ClientReadableStream<SynthesizeResponse>;
   synthesize(
     request: SynthesizeRequest,
