@@ -26,7 +26,7 @@ export class StoredFieldsDto {
   error?: unknown;
 }
 
-/** Answer of every cancel route (seeds/scheduling "REST API"). */
+/** Answer of every cancel route. */
 export class CancellationDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' })
   request_id!: string;
