@@ -4,10 +4,10 @@ import { Logger } from 'nestjs-pino';
 import 'reflect-metadata';
 import { BatchModule } from './batch/batch.module.js';
 import { BatchProcessor, ParentLink } from './batch/runner/batch-processor.js';
-import { ConfigError } from './platform/config/config-problem.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
 import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
+import { ConfigError } from './platform/config/yaml-file.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
 import { startTracing } from './platform/tracing/tracing.js';
 

@@ -1,6 +1,5 @@
 import { type Endpoint, ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
-import { allowedValues } from '../../src/platform/config/setting-definition.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import { SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
@@ -35,7 +34,7 @@ const SETTING_TABLES: Tables = {
         return [
           code(path),
           definition.default === '' ? 'empty' : code(String(definition.default)),
-          allowedValues(definition),
+          definition.allowed,
           definition.help,
         ];
       }),

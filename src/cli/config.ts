@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
-import { allowedValues, type SettingValue } from '../platform/config/setting-definition.js';
+import { type SettingValue } from '../platform/config/setting-definition.js';
 import { environmentName, settingDefinition, type SettingPath } from '../platform/config/settings.js';
 import { print, printJson } from './terminal.js';
 
@@ -23,7 +23,7 @@ export function configRows({ sources }: LoadedConfig): ConfigRow[] {
     value,
     origin,
     default: settingDefinition(path).default,
-    allowed: allowedValues(settingDefinition(path)),
+    allowed: settingDefinition(path).allowed,
     env: environmentName(path),
   }));
 }

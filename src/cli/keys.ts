@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { KEY_LIMITS, keyLimit, type KeyLimits } from '../platform/auth/key-limits.js';
+import { KEY_LIMITS, keyLimit, type KeyLimits } from '../platform/auth/api-key.js';
 import { addApiKey } from '../platform/auth/keys-file.js';
 import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
-import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { print, say } from './terminal.js';
 
 interface CreateOptions {

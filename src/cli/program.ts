@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../platform/config/config-problem.js';
+import { ConfigError } from '../platform/config/yaml-file.js';
 import { batchCommand } from './batch.js';
 import { chatCommand } from './chat.js';
 import { CliError, EXIT, type ExitCode, InterruptedError } from './cli-error.js';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { internalTokens } from '../../platform/auth/internal-tokens.js';
-import { ConfigError } from '../../platform/config/config-problem.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { type Settings } from '../../platform/config/settings.js';
+import { ConfigError } from '../../platform/config/yaml-file.js';
 import { LineTarget, type TargetSpec } from './line-target.js';
 import { addressesOf, type Targets } from './targets-file.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { ConfigError } from '../../platform/config/config-problem.js';
+import { ConfigError } from '../../platform/config/yaml-file.js';
 import { TargetResolver } from './target-resolver.js';
 import { readTargetsFile, type Targets } from './targets-file.js';
 
@@ -58,17 +58,17 @@ describe('the targets file', () => {
   it.each([
     ['{}', 'global_inference_gateway: exactly one of'],
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
-    ['other: 1', 'other: unknown field'],
-    ['model_gateways: { m: { url: "http://h" } }', 'model_gateways.m: `request_timeout` is required in every entry'],
-    [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, '`url` must be one or several comma-separated http'],
+    ['other: 1', 'other: no such field; known: global_inference_gateway, model_gateways'],
+    ['model_gateways: { m: { url: "http://h" } }', 'model_gateways.m.request_timeout: is missing; must be a duration'],
+    [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, 'model_gateways.m.url: must be one or several comma-separated http'],
     [
       `model_gateways: { m: { url: "http://h", ${TIMES.replace('5m', '5 minutes')} } }`,
-      '`request_timeout` must be a duration',
+      'model_gateways.m.request_timeout: must be a duration',
     ],
     [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: nope } }`, 'cannot be read (ENOENT)'],
     [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`, 'mutually exclusive'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, '`retries`: unknown field'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`, '`max_retries` must be an integer'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, 'model_gateways.m.retries: no such field'],
+    [`model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`, 'model_gateways.m.max_retries: must be a whole number from 0'],
   ])('refuses %s', (text, message) => {
     expect(problemsOf(text).join('\n')).toContain(message);
   });

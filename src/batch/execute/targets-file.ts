@@ -1,7 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
-import { ConfigError, type ConfigProblem } from '../../platform/config/config-problem.js';
+import {
+  ANYTHING,
+  FLAG,
+  type FieldProblem,
+  fieldProblems,
+  type ValueRule,
+  isObject,
+  mapOf,
+  matching,
+  objectOf,
+  type ObjectRules,
+  optional,
+  TEXT,
+  valueProblems,
+  wholeNumberFrom,
+} from '../../core/shared/schema.js';
+import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
 import { type TargetSpec } from './line-target.js';
 
 /** Splits `http://a:8000/, http://b:8000` and trims blanks and trailing slashes. */
@@ -22,129 +37,126 @@ export interface TargetsFileOptions {
   readonly busyAttempts: number;
 }
 
-const REQUIRED = ['url', 'request_timeout', 'max_retries', 'initial_backoff', 'max_backoff'] as const;
-const OPTIONAL = [
-  'api_key_name',
-  'api_key_file',
-  'tls_insecure_skip_verify',
-  'tls_ca_cert_file',
-  'tls_client_cert_file',
-  'tls_client_key_file',
-] as const;
-type Field = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
-type Scalar = string | number | boolean;
-type Fields = Readonly<Partial<Record<Field, Scalar>>>;
+const URLS: ValueRule = {
+  allowed: 'one or several comma-separated http or https URLs',
+  accepts: value => typeof value === 'string' && addressesOf(value).every(isAddress),
+};
+const DURATION = matching(/^\d+(\.\d+)?(ms|s|m|h)$/, 'a duration such as 500ms, 30s or 5m');
+const PATH = optional(TEXT);
+
+const ENTRY: ObjectRules = {
+  url: URLS,
+  request_timeout: DURATION,
+  max_retries: wholeNumberFrom(0, 1e6),
+  initial_backoff: DURATION,
+  max_backoff: DURATION,
+  api_key_name: PATH,
+  api_key_file: PATH,
+  tls_insecure_skip_verify: optional(FLAG),
+  tls_ca_cert_file: PATH,
+  tls_client_cert_file: PATH,
+  tls_client_key_file: PATH,
+};
+
+const TARGET = objectOf(ENTRY, 'one target with url, request_timeout, …');
+const FILE: ObjectRules = {
+  global_inference_gateway: optional(TARGET),
+  model_gateways: optional(mapOf(ANYTHING, 'pairs of a model and its target')),
+};
+
+/** One entry, checked. */
+interface Entry {
+  readonly url: string;
+  readonly request_timeout: string;
+  readonly max_retries: number;
+  readonly initial_backoff: string;
+  readonly max_backoff: string;
+  readonly api_key_name?: string;
+  readonly api_key_file?: string;
+  readonly tls_insecure_skip_verify?: boolean;
+  readonly tls_ca_cert_file?: string;
+  readonly tls_client_cert_file?: string;
+  readonly tls_client_key_file?: string;
+}
+
+type Modes = Readonly<{ global_inference_gateway?: Entry; model_gateways?: Readonly<Record<string, Entry>> }>;
 
 /** Reads a targets file: exactly one of the two modes, each entry complete. @throws ConfigError with every problem */
 export function readTargetsFile(options: TargetsFileOptions): Targets {
-  const problems: ConfigProblem[] = [];
-  const file = mapOf(parse(readText(options.path)) as unknown);
-  const note = (path: string, message: string): void => void problems.push({ origin: options.path, path, message });
-  const { global_inference_gateway: one, model_gateways: many, ...rest } = file;
-  for (const name of Object.keys(rest)) note(name, 'unknown field; use global_inference_gateway or model_gateways');
-  if ((one === undefined) === (many === undefined))
-    note('global_inference_gateway', 'exactly one of global_inference_gateway and model_gateways is required');
-  const read = (path: string, value: unknown): TargetSpec =>
-    targetOf(
-      scalarsOf(value, text => note(path, text)),
-      options,
-      text => note(path, text),
-    );
-  const targets: Targets =
-    one !== undefined
-      ? { kind: 'global', target: read('global_inference_gateway', one) }
-      : {
-          kind: 'per_model',
-          targets: new Map(
-            Object.entries(mapOf(many)).map(([model, value]) => [model, read(`model_gateways.${model}`, value)]),
-          ),
-        };
+  const file = readYamlFile(options.path, options.path);
+  if (!file) throw missingFile(options.path);
+  const root: unknown = file.document.toJSON();
+  const object = isObject(root) ? root : {};
+  const found = file.problems.length > 0 ? [] : fileProblems(object);
+  const place = { node: file.document.contents, path: '' };
+  const problems = [...file.problems, ...found.map(problem => placed(file, place, problem))];
   if (problems.length > 0) throw new ConfigError(problems);
-  return targets;
+  const { global_inference_gateway: one, model_gateways: many = {} } = object as Modes;
+  if (one) return { kind: 'global', target: targetOf(one, options) };
+  const targets = Object.entries(many).map(([model, entry]) => [model, targetOf(entry, options)] as const);
+  return { kind: 'per_model', targets: new Map(targets) };
 }
 
-type Note = (message: string) => void;
+function fileProblems(root: Readonly<Record<string, unknown>>): FieldProblem[] {
+  const { global_inference_gateway: one, model_gateways: many } = root;
+  const problems = fieldProblems(root, FILE);
+  if ((one == null) === (many == null)) {
+    const message = 'exactly one of global_inference_gateway and model_gateways is required';
+    problems.push({ path: ['global_inference_gateway'], message });
+  }
+  if (isObject(one)) problems.push(...keyProblems(one, ['global_inference_gateway']));
+  for (const [model, entry] of Object.entries(isObject(many) ? many : {})) {
+    const path = ['model_gateways', model];
+    problems.push(...valueProblems(entry, TARGET, path));
+    if (isObject(entry)) problems.push(...keyProblems(entry, path));
+  }
+  return problems;
+}
 
-function targetOf(fields: Fields, options: TargetsFileOptions, note: Note): TargetSpec {
-  for (const name of Object.keys(fields))
-    if (![...REQUIRED, ...OPTIONAL].includes(name as Field)) note(`\`${name}\`: unknown field`);
-  for (const name of REQUIRED) if (fields[name] === undefined) note(`\`${name}\` is required in every entry`);
-  const urls = addressesOf(String(fields.url));
-  if (fields.url !== undefined && !urls.every(isAddress))
-    note('`url` must be one or several comma-separated http or https URLs');
-  const bearer = keyOf(fields, options, note);
+const keyProblems = (entry: Readonly<Record<string, unknown>>, path: readonly string[]): FieldProblem[] =>
+  entry.api_key_name != null && entry.api_key_file != null
+    ? [{ path: [...path, 'api_key_name'], message: 'api_key_name and api_key_file are mutually exclusive' }]
+    : [];
+
+function targetOf(entry: Entry, options: TargetsFileOptions): TargetSpec {
+  const bearer = keyOf(entry, options);
   return {
-    urls,
-    requestTimeoutMs: durationMs(fields, 'request_timeout', note),
+    urls: addressesOf(entry.url),
+    requestTimeoutMs: durationMs(entry.request_timeout),
     retries: {
-      attempts: wholeNumber(fields.max_retries, note) + 1,
+      attempts: entry.max_retries + 1,
       busyAttempts: options.busyAttempts,
-      initialMs: durationMs(fields, 'initial_backoff', note),
-      maxMs: durationMs(fields, 'max_backoff', note),
+      initialMs: durationMs(entry.initial_backoff),
+      maxMs: durationMs(entry.max_backoff),
     },
-    tls: tlsOf(fields),
+    tls: tlsOf(entry),
     fetchesFileUrl: false,
     authorization: () => bearer,
   };
 }
 
-function tlsOf(fields: Fields): TargetSpec['tls'] {
-  const path = (name: Field): string | undefined => (fields[name] === undefined ? undefined : String(fields[name]));
-  const [caCertFile, clientCertFile] = [path('tls_ca_cert_file'), path('tls_client_cert_file')];
-  const clientKeyFile = path('tls_client_key_file');
-  return {
-    insecureSkipVerify: fields.tls_insecure_skip_verify === true,
-    ...(caCertFile === undefined ? {} : { caCertFile }),
-    ...(clientCertFile === undefined ? {} : { clientCertFile }),
-    ...(clientKeyFile === undefined ? {} : { clientKeyFile }),
-  };
-}
+const tlsOf = (entry: Entry): TargetSpec['tls'] => ({
+  insecureSkipVerify: entry.tls_insecure_skip_verify === true,
+  ...(entry.tls_ca_cert_file != null && { caCertFile: entry.tls_ca_cert_file }),
+  ...(entry.tls_client_cert_file != null && { clientCertFile: entry.tls_client_cert_file }),
+  ...(entry.tls_client_key_file != null && { clientKeyFile: entry.tls_client_key_file }),
+});
 
-function keyOf(fields: Fields, { secretsDir }: TargetsFileOptions, note: Note): string | undefined {
-  const { api_key_name: name, api_key_file: file } = fields;
-  if (name !== undefined && file !== undefined) note('`api_key_name` and `api_key_file` are mutually exclusive');
-  const path = file !== undefined ? String(file) : name !== undefined ? join(secretsDir, String(name)) : undefined;
-  if (path === undefined) return undefined;
+function keyOf({ api_key_name: name, api_key_file: file }: Entry, options: TargetsFileOptions): string | undefined {
+  const path = file ?? (name == null ? undefined : join(options.secretsDir, name));
+  if (path == null) return undefined;
   try {
     return `Bearer ${readFileSync(path, 'utf8').trim()}`;
   } catch (error) {
-    note(`the key file ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-    return undefined;
+    const message = `the key file ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new ConfigError([{ origin: options.path, message }]);
   }
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** `500ms`, `30s`, `5m`, `1h`. */
-function durationMs(fields: Fields, name: Field, note: Note): number {
-  if (fields[name] === undefined) return 0;
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(String(fields[name]));
-  if (!match) note(`\`${name}\` must be a duration such as 500ms, 30s or 5m`);
-  return match ? Number(match[1]) * UNIT_MS[match[2]!]! : 0;
-}
+const durationMs = (text: string): number => parseFloat(text) * UNIT_MS[text.replace(/^[\d.]+/, '')]!;
 
-function wholeNumber(value: Scalar | undefined, note: Note): number {
-  if (value === undefined) return 0;
-  if (!Number.isInteger(value) || Number(value) < 0) note('`max_retries` must be an integer of at least 0');
-  return Number(value);
-}
-
-function scalarsOf(value: unknown, note: Note): Fields {
-  const entries = Object.entries(mapOf(value));
-  for (const [name, field] of entries)
-    if (!['string', 'number', 'boolean'].includes(typeof field))
-      note(`\`${name}\` must be a string, a number, true or false`);
-  return Object.fromEntries(entries);
-}
-
-const mapOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([{ origin: path, message: `cannot be read (${code}); \`batch.targets_file\` names it` }]);
-  }
-}
+const missingFile = (path: string): ConfigError =>
+  new ConfigError([{ origin: path, message: 'cannot be read (ENOENT); `batch.targets_file` names it' }]);

@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type ValueRule, FLAG, numberFrom, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
 import { type IgnoredFields } from '../openai/field-rules.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,23 +52,15 @@ export class FieldReader {
   }
 
   number(name: string, min: number, max: number): number | undefined {
-    const value = this.raw(name);
-    if (value === undefined) return undefined;
-    if (typeof value !== 'number' || !(value >= min && value <= max))
-      throw this.invalid(name, `must be a number from ${min} to ${max}`);
-    return value;
+    return this.#checked<number>(name, numberFrom(min, max));
   }
 
   integer(name: string, min: number, max: number): number | undefined {
-    const value = this.number(name, min, max);
-    if (value !== undefined && !Number.isInteger(value)) throw this.invalid(name, 'must be a whole number');
-    return value;
+    return this.#checked<number>(name, wholeNumberFrom(min, max));
   }
 
   boolean(name: string): boolean | undefined {
-    const value = this.raw(name);
-    if (value !== undefined && typeof value !== 'boolean') throw this.invalid(name, 'must be true or false');
-    return value;
+    return this.#checked<boolean>(name, FLAG);
   }
 
   strings(name: string, { most, longest }: { most: number; longest: number }): string[] | undefined {
@@ -80,11 +73,7 @@ export class FieldReader {
   }
 
   oneOf<const V extends string | number>(name: string, values: readonly V[]): V | undefined {
-    const value = this.raw(name);
-    if (value === undefined) return undefined;
-    const found = values.find(known => known === value);
-    if (found === undefined) throw this.invalid(name, `must be one of ${values.join(', ')}`);
-    return found;
+    return this.#checked<V>(name, oneOf(values));
   }
 
   object(name: string): FieldReader | undefined {
@@ -137,6 +126,12 @@ export class FieldReader {
   missing(name: string): DomainError {
     const param = this.pathOf(name);
     return new DomainError('missing_required_parameter', `\`${param}\` is required.`, { param });
+  }
+
+  #checked<T>(name: string, { accepts, allowed }: ValueRule): T | undefined {
+    const value = this.raw(name);
+    if (value === undefined || accepts(value)) return value as T | undefined;
+    throw this.invalid(name, `must be ${allowed}`);
   }
 
   #own(name: string): unknown {

@@ -1,6 +1,38 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type KeyLimits } from './key-limits.js';
+import { mapOf, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
+import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
 import { type KeyScope } from './principal.js';
+
+/** As the keys file and the command spell them: `requests_per_minute`. */
+export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(name));
+
+/** `limits` of one key; 0: none of this kind, whatever `limits.*` says. */
+export type KeyLimits = Readonly<Record<string, number>>;
+
+export const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
+  Object.fromEntries(
+    LIMIT_NAMES.flatMap((name): [LimitName, number][] => {
+      const value = limits[snakeCase(name)];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+export const LIMITS_RULE = mapOf(
+  wholeNumberFrom(0, 1e9),
+  `pairs out of ${KEY_LIMITS.join(', ')} and whole numbers from 0 to 1e9`,
+  oneOf(KEY_LIMITS),
+);
+
+/** `requests_per_minute=60`, from a command line. Undefined: not of that form. */
+export function keyLimit(text: string): KeyLimits | undefined {
+  const [name = '', digits = ''] = text.split('=', 2);
+  const limits = { [name]: Number(digits) };
+  return /^\d+$/.test(digits) && LIMITS_RULE.accepts(limits) ? limits : undefined;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+}
 
 const PREFIX = 'sk-switchyard-';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { ConfigError } from '../config/config-problem.js';
 import { type Settings } from '../config/settings.js';
+import { ConfigError } from '../config/yaml-file.js';
 import { addApiKey } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
 

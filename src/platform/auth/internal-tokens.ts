@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ConfigError } from '../config/config-problem.js';
+import { ConfigError } from '../config/yaml-file.js';
 import { type Principal } from './principal.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 

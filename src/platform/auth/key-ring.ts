@@ -3,8 +3,7 @@ import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
-import { type ApiKeyEntry, keyDigest } from './api-key.js';
-import { limitsFrom } from './key-limits.js';
+import { type ApiKeyEntry, keyDigest, limitsFrom } from './api-key.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
 

@@ -1,24 +1,19 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
-import { ConfigError, type ConfigProblem } from '../config/config-problem.js';
-import { parseYaml, type YamlFile } from '../config/yaml-file.js';
-import { type ApiKeyEntry, createApiKey, type KeyOwner, type NewApiKey } from './api-key.js';
-import { isKeyLimits, KEY_LIMITS } from './key-limits.js';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import { type FieldProblem, fieldProblems, type ValueRule, listOf, matching, oneOf, optional } from '../../core/shared/schema.js';
+import { ConfigError, type ConfigProblem, parseYaml, placed, type YamlFile } from '../config/yaml-file.js';
+import { type ApiKeyEntry, createApiKey, type KeyOwner, LIMITS_RULE, type NewApiKey } from './api-key.js';
 import { KEY_SCOPES } from './principal.js';
 
-const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+const NAME = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits and . _ -');
 
-/** Field → what it must be, and the test of it. */
-const FIELDS: Readonly<Record<keyof ApiKeyEntry, readonly [allowed: string, accepts: (value: unknown) => boolean]>> = {
-  id: ['1 to 64 letters, digits and . _ -', value => typeof value === 'string' && NAME.test(value)],
-  tenant: ['1 to 64 letters, digits and . _ -', value => typeof value === 'string' && NAME.test(value)],
-  scopes: [`a list out of ${KEY_SCOPES.join(', ')}`, isScopeList],
-  limits: [
-    `pairs out of ${KEY_LIMITS.join(', ')} and whole numbers`,
-    value => value === undefined || isKeyLimits(value),
-  ],
-  sha256: ['64 hexadecimal digits', value => typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value)],
+const KEY_FIELDS: Readonly<Record<keyof ApiKeyEntry, ValueRule>> = {
+  id: NAME,
+  tenant: NAME,
+  scopes: listOf(oneOf(KEY_SCOPES), `${KEY_SCOPES.join(', ')}`, 1),
+  limits: optional(LIMITS_RULE),
+  sha256: matching(/^[0-9a-f]{64}$/i, '64 hexadecimal digits'),
 };
 
 /** @throws ConfigError naming everything wrong with its line; never quoting a hash. */
@@ -78,35 +73,14 @@ function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
   }
   const seen = new Set<string>();
   return list.items.flatMap((node, index) => {
-    const path = `keys[${index}]`;
-    const found = isMap(node) ? entryProblems(file, node, path) : [problem(file, node, path, 'must be one key')];
-    problems.push(...found);
-    if (found.length > 0) return [];
-    const entry = (node as YAMLMap).toJSON() as ApiKeyEntry;
-    if (seen.has(entry.id)) problems.push(problem(file, node, `${path}.id`, `"${entry.id}" is there twice`));
+    const place = { node, path: `keys[${index}]` };
+    const entry = isMap(node) ? (node.toJSON() as ApiKeyEntry) : undefined;
+    const found: FieldProblem[] = entry ? fieldProblems({ ...entry }, KEY_FIELDS) : [{ path: [], message: 'must be one key' }];
+    if (entry && seen.has(entry.id)) found.push({ path: ['id'], message: `"${entry.id}" is there twice` });
+    // Without the values: no message quotes a hash.
+    problems.push(...found.map(({ value: _, ...problem }) => placed(file, place, problem)));
+    if (!entry || found.length > 0) return [];
     seen.add(entry.id);
     return [{ ...entry, sha256: entry.sha256.toLowerCase() }];
   });
-}
-
-function entryProblems(file: YamlFile, node: YAMLMap, path: string): ConfigProblem[] {
-  const raw = node.toJSON() as Record<string, unknown>;
-  const unknown = node.items
-    .filter(({ key }) => !(String(key) in FIELDS))
-    .map(({ key }) => problem(file, key, `${path}.${String(key)}`, `no such field; ${Object.keys(FIELDS).join(', ')}`));
-  const wrong = Object.entries(FIELDS)
-    .filter(([name, [, accepts]]) => !accepts(raw[name]))
-    .map(([name, [allowed]]) => problem(file, node.get(name, true) ?? node, `${path}.${name}`, `must be ${allowed}`));
-  return [...unknown, ...wrong];
-}
-
-const problem = (file: YamlFile, node: unknown, path: string, message: string): ConfigProblem => ({
-  origin: file.originOf(node),
-  path,
-  message,
-});
-
-function isScopeList(value: unknown): boolean {
-  const known: readonly unknown[] = KEY_SCOPES;
-  return Array.isArray(value) && value.length > 0 && value.every(scope => known.includes(scope));
 }

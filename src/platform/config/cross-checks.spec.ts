@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ConfigError } from './config-problem.js';
 import { loadConfig } from './load-config.js';
 import { environmentName, type SettingPath } from './settings.js';
+import { type ConfigError } from './yaml-file.js';
 
 function problems(values: Partial<Record<SettingPath, string>>): readonly string[] {
   const environment = Object.entries(values).map(([path, value]) => [environmentName(path as SettingPath), value]);

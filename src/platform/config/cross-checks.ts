@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { wrongHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
-import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { HostExceptions } from '../http/host-exceptions.js';
-import { type ConfigProblem } from './config-problem.js';
+import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { type SourcedValue } from './setting-source.js';
 import { type SettingPath, type Settings } from './settings.js';
+import { type ConfigProblem } from './yaml-file.js';
 
 type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConfigError, problemText } from './config-problem.js';
 import { loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, settingsFrom } from './settings.js';
+import { ConfigError, problemText } from './yaml-file.js';
 
 const MODELS = 'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
 
@@ -116,7 +116,7 @@ describe('loadConfig', () => {
   it('names the value, what is allowed and the nearest name', () => {
     write('switchyard.yaml', 'server:\n  port: 70000\n  prot: 1\n');
     expect(problems()).toEqual([
-      expect.objectContaining({ value: 70_000, message: 'must be 0 to 65535, whole (default 8000)' }),
+      expect.objectContaining({ value: 70_000, message: 'must be a whole number from 0 to 65535 (default 8000)' }),
       expect.objectContaining({ message: 'no such setting, did you mean server.port?' }),
     ]);
     const [unknown] = problems({ SWITCHYARD_SERVER_PROT: '1' }).slice(-1);
@@ -200,17 +200,9 @@ describe('config/switchyard.yaml', () => {
 });
 
 /** A legal value that is not the default, and breaks no rule between settings. */
-function anotherValue(definition: SettingDefinition): string | number | boolean {
-  switch (definition.type) {
-    case 'integer':
-      return definition.default + 1 > definition.max ? definition.default - 1 : definition.default + 1;
-    case 'number':
-      return definition.default + 0.5;
-    case 'boolean':
-      return !definition.default;
-    case 'choice':
-      return definition.values.find(value => value !== definition.default) ?? '';
-    case 'text':
-      return `${definition.default}-other`;
-  }
+function anotherValue({ default: value, choices, accepts }: SettingDefinition): string | number | boolean {
+  if (choices) return choices.find(known => known !== value) ?? '';
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'string') return `${value}-other`;
+  return [value + 1, value + 0.5, value - 1].find(accepts) ?? value;
 }

@@ -1,18 +1,11 @@
 import { join, resolve } from 'node:path';
 import { isLoopback } from '../http/loopback.js';
-import { ConfigError, type ConfigProblem } from './config-problem.js';
 import { crossProblems } from './cross-checks.js';
 import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, type ModelsFile, modelsFromFile } from './models-file.js';
-import {
-  CONFIG_FILE_VARIABLE,
-  settingsFromEnvironment,
-  settingsFromFile,
-  SettingSource,
-  type SourcedValue,
-} from './setting-source.js';
+import { CONFIG_FILE_VARIABLE, settingsFromEnvironment, settingsFromFile, SettingSource, type SourcedValue } from './setting-source.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
-import { readYamlFile } from './yaml-file.js';
+import { ConfigError, type ConfigProblem, readYamlFile } from './yaml-file.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;

@@ -39,7 +39,7 @@ describe('modelsFromFile', () => {
       'models.yaml:3:11 models[0].kind must be one of stt, tts, llm, embedding',
       `models.yaml:2:5 models[0].engine is missing; must be one of ${ENGINE_NAMES.join(', ')}`,
       expect.stringContaining('models[0].capabilities is missing; must be a list of transcribe'),
-      expect.stringContaining('models.yaml:5:15 models[0].replicas must be 0 to 64, whole'),
+      expect.stringContaining('models.yaml:5:15 models[0].replicas must be a whole number from 0 to 64'),
     ]);
   });
 
@@ -114,13 +114,13 @@ describe('a wrong models file', () => {
       'is missing; must be a list of transcribe',
     ],
     ['a misspelt field', `${stt}, langauges: [en]`, 'langauges', 'no such field, did you mean languages?'],
-    ['a language that is none', `${stt}, languages: [en, English]`, 'languages[1]', 'must be of BCP-47 tags'],
-    ['an alias that is no name', `${stt}, aliases: ["a b"]`, 'aliases[0]', 'must be of names (letters'],
+    ['a language that is none', `${stt}, languages: [en, English]`, 'languages[1]', 'must be a BCP-47 tag'],
+    ['an alias that is no name', `${stt}, aliases: ["a b"]`, 'aliases[0]', 'must be letters, digits'],
     ['an alias twice', `${stt}, aliases: [a, a]`, 'aliases[1]', '"a" already names model m'],
     ['an alias that is its own id', `${stt}, aliases: [m]`, 'aliases[0]', '"m" already names model m'],
     ['a list that is none', `${stt}, aliases: a`, 'aliases', 'must be a list of names'],
-    ['too many replicas', `${stt}, replicas: 65`, 'replicas', 'must be 0 to 64, whole'],
-    ['an address without port', `${stt}, addresses: [gpu-7]`, 'addresses[0]', 'must be of host:port'],
+    ['too many replicas', `${stt}, replicas: 65`, 'replicas', 'must be a whole number from 0 to 64'],
+    ['an address without port', `${stt}, addresses: [gpu-7]`, 'addresses[0]', 'must be host:port'],
     ['itn that is neither', `${stt}, itn: yes please`, 'itn', 'must be true or false'],
     ['itn of a voice', `${tts}, itn: true`, 'itn', 'only models of kind stt'],
     ['voices of a recogniser', `${stt}, voices: { a: b }`, 'voices', 'only models of kind tts'],

@@ -1,100 +1,52 @@
-import { isCollection, isMap, isSeq, type YAMLMap } from 'yaml';
-import { type ConfigProblem } from './config-problem.js';
-import { camelKeys } from './field-names.js';
-import { CAPABILITY_KINDS, ENGINE_KINDS, MODEL_FIELDS, type ModelField, type ModelFieldName } from './model-fields.js';
-import { type ModelKind, modelOn, type ModelSpec, type RemoteSpec, replicaSpecs } from './model-spec.js';
-import { didYouMean } from './nearest-name.js';
+import { isMap, isSeq } from 'yaml';
+import { type FieldProblem, fieldProblems } from '../../core/shared/schema.js';
+import { CAPABILITY_KINDS, ENGINE_KINDS, MODEL_FIELDS, type ModelFieldName } from './model-fields.js';
+import { camelKeys, type ModelKind, modelOn, type ModelSpec, type RemoteSpec, replicaSpecs } from './model-spec.js';
 import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
-import { type YamlFile } from './yaml-file.js';
+import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
 /** Field, then what is inside it: `['options', 'threads']`, `['capabilities', 2]`. */
-export type FieldPath = readonly [ModelFieldName, ...(readonly (string | number)[])];
+type FieldPath = readonly [ModelFieldName, ...(readonly (string | number)[])];
 
-/** Compiles one entry of `models:`; problems carry the place of what is wrong, down to the item of a list. */
-export class ModelReader {
+/** Compiles one entry of `models:`. Problems carry line and column, down to the item of a list. */
+class ModelReader {
   readonly problems: ConfigProblem[] = [];
 
   constructor(
     private readonly file: YamlFile,
-    private readonly entry: unknown,
-    private readonly path: string,
+    private readonly entry: { readonly node: unknown; readonly path: string },
   ) {}
 
   read(): ModelSpec | undefined {
-    if (!isMap(this.entry)) {
-      this.problems.push({
-        origin: this.file.originOf(this.entry),
-        path: this.path,
-        message: 'must be a model with id, kind, …',
-      });
+    const { node } = this.entry;
+    if (!isMap(node)) {
+      this.#note({ path: [], message: 'must be a model with id, kind, …' });
       return undefined;
     }
-    const raw = this.entry.toJSON() as Record<string, unknown>;
-    this.rejectUnknownFields(this.entry);
-    this.checkFields(raw);
+    const raw = node.toJSON() as Record<string, unknown>;
+    for (const problem of fieldProblems(raw, MODEL_FIELDS)) this.#note(problem);
     if (this.problems.length > 0) return undefined;
     const model = withDefaults(raw);
-    this.checkTogether(model);
+    this.#checkTogether(model);
     return this.problems.length > 0 ? undefined : model;
   }
 
   /** A problem of this entry, placed at the deepest part of `at` that the file has. */
   problem(at: ModelFieldName | FieldPath, value: unknown, message: string): ConfigProblem {
-    const keys = typeof at === 'string' ? [at] : at;
-    const path = keys.map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
-    return { origin: this.file.originOf(this.nodeAt(keys)), path: `${this.path}${path}`, value, message };
+    return placed(this.file, this.entry, { path: typeof at === 'string' ? [at] : at, value, message });
   }
 
-  private nodeAt(keys: readonly (string | number)[]): unknown {
-    let node = this.entry;
-    for (const key of keys) {
-      const next: unknown = isCollection(node) ? node.get(key, true) : undefined;
-      if (next === undefined) break;
-      node = next;
-    }
-    return node;
+  #note(problem: FieldProblem): void {
+    this.problems.push(placed(this.file, this.entry, problem));
   }
 
-  private rejectUnknownFields(entry: YAMLMap): void {
-    for (const { key } of entry.items) {
-      const name = String(key);
-      if (name in MODEL_FIELDS) continue;
-      const message = `no such field${didYouMean(name, Object.keys(MODEL_FIELDS))}`;
-      this.problems.push({ origin: this.file.originOf(key), path: `${this.path}.${name}`, message });
-    }
-  }
-
-  private checkFields(raw: Record<string, unknown>): void {
-    for (const [name, field] of Object.entries(MODEL_FIELDS)) {
-      const value = raw[name];
-      const key = name as ModelFieldName;
-      if (value === undefined || value === null) {
-        if (field.required) {
-          this.problems.push(this.problem(key, undefined, `is missing; must be ${field.allowed}`));
-        }
-      } else if (!field.accepts(value)) this.problems.push(...this.rejections(key, field, value));
-    }
-  }
-
-  private rejections(key: ModelFieldName, field: ModelField, value: unknown): ConfigProblem[] {
-    const { item, choices = [] } = field;
-    const near = (wrong: unknown) => (typeof wrong === 'string' ? didYouMean(wrong, choices) : '');
-    if (!item || !Array.isArray(value)) {
-      return [this.problem(key, value, `must be ${field.allowed}${near(value)}`)];
-    }
-    const rule = `must be ${choices.length > 0 ? 'one of' : 'of'} ${item.allowed}`;
-    return value.flatMap((one: unknown, index) =>
-      item.accepts(one) ? [] : [this.problem([key, index], one, `${rule}${near(one)}`)],
-    );
-  }
-
-  private checkTogether(model: ModelSpec): void {
+  #checkTogether(model: ModelSpec): void {
     const kinds = ENGINE_KINDS[model.engine];
     if (!kinds.includes(model.kind)) {
       this.problems.push(this.problem('kind', model.kind, `engine ${model.engine} does ${kinds.join(' and ')} only`));
     }
-    this.checkCapabilities(model);
-    if (model.remote) this.checkRemote(model, model.remote);
+    this.#checkCapabilities(model);
+    if (model.remote) this.#checkRemote(model, model.remote);
     if (model.kind !== 'stt' && model.loudness !== undefined) {
       this.problems.push(this.problem('loudness', model.loudness, 'only models of kind stt have loudness'));
     }
@@ -106,7 +58,7 @@ export class ModelReader {
     }
   }
 
-  private checkRemote({ addresses }: ModelSpec, remote: RemoteSpec): void {
+  #checkRemote({ addresses }: ModelSpec, remote: RemoteSpec): void {
     if (addresses.length === 0) {
       this.problems.push(this.problem('remote', undefined, 'only models with addresses have remote workers'));
     }
@@ -115,7 +67,7 @@ export class ModelReader {
     }
   }
 
-  private checkCapabilities({ kind, capabilities }: ModelSpec): void {
+  #checkCapabilities({ kind, capabilities }: ModelSpec): void {
     const kinds: Readonly<Record<string, readonly ModelKind[]>> = CAPABILITY_KINDS;
     const own = Object.keys(kinds).filter(name => kinds[name]?.includes(kind));
     capabilities.forEach((name, index) => {
@@ -181,7 +133,7 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
   if (list.items.length === 0) warnings.push({ origin: file.originOf(list), message: NO_MODELS });
   const names = new Map<string, string>();
   const models = list.items.flatMap((entry, index) => {
-    const reader = new ModelReader(file, entry, `models[${index}]`);
+    const reader = new ModelReader(file, { node: entry, path: `models[${index}]` });
     const model = reader.read();
     problems.push(...reader.problems);
     if (model) problems.push(...clashes(model, names, reader), ...objections(model, reader, askEngine));

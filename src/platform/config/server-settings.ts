@@ -1,5 +1,4 @@
-import { type SettingDefinition } from './setting-definition.js';
-import { bytes, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-rows.js';
+import { bytes, count, DAY_MS, flag, GIB, MIB, ms, type SettingDefinition, text } from './setting-definition.js';
 
 /** How the gateway listens, and who may call it. */
 export const SERVER_SETTINGS = {

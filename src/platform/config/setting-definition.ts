@@ -1,64 +1,70 @@
-interface Common {
-  /** One line for people; ends up in `config:print`, `switchyard.yaml` and the manual. */
-  readonly help: string;
-}
+import {
+  FLAG,
+  type ValueRule,
+  matching,
+  numberFrom,
+  oneOf,
+  TEXT,
+  wholeNumberFrom,
+} from '../../core/shared/schema.js';
 
-export interface IntegerSetting extends Common {
-  readonly type: 'integer';
-  readonly default: number;
-  readonly min: number;
-  readonly max: number;
-  readonly unit?: 'ms' | 'bytes';
-}
-
-export interface NumberSetting extends Common {
-  readonly type: 'number';
-  readonly default: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-export interface BooleanSetting extends Common {
-  readonly type: 'boolean';
-  readonly default: boolean;
-}
-
-export interface TextSetting extends Common {
-  readonly type: 'text';
-  /** A setting that is empty by default may be emptied; any other may not. */
-  readonly default: string;
-}
-
-export interface ChoiceSetting extends Common {
-  readonly type: 'choice';
-  readonly default: string;
-  readonly values: readonly string[];
-}
-
-export type SettingDefinition = IntegerSetting | NumberSetting | BooleanSetting | TextSetting | ChoiceSetting;
 export type SettingValue = string | number | boolean;
 
-/** The type a definition's values have once compiled. */
-export type ValueOf<D extends SettingDefinition> = D extends { values: readonly (infer V)[] }
-  ? V
-  : D extends { type: 'integer' | 'number' }
-    ? number
-    : D extends { type: 'boolean' }
-      ? boolean
-      : string;
+/** One row of the table of settings: the rule of its value, its default and one line for people. */
+export interface SettingDefinition<V extends SettingValue = SettingValue> extends ValueRule {
+  readonly default: V;
+  /** Shown by `config:print`, `switchyard.yaml` and the README. */
+  readonly help: string;
+  /** From the text of an environment variable or of YAML. */
+  readonly fromText: (text: string) => unknown;
+}
 
-/** What a value may be, in words: used by error messages, `config:print` and the manual. */
-export function allowedValues(definition: SettingDefinition): string {
-  switch (definition.type) {
-    case 'integer':
-      return `${definition.min} to ${definition.max}${definition.unit ? ` ${definition.unit}` : ''}, whole`;
-    case 'number':
-      return `${definition.min} to ${definition.max}`;
-    case 'boolean':
-      return 'true or false';
-    case 'choice':
-      return definition.values.join(', ');
-    case 'text':
-      return definition.default === '' ? 'text' : 'text, not empty';
-  }
+/** The type of a definition's value. */
+export type ValueOf<D> = D extends SettingDefinition<infer V> ? V : never;
+
+export const MIB = 1_048_576;
+export const GIB = 1024 * MIB;
+export const DAY_MS = 86_400_000;
+
+const numeric = (text: string): number => (text === '' ? NaN : Number(text));
+const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
+const ANY_TEXT = matching(/^/, 'text');
+
+type NumberRow = (value: number, min: number, max: number, help: string) => SettingDefinition<number>;
+
+const whole =
+  (unit: string): NumberRow =>
+  (value, min, max, help) => ({ ...wholeNumberFrom(min, max, unit), default: value, help, fromText: numeric });
+
+export const count = whole('');
+export const bytes = whole('bytes');
+export const ms = whole('ms');
+export const decimal: NumberRow = (value, min, max, help) => ({
+  ...numberFrom(min, max),
+  ...{ default: value, help, fromText: numeric },
+});
+
+/** A setting that is empty by default may be emptied; any other may not. */
+export const text = (value: string, help: string): SettingDefinition<string> => ({
+  ...(value === '' ? ANY_TEXT : TEXT),
+  ...{ default: value, help, fromText: raw => raw },
+});
+
+export const flag = (value: boolean, help: string): SettingDefinition<boolean> => ({
+  ...FLAG,
+  ...{ default: value, help, fromText: raw => TRUTH[raw] },
+});
+
+export const choice = <const V extends readonly string[]>(
+  values: V,
+  value: V[number],
+  help: string,
+): SettingDefinition<V[number]> => ({ ...oneOf(values), default: value, help, fromText: raw => raw });
+
+/** The value of a YAML scalar or of an environment variable; undefined if it is not allowed. */
+export function settingValue({ accepts, fromText, choices }: SettingDefinition, raw: unknown): SettingValue | undefined {
+  // YAML reads a bare `true` as a boolean although the choice is the word.
+  const written = choices && typeof raw === 'boolean' ? String(raw) : raw;
+  const value = typeof written === 'string' ? fromText(written.trim()) : written;
+  return accepts(value) ? (value as SettingValue) : undefined;
 }

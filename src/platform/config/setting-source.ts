@@ -1,12 +1,10 @@
 import { isMap, isScalar, type Pair } from 'yaml';
-import { type ConfigProblem } from './config-problem.js';
-import { didYouMean } from './nearest-name.js';
+import { didYouMean } from '../../core/shared/nearest-name.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
-import { type SettingValue } from './setting-definition.js';
-import { parseSetting } from './setting-parser.js';
+import { settingValue, type SettingValue } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath } from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
-import { type YamlFile } from './yaml-file.js';
+import { type ConfigProblem, type YamlFile } from './yaml-file.js';
 
 /** Names the settings file, when it is not `config/switchyard.yaml`. */
 export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
@@ -102,8 +100,12 @@ export class SettingSource {
   readonly problems: ConfigProblem[] = [];
 
   take(path: SettingPath, raw: unknown, origin: string): void {
-    const parsed = parseSetting(settingDefinition(path), raw);
-    if (parsed.ok) this.values.set(path, { value: parsed.value, origin });
-    else this.problems.push({ origin, path, value: raw, message: parsed.message });
+    const definition = settingDefinition(path);
+    const value = settingValue(definition, raw);
+    if (value !== undefined) this.values.set(path, { value, origin });
+    else {
+      const message = `must be ${definition.allowed} (default ${definition.default})`;
+      this.problems.push({ origin, path, value: raw, message });
+    }
   }
 }

@@ -24,9 +24,14 @@ describe('replicas', () => {
     expect(replicaSpecs(model)).toEqual([{ device: 'cuda:0', env: { OMP_NUM_THREADS: '4', DEBUG: 'true' } }, {}]);
   });
 
-  it.each(['[{ devcie: cpu }]', '[{ env: { "A B": x } }]', '[{ env: { A: [x] } }]', '[1]', '-1', '65', '1.5', 'two'])(
-    '%s are refused',
-    replicas => expect(brief(`replicas: ${replicas}`)).toEqual([expect.stringContaining('must be 0 to 64, whole, or')]),
+  it.each([
+    ['[{ devcie: cpu }]', 'replicas[0].devcie no such field, did you mean device?'],
+    ['[{ env: { "A B": x } }]', 'replicas[0].env must be {NAME: value}'],
+    ['[{ env: { A: [x] } }]', 'replicas[0].env must be {NAME: value}'],
+    ['[1]', 'replicas[0] must be {device: text, env: {NAME: value}}'],
+    ...['-1', '65', '1.5', 'two'].map(replicas => [replicas, 'replicas must be a whole number from 0 to 64, or']),
+  ])('%s is rejected: %s', (replicas, problem) =>
+    expect(brief(`replicas: ${replicas}`)).toEqual([expect.stringContaining(`models[0].${problem}`)]),
   );
 
   it('may not change what a worker is told by its gateway', () => {

@@ -1,51 +1,46 @@
 import { accessSync, constants } from 'node:fs';
-import { camelKeys } from './field-names.js';
-import { type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
+import { type ValueRule, isObject, mapOf, matching, objectOf, optional, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
+import { camelKeys, type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
 
 /** The fields of a model that say where its workers run; as written, so in snake case. */
 
 const MAX_REPLICAS = 64;
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-export const REPLICAS_RULE =
-  `0 to ${MAX_REPLICAS}, whole, or a list of {device: text, env: {NAME: value}} ` + '(no SWITCHYARD_ names)';
+/** The gateway sets a worker's own variables. */
+const VARIABLE = matching(/^(?!SWITCHYARD_)[A-Za-z_][A-Za-z0-9_]*$/, 'a variable, not SWITCHYARD_');
 
-export const isReplicas = (value: unknown): boolean =>
-  Array.isArray(value)
-    ? value.length <= MAX_REPLICAS && value.every(isReplica)
-    : Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_REPLICAS;
+const SCALAR: ValueRule = {
+  allowed: 'text, a number, true or false',
+  accepts: value => ['string', 'number', 'boolean'].includes(typeof value),
+};
 
-const isReplica = (value: unknown): boolean =>
-  isFields(value, {
-    device: isText,
-    env: env =>
-      isMap(env) &&
-      Object.entries(env).every(([name, content]) => isVariable(name) && SCALARS.includes(typeof content)),
-  });
+const REPLICA = objectOf(
+  { device: optional(TEXT), env: optional(mapOf(SCALAR, '{NAME: value} (no SWITCHYARD_ names)', VARIABLE)) },
+  '{device: text, env: {NAME: value}}',
+);
 
-const SCALARS = ['string', 'number', 'boolean'];
+const COUNT = wholeNumberFrom(0, MAX_REPLICAS);
 
-/** A worker's own variables are the gateway's affair. */
-const isVariable = (name: string): boolean => VARIABLE.test(name) && !name.startsWith('SWITCHYARD_');
+export const REPLICAS: ValueRule = {
+  allowed: `${COUNT.allowed}, or a list of ${REPLICA.allowed} (no SWITCHYARD_ names)`,
+  accepts: value =>
+    COUNT.accepts(value) ||
+    (Array.isArray(value) && value.length <= MAX_REPLICAS && value.every(one => REPLICA.accepts(one))),
+  item: REPLICA,
+};
 
-export const REMOTE_RULE =
-  '{tls: {ca_file, cert_file and key_file, server_name}, token_file}, each of them optional; an empty tls: {} trusts the usual authorities';
+const PATHS = { ca_file: optional(TEXT), cert_file: optional(TEXT), key_file: optional(TEXT) };
+const TLS_FIELDS = objectOf({ ...PATHS, server_name: optional(TEXT) }, '{ca_file, cert_file and key_file, server_name}');
 
-export const isRemote = (value: unknown): boolean => isFields(value, { tls: isTls, token_file: isText });
+const TLS: ValueRule = {
+  ...TLS_FIELDS,
+  accepts: value => TLS_FIELDS.accepts(value) && isObject(value) && 'cert_file' in value === 'key_file' in value,
+};
 
-const isTls = (value: unknown): boolean =>
-  isFields(value, { ca_file: isText, cert_file: isText, key_file: isText, server_name: isText }) &&
-  ((value as object & { cert_file?: string }).cert_file !== undefined) ===
-    ((value as object & { key_file?: string }).key_file !== undefined);
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-/** A map with no other fields than these, each as its rule wants it. */
-const isFields = (value: unknown, rules: Readonly<Record<string, (field: unknown) => boolean>>): boolean =>
-  isMap(value) && Object.entries(value).every(([name, field]) => rules[name]?.(field) ?? false);
+export const REMOTE = objectOf(
+  { tls: optional(TLS), token_file: optional(TEXT) },
+  `{tls: ${TLS.allowed}, token_file}, all optional; an empty tls: {} trusts the system's authorities`,
+);
 
 /** YAML writes `0` and `true`; a process gets text. */
 export const compileReplicas = (written: NonNullable<ModelSpec['replicas']>): ModelSpec['replicas'] =>

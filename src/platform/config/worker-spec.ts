@@ -1,3 +1,4 @@
+import { ANYTHING, fieldProblems, type ValueRule, mapOf, optional, pathText, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
 import { type FetchRules } from '../http/safe-fetch.js';
 import { type ModelSpec } from './model-spec.js';
 import { planeAccess, type SharedQueueAccess } from './plane-access.js';
@@ -158,31 +159,37 @@ export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): Wo
   const json = environment[WORKER_SPEC_VARIABLE];
   if (json === undefined) throw new Error(`${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`);
   try {
-    return complete(JSON.parse(json) as Partial<WorkerSpec>);
+    return complete(JSON.parse(json) as Record<string, unknown>);
   } catch (error) {
     throw new Error(`${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`, { cause: error });
   }
 }
 
-const FIELDS = {
-  workerId: 'string',
-  model: 'object',
-  host: 'string',
-  port: 'number',
-  maxMessageBytes: 'number',
-  uploadLimitBytes: 'number',
-  prepParallel: 'number',
-  keepaliveTimeMs: 'number',
-  keepaliveTimeoutMs: 'number',
-  shutdownGraceMs: 'number',
-  logLevel: 'string',
-} as const satisfies Record<Exclude<keyof WorkerSpec, 'fetch' | 'tls' | 'tokenFile' | 'plane' | 'pull'>, string>;
+const OBJECT = mapOf(ANYTHING, 'an object');
+const LONG = wholeNumberFrom(0, Number.MAX_SAFE_INTEGER);
 
-function complete(spec: Partial<WorkerSpec>): WorkerSpec {
-  const wrong = Object.entries(FIELDS)
-    .filter(([field, type]) => typeof spec[field as keyof WorkerSpec] !== type)
-    .map(([field, type]) => `${field} must be a ${type}`);
-  if (!['object', 'undefined'].includes(typeof spec.fetch)) wrong.push('fetch must be an object');
-  if (wrong.length > 0) throw new Error(wrong.join(', '));
-  return spec as WorkerSpec;
+/** The gateway wrote the spec: types are checked, contents are not. */
+const SPEC_FIELDS: Readonly<Record<keyof WorkerSpec, ValueRule>> = {
+  workerId: TEXT,
+  model: OBJECT,
+  host: TEXT,
+  port: wholeNumberFrom(0, 65_535),
+  maxMessageBytes: LONG,
+  uploadLimitBytes: LONG,
+  prepParallel: LONG,
+  keepaliveTimeMs: LONG,
+  keepaliveTimeoutMs: LONG,
+  shutdownGraceMs: LONG,
+  logLevel: TEXT,
+  fetch: optional(OBJECT),
+  tls: optional(OBJECT),
+  tokenFile: optional(TEXT),
+  plane: optional(OBJECT),
+  pull: optional(OBJECT),
+};
+
+function complete(spec: Record<string, unknown>): WorkerSpec {
+  const problems = fieldProblems(spec, SPEC_FIELDS).map(({ path, message }) => `${pathText(path)} ${message}`);
+  if (problems.length > 0) throw new Error(problems.join(', '));
+  return spec as unknown as WorkerSpec;
 }

@@ -1,6 +1,34 @@
 import { readFileSync } from 'node:fs';
-import { Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { type ConfigProblem } from './config-problem.js';
+import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { type FieldProblem, pathText } from '../../core/shared/schema.js';
+
+/** One thing wrong with the configuration. The message says how to fix it. */
+export interface ConfigProblem {
+  /** `config/switchyard.yaml:12:9` (line and column) or the name of the environment variable. */
+  readonly origin: string;
+  /** `queue.max_requests`, `models[0].kind`; absent when the file as a whole is at fault. */
+  readonly path?: string;
+  /** As written. */
+  readonly value?: unknown;
+  readonly message: string;
+}
+
+/** All problems at once, so that one start shows all of them. */
+export class ConfigError extends Error {
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    super(
+      `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n` +
+        problems.map(problem => `  ${problemText(problem)}`).join('\n'),
+    );
+    this.name = 'ConfigError';
+  }
+}
+
+/** `config/models.yaml:3:5  models[0].id = "tts": what is wrong` */
+export function problemText({ origin, path, value, message }: ConfigProblem): string {
+  const what = path === undefined ? '' : `${path}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}: `;
+  return `${origin}  ${what}${message}`;
+}
 
 /** A parsed YAML file that can tell the place of everything in it. */
 export interface YamlFile {
@@ -38,3 +66,26 @@ export function parseYaml(text: string, name: string): YamlFile {
     originOf: node => (isNode(node) && node.range ? at(node.range[0]) : name),
   };
 }
+
+/** @returns the problem with line and column of the deepest part of its path that the file has; of an unknown field, of its name */
+export function placed(
+  file: YamlFile,
+  { node, path: prefix }: { readonly node: unknown; readonly path: string },
+  { path, unknown, ...problem }: FieldProblem,
+): ConfigProblem {
+  return { origin: file.originOf(nodeAt(node, path, unknown)), path: pathText(path, prefix), ...problem };
+}
+
+function nodeAt(start: unknown, path: FieldProblem['path'], atKey = false): unknown {
+  let node = start;
+  for (const [depth, key] of path.entries()) {
+    const last = depth === path.length - 1;
+    const pair = atKey && last && isMap(node) ? node.items.find(item => keyOf(item.key) === key) : undefined;
+    const next: unknown = pair ? pair.key : isCollection(node) ? node.get(key, true) : undefined;
+    if (next === undefined) break;
+    node = next;
+  }
+  return node;
+}
+
+const keyOf = (key: unknown): unknown => (isScalar(key) ? key.value : key);

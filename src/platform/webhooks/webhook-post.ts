@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { ConfigError } from '../config/config-problem.js';
+import { ConfigError } from '../config/yaml-file.js';
 import { fetchTarget, resolveBySystem } from '../http/fetch-target.js';
 import { type HostExceptions } from '../http/host-exceptions.js';
 

@@ -15,8 +15,8 @@ describe('engine options', () => {
     const options = { maxBatch: 0, baseMs: 'soon', steps: 1.5 };
     expect(() => createEngine(spec({ options }))).toThrow(
       'Model \'m\': options.baseMs is "soon"; allowed: a number from 0 to 3600000; ' +
-        'options.steps is 1.5; allowed: an integer from 1 to 10000; ' +
-        'options.maxBatch is 0; allowed: an integer from 1 to 1024',
+        'options.steps is 1.5; allowed: a whole number from 1 to 10000; ' +
+        'options.maxBatch is 0; allowed: a whole number from 1 to 1024',
     );
   });
 

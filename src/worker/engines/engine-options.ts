@@ -1,5 +1,6 @@
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { didYouMean } from '../../platform/config/nearest-name.js';
+import { type ValueRule, numberFrom, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
+import { didYouMean } from '../../core/shared/nearest-name.js';
 
 export class EngineOptionsError extends Error {
   /** @param problems each begins with the field it is about, such as `options.threads` */
@@ -32,18 +33,15 @@ export class EngineOptions {
   }
 
   integer(name: string, rule: NumberRule): number {
-    return this.#numeric(name, rule, 'an integer', Number.isInteger);
+    return this.#checked(name, wholeNumberFrom(rule.min, rule.max), rule.fallback);
   }
 
   number(name: string, rule: NumberRule): number {
-    return this.#numeric(name, rule, 'a number', Number.isFinite);
+    return this.#checked(name, numberFrom(rule.min, rule.max), rule.fallback);
   }
 
   text(name: string, fallback: string): string {
-    const value = this.#take(name) ?? fallback;
-    if (typeof value === 'string' && value.length > 0) return value;
-    this.reject(name, value, 'a non-empty text');
-    return fallback;
+    return this.#checked(name, TEXT, fallback);
   }
 
   /** The raw value of an option with a shape of its own; the caller calls `reject` when it does not fit. */
@@ -71,10 +69,10 @@ export class EngineOptions {
     return this.#values[name];
   }
 
-  #numeric(name: string, rule: NumberRule, noun: string, fits: (value: unknown) => boolean): number {
-    const value = this.#take(name) ?? rule.fallback;
-    if (typeof value === 'number' && fits(value) && value >= rule.min && value <= rule.max) return value;
-    this.reject(name, value, `${noun} from ${rule.min} to ${rule.max}`);
-    return rule.fallback;
+  #checked<T>(name: string, { accepts, allowed }: ValueRule, fallback: T): T {
+    const value = this.#take(name) ?? fallback;
+    if (accepts(value)) return value as T;
+    this.reject(name, value, allowed);
+    return fallback;
   }
 }

@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { WebSocket } from 'ws';
+import { type KeyLimits } from '../../../src/platform/auth/api-key.js';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
-import { type KeyLimits } from '../../../src/platform/auth/key-limits.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { RedisServer } from '../../support/redis-server.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from '../live-feed/feed-client.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 type Settings = Partial<Record<SettingPath, SettingValue>>;
 

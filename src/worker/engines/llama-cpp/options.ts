@@ -106,7 +106,7 @@ export function readShared(
   const device = readDevice(options);
   const layers = options.raw('gpuLayers');
   if (layers !== undefined && !(Number.isInteger(layers) && Number(layers) >= 0 && Number(layers) <= 1000))
-    options.reject('gpuLayers', layers, 'an integer from 0 to 1000');
+    options.reject('gpuLayers', layers, 'a whole number from 0 to 1000');
   return {
     modelFile,
     ...device,
