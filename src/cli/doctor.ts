@@ -3,7 +3,18 @@ import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js
 import { problemText } from '../platform/config/yaml-file.js';
 import { engineObjections } from '../worker/engine-factory.js';
 import { EXIT } from './cli-error.js';
-import { checkDatabase, checkEngineLibraries, checkFfmpeg, checkFolder, checkModelFiles, checkNode, checkPackages, checkPort, checkServer, type Diagnosis } from './doctor-checks.js';
+import {
+  checkDatabase,
+  checkEngineLibraries,
+  checkFfmpeg,
+  checkFolder,
+  checkModelFiles,
+  checkNode,
+  checkPackages,
+  checkPort,
+  checkServer,
+  type Diagnosis,
+} from './doctor-checks.js';
 import { dim, MARKS, print, printJson } from './terminal.js';
 
 export const doctorCommand = (): Command =>

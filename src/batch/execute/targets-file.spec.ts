@@ -60,7 +60,10 @@ describe('the targets file', () => {
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
     ['other: 1', 'other: no such field; known: global_inference_gateway, model_gateways'],
     ['model_gateways: { m: { url: "http://h" } }', 'model_gateways.m.request_timeout: is missing; must be a duration'],
-    [`model_gateways: { m: { url: "ftp://h", ${TIMES} } }`, 'model_gateways.m.url: must be one or several comma-separated http'],
+    [
+      `model_gateways: { m: { url: "ftp://h", ${TIMES} } }`,
+      'model_gateways.m.url: must be one or several comma-separated http',
+    ],
     [
       `model_gateways: { m: { url: "http://h", ${TIMES.replace('5m', '5 minutes')} } }`,
       'model_gateways.m.request_timeout: must be a duration',
@@ -68,7 +71,10 @@ describe('the targets file', () => {
     [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: nope } }`, 'cannot be read (ENOENT)'],
     [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`, 'mutually exclusive'],
     [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, 'model_gateways.m.retries: no such field'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`, 'model_gateways.m.max_retries: must be a whole number from 0'],
+    [
+      `model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`,
+      'model_gateways.m.max_retries: must be a whole number from 0',
+    ],
   ])('refuses %s', (text, message) => {
     expect(problemsOf(text).join('\n')).toContain(message);
   });

@@ -30,9 +30,15 @@ export interface FieldProblem {
   readonly unknown?: boolean;
 }
 
-export const optional = <R extends ValueRule>(rule: R): R & { readonly optional: true } => ({ ...rule, optional: true });
+export const optional = <R extends ValueRule>(rule: R): R & { readonly optional: true } => ({
+  ...rule,
+  optional: true,
+});
 
-export const TEXT: ValueRule = { allowed: 'text, not empty', accepts: value => typeof value === 'string' && value !== '' };
+export const TEXT: ValueRule = {
+  allowed: 'text, not empty',
+  accepts: value => typeof value === 'string' && value !== '',
+};
 
 export const ANYTHING: ValueRule = { allowed: 'any value', accepts: () => true };
 

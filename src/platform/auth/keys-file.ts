@@ -1,7 +1,15 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
-import { type FieldProblem, fieldProblems, type ValueRule, listOf, matching, oneOf, optional } from '../../core/shared/schema.js';
+import {
+  type FieldProblem,
+  fieldProblems,
+  type ValueRule,
+  listOf,
+  matching,
+  oneOf,
+  optional,
+} from '../../core/shared/schema.js';
 import { ConfigError, type ConfigProblem, parseYaml, placed, type YamlFile } from '../config/yaml-file.js';
 import { type ApiKeyEntry, createApiKey, type KeyOwner, LIMITS_RULE, type NewApiKey } from './api-key.js';
 import { KEY_SCOPES } from './principal.js';
@@ -75,7 +83,9 @@ function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
   return list.items.flatMap((node, index) => {
     const place = { node, path: `keys[${index}]` };
     const entry = isMap(node) ? (node.toJSON() as ApiKeyEntry) : undefined;
-    const found: FieldProblem[] = entry ? fieldProblems({ ...entry }, KEY_FIELDS) : [{ path: [], message: 'must be one key' }];
+    const found: FieldProblem[] = entry
+      ? fieldProblems({ ...entry }, KEY_FIELDS)
+      : [{ path: [], message: 'must be one key' }];
     if (entry && seen.has(entry.id)) found.push({ path: ['id'], message: `"${entry.id}" is there twice` });
     // Without the values: no message quotes a hash.
     problems.push(...found.map(({ value: _, ...problem }) => placed(file, place, problem)));

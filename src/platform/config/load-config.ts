@@ -3,7 +3,13 @@ import { isLoopback } from '../http/loopback.js';
 import { crossProblems } from './cross-checks.js';
 import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, type ModelsFile, modelsFromFile } from './models-file.js';
-import { CONFIG_FILE_VARIABLE, settingsFromEnvironment, settingsFromFile, SettingSource, type SourcedValue } from './setting-source.js';
+import {
+  CONFIG_FILE_VARIABLE,
+  settingsFromEnvironment,
+  settingsFromFile,
+  SettingSource,
+  type SourcedValue,
+} from './setting-source.js';
 import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
 import { ConfigError, type ConfigProblem, readYamlFile } from './yaml-file.js';
 

@@ -1,5 +1,25 @@
-import { ANYTHING, type ValueRule, FLAG, listOf, mapOf, matching, oneOf, optional, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
-import { AUTOSTARTS, ENGINE_NAMES, type EngineName, LOUDNESS, MODEL_KINDS, type ModelKind, type ModelSpec, type SnakeCase } from './model-spec.js';
+import {
+  ANYTHING,
+  type ValueRule,
+  FLAG,
+  listOf,
+  mapOf,
+  matching,
+  oneOf,
+  optional,
+  TEXT,
+  wholeNumberFrom,
+} from '../../core/shared/schema.js';
+import {
+  AUTOSTARTS,
+  ENGINE_NAMES,
+  type EngineName,
+  LOUDNESS,
+  MODEL_KINDS,
+  type ModelKind,
+  type ModelSpec,
+  type SnakeCase,
+} from './model-spec.js';
 import { REMOTE, REPLICAS } from './worker-fields.js';
 
 /** What an engine can be asked for; mirrors `EngineCapability` of the engine contract (a spec compares them). */

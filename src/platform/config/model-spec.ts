@@ -1,5 +1,3 @@
-
-
 /** How fields are spelt: `idle_unload_s` in files, `idleUnloadS` in code. */
 export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>

@@ -1,12 +1,4 @@
-import {
-  FLAG,
-  type ValueRule,
-  matching,
-  numberFrom,
-  oneOf,
-  TEXT,
-  wholeNumberFrom,
-} from '../../core/shared/schema.js';
+import { FLAG, type ValueRule, matching, numberFrom, oneOf, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
 
 export type SettingValue = string | number | boolean;
 
@@ -62,7 +54,10 @@ export const choice = <const V extends readonly string[]>(
 ): SettingDefinition<V[number]> => ({ ...oneOf(values), default: value, help, fromText: raw => raw });
 
 /** The value of a YAML scalar or of an environment variable; undefined if it is not allowed. */
-export function settingValue({ accepts, fromText, choices }: SettingDefinition, raw: unknown): SettingValue | undefined {
+export function settingValue(
+  { accepts, fromText, choices }: SettingDefinition,
+  raw: unknown,
+): SettingValue | undefined {
   // YAML reads a bare `true` as a boolean although the choice is the word.
   const written = choices && typeof raw === 'boolean' ? String(raw) : raw;
   const value = typeof written === 'string' ? fromText(written.trim()) : written;

@@ -1,5 +1,19 @@
 import { SERVER_SETTINGS } from './server-settings.js';
-import { bytes, choice, count, DAY_MS, decimal, flag, GIB, MIB, ms, type SettingDefinition, type SettingValue, text, type ValueOf } from './setting-definition.js';
+import {
+  bytes,
+  choice,
+  count,
+  DAY_MS,
+  decimal,
+  flag,
+  GIB,
+  MIB,
+  ms,
+  type SettingDefinition,
+  type SettingValue,
+  text,
+  type ValueOf,
+} from './setting-definition.js';
 import { PULL_SETTINGS, QUEUE_SETTINGS, REDIS_SETTINGS, WORKER_SETTINGS } from './worker-settings.js';
 
 /**
@@ -45,7 +59,12 @@ export const SETTINGS_TABLE = {
   'batching.window_ms': ms(50, 0, 60_000, 'Longest wait of the first request of a group.'),
   'batching.quiet_gap_ms': ms(5, 0, 60_000, 'adaptive: a group goes when no further request came for this long.'),
   'inference.timeout_min_ms': ms(30_000, 1, DAY_MS, 'Least time a worker gets for one request (D-07).'),
-  'inference.timeout_factor': decimal(2, 0, 1000, 'Time a worker gets, in multiples of the duration of the audio (D-07).'),
+  'inference.timeout_factor': decimal(
+    2,
+    0,
+    1000,
+    'Time a worker gets, in multiples of the duration of the audio (D-07).',
+  ),
   'inference.generation_timeout_ms': ms(
     600_000,
     1,

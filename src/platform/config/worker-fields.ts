@@ -1,5 +1,14 @@
 import { accessSync, constants } from 'node:fs';
-import { type ValueRule, isObject, mapOf, matching, objectOf, optional, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
+import {
+  type ValueRule,
+  isObject,
+  mapOf,
+  matching,
+  objectOf,
+  optional,
+  TEXT,
+  wholeNumberFrom,
+} from '../../core/shared/schema.js';
 import { camelKeys, type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
 
 /** The fields of a model that say where its workers run; as written, so in snake case. */
@@ -30,7 +39,10 @@ export const REPLICAS: ValueRule = {
 };
 
 const PATHS = { ca_file: optional(TEXT), cert_file: optional(TEXT), key_file: optional(TEXT) };
-const TLS_FIELDS = objectOf({ ...PATHS, server_name: optional(TEXT) }, '{ca_file, cert_file and key_file, server_name}');
+const TLS_FIELDS = objectOf(
+  { ...PATHS, server_name: optional(TEXT) },
+  '{ca_file, cert_file and key_file, server_name}',
+);
 
 const TLS: ValueRule = {
   ...TLS_FIELDS,

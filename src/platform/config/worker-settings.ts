@@ -66,7 +66,12 @@ export const QUEUE_SETTINGS = {
   'queue.max_requests_per_model': count(2000, 1, 1_000_000, 'Waiting requests of one model; one more answers 429.'),
   'queue.max_bytes': bytes(2 * GIB, 1, 1024 * GIB, 'Uploads of all waiting requests together.'),
   'queue.max_bytes_per_model': bytes(GIB, 1, 1024 * GIB, 'Uploads of the waiting requests of one model.'),
-  'queue.realtime_reserve': decimal(0.2, 0, 0.9, 'Share of the four bounds above that only REALTIME may use: BATCH is refused first; 0 = none.'),
+  'queue.realtime_reserve': decimal(
+    0.2,
+    0,
+    0.9,
+    'Share of the four bounds above that only REALTIME may use: BATCH is refused first; 0 = none.',
+  ),
   'queue.timeout_ms': ms(120_000, 1, DAY_MS, 'Longest wait for a worker slot; then 503 with Retry-After (D-07).'),
   'queue.aging_ms': ms(
     30_000,
@@ -74,7 +79,12 @@ export const QUEUE_SETTINGS = {
     DAY_MS,
     'A BATCH request that waited longer is aged: it competes with REALTIME (D-03).',
   ),
-  'queue.aging_share': decimal(0.25, 0.01, 1, 'Share of the turns of a model that aged requests get while REALTIME waits too; 1: by age alone, without bound.'),
+  'queue.aging_share': decimal(
+    0.25,
+    0.01,
+    1,
+    'Share of the turns of a model that aged requests get while REALTIME waits too; 1: by age alone, without bound.',
+  ),
 } as const;
 
 /** Rows of the workers, part of SETTINGS_TABLE. */

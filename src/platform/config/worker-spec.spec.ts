@@ -49,6 +49,8 @@ describe('worker spec', () => {
   it('names the variable when it is missing and every field that is wrong', () => {
     expect(() => readWorkerSpec({})).toThrow('SWITCHYARD_WORKER_SPEC is not set');
     const damaged = workerEnvironment({ ...spec, port: '1' as never, host: undefined as never }, {});
-    expect(() => readWorkerSpec(damaged)).toThrow('host is missing; must be text, not empty, port must be a whole number from 0 to 65535');
+    expect(() => readWorkerSpec(damaged)).toThrow(
+      'host is missing; must be text, not empty, port must be a whole number from 0 to 65535',
+    );
   });
 });

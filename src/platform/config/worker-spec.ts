@@ -1,4 +1,13 @@
-import { ANYTHING, fieldProblems, type ValueRule, mapOf, optional, pathText, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
+import {
+  ANYTHING,
+  fieldProblems,
+  type ValueRule,
+  mapOf,
+  optional,
+  pathText,
+  TEXT,
+  wholeNumberFrom,
+} from '../../core/shared/schema.js';
 import { type FetchRules } from '../http/safe-fetch.js';
 import { type ModelSpec } from './model-spec.js';
 import { planeAccess, type SharedQueueAccess } from './plane-access.js';
