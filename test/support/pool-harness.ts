@@ -1,18 +1,13 @@
-import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
-import { fileURLToPath } from 'node:url';
 import { PassThrough, type Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
+import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
-import { type AddressResolver, systemResolver } from '../../src/gateway/worker-pool/address-resolver.js';
-import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-launch.js';
+import { type AddressResolver, systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  type AudioSource,
-  type SynthesizeTask,
-  type TranscribeTask,
-  type WorkerTask,
-} from '../../src/gateway/worker-pool/worker-task.js';
+import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-roster.js';
+import { type AudioSource, type SynthesizeTask, type TranscribeTask, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';

@@ -1,17 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
+import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
-import { type CancelReason } from '../../src/core/request/settlement.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { type CancelReason } from '../../src/core/request/settlement.js';
 import { DomainError, type ErrorCode } from '../../src/core/shared/domain-error.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
 import { type CallGroup, type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
-import { type ModelView } from '../../src/gateway/worker-pool/model-view.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
-import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
 import { type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+import { type ModelView, type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 
 interface ScriptedWorker {
   readonly model: string;

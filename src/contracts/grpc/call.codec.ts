@@ -15,7 +15,9 @@ export interface CallGroup {
   readonly id: string;
   /** Calls sent with this id, 1 or more. */
   readonly size: number;
-  /** Aged BATCH (D-03): the share of the device's turns that such calls get while REALTIME waits as well, above 0 to 1. */
+  /**
+   * Aged BATCH (D-03): the share of the device's turns that such calls get while REALTIME waits as well, above 0 to 1.
+   */
   readonly agingShare?: number;
   /** Never on the wire, only with pulled work: members of one engine call with such a request at most. */
   readonly mostTogether?: number;

@@ -30,7 +30,8 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
 };
 
 /**
- * Worker side; a Nest handler throws `new RpcException(encodeFailure(error))`. An error that is no `DomainError` becomes
+ * Worker side; a Nest handler throws `new RpcException(encodeFailure(error))`. An error that is no `DomainError`
+ * becomes
  * `engine_failed`; its message is told, its stack is not.
  */
 export function encodeFailure(error: unknown): CallFailure {
@@ -52,8 +53,8 @@ export function encodeFailure(error: unknown): CallFailure {
 }
 
 /**
- * Gateway side; the contract is in proto/switchyard/v1/common.proto, "How a call fails". Nothing depends on a text: the worker's trailer
- * decides, then its status.
+ * Gateway side; the contract is in proto/switchyard/v1/common.proto, "How a call fails". Nothing depends on a text: the
+ * worker's trailer decides, then its status.
  */
 export function decodeFailure(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
@@ -81,7 +82,7 @@ export const isConnectionLost = (ended: StatusObject): boolean =>
 export const isWorkerAnswer = (error: unknown): boolean =>
   error instanceof DomainError && isServiceError(error.cause) && lossOf(error.cause) === undefined;
 
-/** Codes of a worker that takes no work now. */
+/** Codes of a worker that accepts no requests now. */
 const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>(['shutting_down', 'no_worker']);
 
 /** Undefined: the worker answered. */

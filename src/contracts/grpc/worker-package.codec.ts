@@ -5,8 +5,8 @@ import { speechToTextDefinition } from './stt.codec.js';
 import { textToSpeechDefinition } from './tts.codec.js';
 
 /**
- * The services of all kinds of workers as a grpc-js package definition: the `packageDefinition` of Nest's gRPC transport, so
- * that no .proto file is parsed at run time. Use with `package: WORKER_PACKAGES`.
+ * The services of all kinds of workers as a grpc-js package definition: the `packageDefinition` of Nest's gRPC
+ * transport, so that no .proto file is parsed at run time. Use with `package: WORKER_PACKAGES`.
  *
  * Nest looks handlers up by the name of the proto method: `@GrpcMethod('SpeechToText', 'TranscribeFile')`.
  */

@@ -4,9 +4,9 @@ import { type CallExecution } from '../grpc/call.codec.js';
 import { type TokenUsage } from '../formats/usage.js';
 
 /**
- * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token fences a zombie's late answer off). Failures
- * are completed like successes, so that both reach whoever waits the same way. BullMQ's own `failed` is left for jobs whose
- * workers died more often than is allowed (`worker_lost`).
+ * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token rejects late answers of a worker
+ * that lost the job). Failures complete the job as successes do, so both reach the waiting gateway the same way.
+ * BullMQ's own `failed` is used for jobs whose workers died more often than allowed (`worker_lost`).
  */
 export type QueueJobResult = JobCompleted | JobFailed | JobCancelled;
 
@@ -15,7 +15,7 @@ interface ResultFields {
   readonly phases: JobPhases;
 }
 
-/** A result with its value, wherever that was kept. */
+/** A result with its value loaded from wherever it was stored. */
 export type LoadedResult = JobCompleted<JobValue> | JobFailed | JobCancelled;
 
 export interface JobCompleted<Value = JobValue | StoredJobValue> extends ResultFields {
@@ -29,17 +29,17 @@ export interface JobFailed extends ResultFields {
   readonly error: JobError;
 }
 
-/** It was stopped: by its caller, an operator, the inference deadline. Whoever stopped it has told the caller. */
+/** It was stopped by its caller, an operator or the inference deadline. Its caller is settled already. */
 export interface JobCancelled extends ResultFields {
   readonly outcome: 'cancelled';
 }
 
-/** Where the time went, on the worker's side. */
+/** Time spent at the worker. */
 export interface JobPhases {
   readonly workerId: string;
   /** Epoch milliseconds at which the worker took the job. */
   readonly takenMs: number;
-  /** Milliseconds from then until its group was closed: the wait for stragglers. */
+  /** Milliseconds from then until its group was closed: the wait for further requests. */
   readonly batchWaitMs: number;
   /** Milliseconds from `takenMs` to the result. */
   readonly totalMs: number;
@@ -66,7 +66,9 @@ export type JobValue =
       readonly usage?: TokenUsage;
     };
 
-/** A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed once its caller has the answer. */
+/**
+ * A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed once its caller has the answer.
+ */
 export interface StoredJobValue {
   readonly kind: 'stored';
   /** Key in the blob store that gateways and workers share. */
@@ -74,7 +76,7 @@ export interface StoredJobValue {
   readonly bytes: number;
 }
 
-/** The audio lies in the blob store until its caller has it, at most until results expire (`redis.result_ttl_ms`). */
+/** The audio is in the blob store until its caller has it, at most until results expire (`redis.result_ttl_ms`). */
 export interface JobSpeech {
   readonly kind: 'speech';
   readonly blob: string;
@@ -105,7 +107,9 @@ export function decodeJobTranscript({ logprobs, ...transcript }: JobTranscript):
   };
 }
 
-/** Only a `DomainError` has words for callers; anything else is a defect of the worker, told as `engine_failed`. */
+/**
+ * Only a `DomainError` has a message for callers; anything else is a defect of the worker, reported as `engine_failed`.
+ */
 export function encodeJobError(error: unknown): JobError {
   if (!(error instanceof DomainError)) return { code: 'engine_failed', message: 'The engine failed on this input.' };
   const { code, message, param, foreignCode, retryAfterMs } = error;
@@ -123,7 +127,7 @@ export const decodeJobError = ({ code, message, param, foreignCode, retryAfterMs
 
 const OUTCOMES = ['completed', 'failed', 'cancelled'];
 
-/** Undefined: nothing this version can read; its writer is newer, or no worker of ours. */
+/** Undefined: not a result of version 1; a newer worker or another client wrote it. */
 export function readJobResult(value: unknown): QueueJobResult | undefined {
   const result = value as Partial<QueueJobResult> | null | undefined;
   if (result?.v !== 1) return undefined;

@@ -3,7 +3,7 @@ import { type Chunking } from '../formats/transcript.js';
 import { FieldReader } from '../realtime/field-reader.js';
 import {
   type EmbeddingOptions,
-  PLANE_KINDS,
+  QUEUE_JOB_KINDS,
   type JobAudio,
   type JobCallback,
   type QueueJob,
@@ -28,12 +28,13 @@ const FUTURE = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads the data of a job, whoever wrote it, and fills in defaults.
- * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter`, saying which field and why: a dead letter.
+ * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter`, saying which field and
+ *   why: a dead letter.
  */
 export function readQueueJob(data: unknown, place: JobPlace): QueueJob {
   const job = new FieldReader(data, 'data');
   if (job.oneOf('v', [1]) === undefined) throw job.missing('v');
-  const kind = demanded(job, 'kind', job.oneOf('kind', PLANE_KINDS));
+  const kind = demanded(job, 'kind', job.oneOf('kind', QUEUE_JOB_KINDS));
   const model = job.string('model', 128) ?? place.model;
   if (model !== place.model) throw job.invalid('model', `must be ${place.model}, the model of this queue`);
   const fields = readFields(job, place, model);

@@ -2,24 +2,24 @@ import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type SpeechParams } from '../formats/speech.js';
 import { type TranscriptionParams } from '../formats/transcript.js';
 
-/** What a job asks for. Text generation and live streams need a connection and never come this way (D-20, D-21). */
-export const PLANE_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
-export type QueueJobKind = (typeof PLANE_KINDS)[number];
+/** What a job asks for. Text generation and live streams need a connection and are never queued here (D-20, D-21). */
+export const QUEUE_JOB_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
+export type QueueJobKind = (typeof QUEUE_JOB_KINDS)[number];
 
 /**
- * The data of one BullMQ job, version 1: what gateways write and any other BullMQ client may. JSON only; audio by reference
- * only. Absent fields take the default named here; a field that nobody knows makes the job a dead letter (D-19).
+ * The data of one BullMQ job, version 1: what gateways write and any other BullMQ client may. JSON only; audio by
+ * reference only. Absent fields have the default named here; an unknown field makes the job a dead letter (D-19).
  */
 export type QueueJob = TranscriptionJob | SpeechJob | EmbeddingJob;
 
-/** What jobs of every kind have. */
+/** Fields of every kind. */
 export interface QueueJobFields {
   readonly v: 1;
   /** The caller's request id. Default: the BullMQ job id. */
   readonly id: string;
   /** Canonical model id, the one of its queue. */
   readonly model: string;
-  /** Default: batch. The class in the queue decides the order; this is told to the engine and to metrics. */
+  /** Default: batch. The BullMQ priority decides the order; this field goes to the engine and to metrics. */
   readonly priority: PriorityLabel;
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
@@ -29,9 +29,9 @@ export interface QueueJobFields {
   readonly deadlineMs?: number;
   /** Milliseconds one worker may have it before `inference_timeout` (D-07). Default: 600,000. */
   readonly timeoutMs: number;
-  /** SHA-256 of what was asked, hex: the same id with another one is another request. Absent: not told. */
+  /** SHA-256 of what is asked for, hex: the same id with a different one is a different request. Absent: unknown. */
   readonly fingerprint?: string;
-  /** Told the result when it is there; besides the result in the queue, never instead of it. */
+  /** Receives the result, in addition to the result in the queue. */
   readonly callback?: JobCallback;
 }
 
@@ -51,7 +51,10 @@ export interface EmbeddingJob extends QueueJobFields {
   readonly options: EmbeddingOptions;
 }
 
-/** A key of the blob store that gateways and workers share (`blobs.*`), or what the worker fetches by the rules of `fetch.*`. */
+/**
+ * A key of the blob store that gateways and workers share (`blobs.*`), or what the worker fetches by the rules of
+ * `fetch.*`.
+ */
 export type JobAudio = BlobReference | { readonly url: string };
 
 /** A key of the blob store that gateways and workers share. */
@@ -76,7 +79,10 @@ export interface TranscriptionOptions extends Omit<TranscriptionParams, 'task' |
 }
 
 export interface EmbeddingOptions {
-  /** OpenAI's request as JSON text, byte by byte as the caller sent it; or where it is in the blob store when it is large. */
+  /**
+   * OpenAI's request as JSON text, byte by byte as the caller sent it; or where it is in the blob store when it is
+   * large.
+   */
   readonly body: string | BlobReference;
   /** Vectors that are wanted. */
   readonly inputs: number;

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** Before the blobs of the shared plane: inputs that wait, and results. */
-export const PLANE_BLOBS = 'plane/';
+/** Prefix of the shared queue's blobs: inputs of waiting jobs, and results. */
+export const QUEUE_BLOBS = 'plane/';
 
-/** Results: speech that was synthesised, and values too large for Redis. */
-export const PLANE_RESULT_BLOBS = [`${PLANE_BLOBS}speech/`, `${PLANE_BLOBS}results/`] as const;
+/** Results: synthesised speech, and values too large for Redis. */
+export const QUEUE_RESULT_BLOBS = [`${QUEUE_BLOBS}speech/`, `${QUEUE_BLOBS}results/`] as const;
 
 /** Larger inputs and results go to the blob store; Redis keeps a reference. Bytes of JSON. */
 export const MAX_INLINE_BYTES = 32_768;
 
-/** Longest life of a finished job whose caller has the answer: gateways that wait for the same id read it. Milliseconds. */
+/**
+ * A finished job whose caller has the answer is kept this long: other gateways may wait for the same id. Milliseconds.
+ */
 export const ANSWERED_TTL_MS = 10_000;
 
-/** Entries of a queue's event stream, about; four for each request. Gateways read them as they come. */
+/** Approximate length of a queue's event stream; four entries per request. Gateways read them as they come. */
 export const MAX_EVENTS = 2000;
 
 /** Older entries of an event stream are removed. Milliseconds. */
@@ -20,7 +22,7 @@ export const EVENTS_TTL_MS = 60_000;
 
 /** Priority classes of a BullMQ queue, best first; FIFO inside each (D-03). */
 export const QueueJobClass = {
-  /** Older than `queue.aging_ms`, whatever its lane, in order of acceptance. */
+  /** Older than `queue.aging_ms`, of either priority, in order of acceptance. */
   AGED: 1,
   REALTIME: 2,
   BATCH: 3,
@@ -28,11 +30,11 @@ export const QueueJobClass = {
 export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
 
 /**
- * Every name in Redis besides BullMQ's own keys, in one place. BullMQ is given the same `prefix`; it keeps a queue under
- * `PREFIX:QUEUE:…`, so what is ours has a queue name that no model can have.
+ * All key names in Redis besides BullMQ's own. BullMQ gets the same `prefix` and keeps a queue under `PREFIX:QUEUE:…`;
+ * our own keys use a queue name that no model can have.
  */
 export class QueueKeys {
-  /** @param prefix setting `redis.prefix`, equal for all gateways and workers of one plane */
+  /** @param prefix setting `redis.prefix`, equal for all gateways and workers that share a queue */
   constructor(readonly prefix: string) {}
 
   /** Name of the BullMQ queue of a model, for `new Queue(name, { prefix })`. */
@@ -41,21 +43,23 @@ export class QueueKeys {
   }
 
   /**
-   * BullMQ job id of a request: the id its caller knows, kept apart by tenant, so that the same id twice is the same job and
-   * one tenant's id never meets another's. Neither a number nor with a colon: BullMQ takes neither.
+   * BullMQ job id of a request: the id its caller knows, separated by tenant: the same id twice is the same job, and
+   * the ids of two tenants never collide. Neither a number nor with a colon: BullMQ accepts neither.
    */
   job(requestId: string, tenant: string | undefined): string {
     return `${owner(tenant)}.${spelled(requestId)}`;
   }
 
-  /** Pub/sub: a `StopNote` as JSON for every request that is to stop. Gateways settle its caller, workers its work. */
+  /**
+   * Pub/sub: a `StopNote` as JSON for every request to be stopped. Gateways settle its caller, workers stop its work.
+   */
   get stops(): string {
     return `${this.prefix}:plane:stops`;
   }
 
   /**
-   * String with TTL: the `StopNote` of a job, for whoever was not listening when it was published. A worker looks for it after
-   * it took a job and before it computes.
+   * String with TTL: the `StopNote` of a job, for those that were not connected when it was published. A worker checks
+   * it after it took a job and before it computes.
    */
   stop(queue: string, jobId: string): string {
     return `${this.prefix}:plane:stop:${queue}:${jobId}`;
@@ -71,12 +75,12 @@ export class QueueKeys {
     return `${this.prefix}:plane:workers`;
   }
 
-  /** String with TTL: the `WorkerAnnouncement` as JSON. Gone: the worker is. */
+  /** String with TTL: the `WorkerAnnouncement` as JSON. Expired: the worker is gone. */
   worker(id: string): string {
     return `${this.prefix}:plane:worker:${id}`;
   }
 
-  /** Pub/sub: the id of a worker whose announcement changed otherwise than by time. */
+  /** Pub/sub: the id of a worker whose announcement changed. */
   get announced(): string {
     return `${this.prefix}:plane:announced`;
   }
@@ -97,6 +101,6 @@ const OPEN = 'open';
 const owner = (tenant: string | undefined): string =>
   tenant === undefined ? OPEN : `t${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}`;
 
-/** One to one, without what BullMQ or a key could trip over. */
+/** One to one, without characters that BullMQ or a key does not allow. */
 const spelled = (text: string): string =>
   text.replaceAll(/[^A-Za-z0-9._-]/g, found => `~${(found.codePointAt(0) ?? 0).toString(16)}~`);

@@ -2,10 +2,45 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
-/** Why a job ends before its worker is done with it; `queue_timeout`: no worker took it in time (D-07). */
+/** A piece of speech, published while it is made. The blob holds all of it once the job is completed. */
+export interface SpeechPiece {
+  /** Of this attempt: a worker that starts over writes another one. */
+  readonly blob: string;
+  /** Position of the bytes in the blob. */
+  readonly offset: number;
+  readonly contentType: string;
+  readonly sampleRate: number;
+  readonly bytes: Buffer;
+}
+
+const LENGTH_BYTES = 4;
+
+/** Length of the head, the head as JSON, the bytes. */
+export function encodeSpeechPiece({ bytes, ...head }: SpeechPiece): Buffer {
+  const json = Buffer.from(JSON.stringify(head));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([length, json, bytes]);
+}
+
+/** Undefined: the message is not a `SpeechPiece`. */
+export function decodeSpeechPiece(message: Buffer): SpeechPiece | undefined {
+  if (message.length < LENGTH_BYTES) return undefined;
+  const end = LENGTH_BYTES + message.readUInt32BE(0);
+  const head =
+    end <= message.length
+      ? (parsed(message.toString('utf8', LENGTH_BYTES, end)) as Partial<SpeechPiece> | undefined)
+      : undefined;
+  const { blob, offset, contentType, sampleRate } = head ?? {};
+  if (typeof blob !== 'string' || typeof contentType !== 'string') return undefined;
+  if (typeof offset !== 'number' || typeof sampleRate !== 'number') return undefined;
+  return { blob, offset, contentType, sampleRate, bytes: message.subarray(end) };
+}
+
+/** Why a job is stopped; `queue_timeout`: no worker took it in time (D-07). */
 export type StopReason = CancelReason | 'queue_timeout';
 
-/** Published on `PlaneKeys.stops`, and kept under `PlaneKeys.stop` for whoever did not listen. */
+/** Published on `QueueKeys.stops`, and kept under `QueueKeys.stop` for those that were not connected. */
 export interface StopNote {
   /** BullMQ queue name and job id. */
   readonly queue: string;
@@ -13,14 +48,14 @@ export interface StopNote {
   readonly reason: StopReason;
 }
 
-/** What a pull worker says of itself every heartbeat. Its key lives for three of them. */
+/** What a pulling worker reports every heartbeat. Its key expires after three of them. */
 export interface WorkerAnnouncement {
   readonly v: 1;
   readonly id: string;
   readonly model: string;
-  /** As a pushed worker tells in `Health`. */
+  /** As a pushed worker reports it in `Health`. */
   readonly health: WorkerHealthReport;
-  /** Requests it has room for, and those it has. */
+  /** Requests it takes at once, and those it has. */
   readonly slots: { readonly total: number; readonly inUse: number };
   readonly host: string;
   readonly pid: number;
@@ -29,7 +64,7 @@ export interface WorkerAnnouncement {
 export const HEARTBEAT_MS = 1000;
 export const ANNOUNCEMENT_TTL_MS = 3 * HEARTBEAT_MS;
 
-/** Data that no worker could read, as it lay in Redis. */
+/** A job whose data no worker could read. */
 export interface DeadLetter {
   readonly v: 1;
   readonly jobId: string;
@@ -45,14 +80,14 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
-/** Undefined: not one of these. */
+/** Undefined: the JSON is not a `StopNote`. */
 export function readStopNote(json: string): StopNote | undefined {
   const note = parsed(json) as Partial<StopNote> | undefined;
   const readable = typeof note?.queue === 'string' && typeof note.jobId === 'string' && typeof note.reason === 'string';
   return readable ? (note as StopNote) : undefined;
 }
 
-/** Undefined: not one of these, or of a version that is not known here. */
+/** Undefined: the JSON is not an announcement of version 1. */
 export function readAnnouncement(json: string | null): WorkerAnnouncement | undefined {
   const found = json === null ? undefined : (parsed(json) as Partial<WorkerAnnouncement> | undefined);
   const readable = found?.v === 1 && typeof found.id === 'string' && typeof found.model === 'string' && found.health;

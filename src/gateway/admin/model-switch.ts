@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { type ModelView } from '../worker-pool/model-view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type ModelView } from '../worker-pool/worker-view.js';
 
 /** Loads and unloads models at run time: the pool's workers and the line in front of them together. */
 @Injectable()
@@ -29,8 +29,9 @@ export class ModelSwitch {
   }
 
   /**
-   * Running requests finish. Those that wait start an `on_request` model again; of any other they end as `model_unloaded`,
-   * and so do new ones until it is loaded. Does not wait for the end. @throws DomainError `model_not_found`
+   * Running requests finish. Those that wait start an `on_request` model again; of any other they end as
+   * `model_unloaded`, and so do new ones until it is loaded. Does not wait for the end. @throws DomainError
+   * `model_not_found`
    */
   async unload(id: string): Promise<ModelView> {
     const hold = this.find(id).autostart === 'always';

@@ -2,8 +2,8 @@ import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { AUTOSTARTS } from '../../platform/config/model-spec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { type ModelView } from '../worker-pool/model-view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type ModelView } from '../worker-pool/worker-view.js';
 import { ModelSwitch } from './model-switch.js';
 import { WorkerDto, workerDto } from './workers.controller.js';
 

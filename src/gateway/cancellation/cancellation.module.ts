@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { cancellationMetricProviders, CancellationMetrics } from './cancellation.metrics.js';
 
-/** Who can still be cancelled, and where it is. */
+/** Requests that can still be cancelled, and where they are. */
 @Module({
   providers: [
     { provide: CancellationManager, useFactory: () => new CancellationManager() },

@@ -11,14 +11,16 @@ import { IntakeGate } from '../http/intake-gate.js';
 import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { type ModelState, type ModelView } from '../worker-pool/model-view.js';
-import { type WorkerState } from '../worker-pool/worker-view.js';
+import { type ModelState, type ModelView, type WorkerState } from '../worker-pool/worker-view.js';
 
 const EVERY_MS = 5000;
 /** No blob has this key: asking for its size reaches the folder or the bucket, and reads nothing. */
 const NO_BLOB = 'probe/none';
 
-/** Has the database and the blob store probed: files, batches and stored requests need them, everything else is served without. */
+/**
+ * Has the database and the blob store probed: files, batches and stored requests need them, everything else is served
+ * without.
+ */
 @Injectable()
 export class StoreProbes implements OnModuleInit {
   constructor(
@@ -44,7 +46,8 @@ export interface ModelHealth {
 
 export interface HealthSummary {
   /**
-   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor or a dependency is down;
+   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor or a dependency
+   * is down;
    * `unavailable`: none; `draining`: shutting down.
    */
   readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';

@@ -8,7 +8,7 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 export const latencyMetricProviders: Provider[] = [metricProvider('scheduler_grpc_duration_seconds')];
 
-/** Durations of calls that workers answered; how the queue's part is measured stands in queue.metrics. */
+/** Durations of calls that workers answered; the wait in the queue is measured in queue.metrics. */
 @Injectable()
 export class LatencyMetrics implements OnModuleInit, OnApplicationShutdown {
   #subscription: Subscription | undefined;
@@ -27,7 +27,7 @@ export class LatencyMetrics implements OnModuleInit, OnApplicationShutdown {
   }
 
   #observe(event: DispatchEvent): void {
-    // A cancelled caller left before the call ended: its time says when somebody lost patience, not how long calls take.
+    // A cancelled caller left before the call ended: its time does not show how long calls take.
     if (event.type !== 'settled' || event.status === 'cancelled' || event.phases.grpcMs === undefined) return;
     this.grpc.observe({ priority: event.priority, model: event.model }, event.phases.grpcMs / 1000);
   }

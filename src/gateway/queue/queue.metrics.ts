@@ -5,7 +5,39 @@ import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import { CountedCalls } from './counted-calls.js';
+
+/** Engine calls with unanswered members; far more than a gateway has in flight. */
+const REMEMBERED = 4096;
+
+/**
+ * Finds the first answer of each engine call, so that `scheduler_batch_size` counts calls instead of requests.
+ *
+ * A call is forgotten when its last member answered. Members that were cancelled never answer: the oldest calls are
+ * dropped beyond `REMEMBERED`, so a missing answer costs one entry for a while and memory stays bounded.
+ */
+export class CountedCalls {
+  readonly #awaited = new Map<string, number>();
+
+  /** True for the first member seen of `batchId`; `size` is the call's number of members. */
+  firstOf(batchId: string, size: number): boolean {
+    const awaited = this.#awaited.get(batchId);
+    const left = (awaited ?? size) - 1;
+    if (left > 0) this.#awaited.set(batchId, left);
+    else this.#awaited.delete(batchId);
+    this.#forgetOldest();
+    return awaited === undefined;
+  }
+
+  get size(): number {
+    return this.#awaited.size;
+  }
+
+  #forgetOldest(): void {
+    if (this.#awaited.size <= REMEMBERED) return;
+    const oldest = this.#awaited.keys().next();
+    if (!oldest.done) this.#awaited.delete(oldest.value);
+  }
+}
 
 export const queueMetricProviders: Provider[] = [
   metricProvider('scheduler_queue_wait_seconds'),
@@ -46,7 +78,7 @@ export class QueueMetrics implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Once per engine call. A worker that names no call is counted per request: better seen too often than never. */
+  /** Once per engine call. An answer without a call id is counted per request. */
   #observeSize(model: string, size: number | undefined, batchId: string | undefined): void {
     if (size === undefined || size < 1) return;
     if (!batchId || this.#calls.firstOf(batchId, size)) this.sizes.observe({ model }, size);

@@ -39,7 +39,7 @@ const windowProvider = {
     }),
 };
 
-/** The waiting line: what waits, how much may wait, and when a group may leave. Settings in, core objects out. */
+/** The embedded queue: order, bounds and batch windows, built from settings. */
 @Module({
   providers: [queueProvider, admissionProvider, windowProvider, QueueMetrics, ...queueMetricProviders],
   exports: [PriorityQueue, Admission, BatchWindow],

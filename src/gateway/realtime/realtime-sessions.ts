@@ -5,7 +5,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { ShutdownGrace } from '../scheduler/shutdown-grace.js';
+import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { SessionJournals } from './journal/session-journals.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { type NewSession, SessionFactory } from './session-factory.js';

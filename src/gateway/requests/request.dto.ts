@@ -1,11 +1,42 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Equals, IsOptional, IsString } from 'class-validator';
 import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
-import { type RequestFilter, type RequestView, type RequestViewState } from '../../core/dispatch/request-view.js';
+import {
+  type RequestFilter,
+  type RequestView,
+  type RequestViewState,
+  type WaitsFor,
+} from '../../core/dispatch/request-view.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
-import { explainWait } from '../scheduler/wait-explanation.js';
+
+const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
+  worker: ({ model }) => `no worker of ${model} is up`,
+  slot: ({ model }) => `every slot of the workers of ${model} that it may use is taken`,
+  window: () => 'a slot is free and its batch window is open a moment longer, to fill the batch',
+  turn: () => 'a slot is free and it goes next',
+};
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
+
+/** The answer to "why does my request wait?", in a sentence. */
+export function explainWait(view: RequestView): string {
+  const { state, workerId = 'a worker', position, waitsFor, code, phases } = view;
+  const waited = seconds(view.waitedMs);
+  if (state === 'running') {
+    return `It is at ${workerId}: being prepared, waiting for the device or being computed. It waited ${waited} before.`;
+  }
+  if (state !== 'queued') {
+    const ready = phases.readyMs ? `, and ${seconds(phases.readyMs)} for the device of ${workerId}` : '';
+    return `It ended as ${state}${code ? ` (${code})` : ''} and had waited ${waited}${ready}.`;
+  }
+  const reason = waitsFor ? REASONS[waitsFor](view) : 'the scheduler has not reached it yet';
+  const aged = view.aged ? ' It has aged and is dispatched in turns with realtime requests.' : '';
+  const again = view.attempts > 0 ? ' Its first worker was lost; it keeps its place.' : '';
+  const place = `It is number ${position ?? 1} in the queue of ${view.model}`;
+  return `${place} and has waited ${waited}: ${reason}.${aged}${again}`;
+}
 
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 

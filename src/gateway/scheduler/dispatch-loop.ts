@@ -10,7 +10,7 @@ import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
 import { WorkerCalls } from './worker-calls.js';
 
-/** Everything that can make a decision possible: more work, more capacity, or an instant that was waited for. */
+/** Everything that can make a decision possible: more requests, more capacity, or the timer. */
 @Injectable()
 export class LoopWakes {
   readonly wakes$: Observable<void>;
@@ -35,8 +35,9 @@ export class LoopWakes {
 }
 
 /**
- * Asks the dispatcher for plans and runs them, whenever something could have changed, and never otherwise: with nothing to
- * do it holds no timer. Wakes of one turn of the event loop are one turn here, so a burst of submits is decided together.
+ * Asks the dispatcher for plans and runs them, whenever something could have changed, and never otherwise: with nothing
+ * to do it holds no timer. Wakes of one turn of the event loop are one turn here, so a burst of submits is decided
+ * together.
  */
 @Injectable()
 export class DispatchLoop {
@@ -58,19 +59,19 @@ export class DispatchLoop {
     return this.#wakes !== undefined;
   }
 
-  /** Turns taken so far: proof that the loop runs, and that it does not spin. */
+  /** Turns so far: shows that the loop runs, and that it does not spin. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** Takes the first turn at once. Idempotent. */
+  /** Runs the first turn at once. Idempotent. */
   start(): void {
     if (this.#wakes) return;
     this.#wakes = this.wakes.wakes$.subscribe(() => this.wake());
     this.#turn();
   }
 
-  /** Nothing leaves the queue any more. Calls that run are not touched. Idempotent. */
+  /** Nothing leaves the queue any more. Running calls continue. Idempotent. */
   stop(): void {
     this.#wakes?.unsubscribe();
     this.#wakes = undefined;
@@ -96,7 +97,7 @@ export class DispatchLoop {
       for (let plan = this.#next(); plan; plan = this.#next()) this.calls.run(plan);
       this.wakes.at(this.dispatcher.nextWakeMs(this.clock.nowMs()));
     } catch (error) {
-      // A defect. The loop lives on: the next wake tries again, and queue deadlines still end what cannot be sent.
+      // A defect. The loop continues: the next wake tries again, and queue deadlines still end what cannot be sent.
       this.#logger.error({ err: error }, 'a turn of the dispatch loop failed');
     }
   }

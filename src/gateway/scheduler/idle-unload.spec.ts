@@ -1,9 +1,9 @@
-import { Logger } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
-import { type ModelView } from '../worker-pool/model-view.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type ModelView } from '../worker-pool/worker-view.js';
 import { IdleUnload } from './idle-unload.js';
 
 Logger.overrideLogger(false);
@@ -20,7 +20,7 @@ function unloadedOf(model: Partial<ModelView>, waiting = 0): string[] {
     unload: (id: string, hold: boolean) => Promise.resolve(void unloaded.push(`${id} ${hold ? 'held' : 'on request'}`)),
   };
   const queue = { depthOf: () => ({ realtime: 0, batch: waiting, bytes: 0 }) };
-  new IdleUnload(pool as unknown as WorkerPoolService, queue as unknown as PriorityQueue<WorkerTask>).look();
+  new IdleUnload(pool as unknown as WorkerPoolService, queue as unknown as PriorityQueue<WorkerTask>).check();
   return unloaded;
 }
 

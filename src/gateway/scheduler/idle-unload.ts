@@ -1,13 +1,13 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
-import { type ModelView } from '../worker-pool/model-view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type ModelView } from '../worker-pool/worker-view.js';
 
-/** `idle_unload_s` is in seconds: looking once a second is as exact as it says. */
+/** `idle_unload_s` is in seconds, so one check per second is exact enough. */
 const INTERVAL_MS = 1000;
 
-/** Stops the workers of models that nobody needed for `idle_unload_s`. The next request starts them again. */
+/** Stops the workers of models without requests for `idle_unload_s`. The next request starts them again. */
 @Injectable()
 export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(IdleUnload.name);
@@ -18,10 +18,10 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly queue: PriorityQueue<WorkerTask>,
   ) {}
 
-  /** Without such a model there is nothing to look at. */
+  /** Without such a model there is nothing to check. */
   onApplicationBootstrap(): void {
     if (!this.pool.models().some(({ idleUnloadS }) => idleUnloadS !== undefined)) return;
-    this.#timer = setInterval(() => this.look(), INTERVAL_MS);
+    this.#timer = setInterval(() => this.check(), INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -30,9 +30,9 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** Unloads what has been idle for long enough now. */
-  look(): void {
+  check(): void {
     for (const model of this.pool.models()) {
-      // Work that it pulled is not sent by the pool, and may be another gateway's.
+      // Pulled work is not sent by the pool, and may belong to another gateway.
       if (model.workers.some(({ health }) => (health?.inFlight ?? 0) > 0)) this.pool.demand(model.id);
       if (!this.#isIdle(model)) continue;
       this.#logger.log({ model: model.id, idleS: Math.floor(model.idleMs / 1000) }, 'idle');
@@ -40,7 +40,7 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /** What waits for a worker that is starting or restarting is work too. */
+  /** A request that waits for a starting worker counts as work. */
   #isIdle({ id, state, idleMs, running, idleUnloadS = Infinity }: ModelView): boolean {
     const { realtime, batch } = this.queue.depthOf(id);
     if (state === 'unloaded' || state === 'unloading' || state === 'loading') return false;

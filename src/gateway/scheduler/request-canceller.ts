@@ -9,8 +9,8 @@ import { RequestFailures } from './request-failures.js';
 /**
  * Stops requests wherever they are: the one path of cancels by people, of the inference deadline and of shutdown.
  *
- * The caller is settled before this returns to the event loop; only the signal to the worker takes time. The slot stays leased
- * until the worker stops, which WorkerCalls awaits.
+ * The caller is settled before this returns to the event loop; only the signal to the worker takes time. The slot stays
+ * leased until the worker stops, which WorkerCalls awaits.
  */
 @Injectable()
 export class RequestCanceller {
@@ -21,7 +21,9 @@ export class RequestCanceller {
     private readonly clock: ProcessClock,
   ) {}
 
-  /** True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was told. */
+  /**
+   * True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was told.
+   */
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const startedAtMs = this.clock.nowMs();
     const target = this.cancellation.cancel(key);

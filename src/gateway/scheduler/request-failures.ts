@@ -29,7 +29,9 @@ export class RequestFailures {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Its queue deadline passed (D-07). The code and the Retry-After depend on what was missing: a slot, or any worker. */
+  /**
+   * Its queue deadline passed (D-07). The code and the Retry-After depend on what was missing: a slot, or any worker.
+   */
   expired({ request, queue }: QueuedRequest): Unanswered {
     const { model } = request;
     const { timeoutMs } = this.settings.queue;
@@ -50,7 +52,10 @@ export class RequestFailures {
     return failed('worker_lost', message, this.#backlogMs(request.model, queue.backlog(request)), cause);
   }
 
-  /** Settlement of a request that is stopped from outside. Only stops by its caller or an operator count as cancelled (D-09). */
+  /**
+   * Settlement of a request that is stopped from outside. Only stops by its caller or an operator count as cancelled
+   * (D-09).
+   */
   stopped(request: ScheduledRequest, reason: CancelReason): Unanswered {
     switch (reason) {
       case 'client':

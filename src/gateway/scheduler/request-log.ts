@@ -6,7 +6,7 @@ import { DispatchEventBus } from '../../platform/events/events.module.js';
 
 type Settled = Extract<DispatchEvent, { type: 'settled' }>;
 
-/** One line per settled request, with its phases; and one when its worker gave it back to the queue. */
+/** One log line per settled request, with its phases, and one when its worker gave it back to the queue. */
 @Injectable()
 export class RequestLog implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('Request');
@@ -31,11 +31,12 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     else this.#logger.log(line, `request ${fields.status}`);
   }
 
-  /** A planned restart of a worker is no trouble: nothing was lost with it. */
+  /** A planned restart of a worker is no warning: nothing was lost. */
   #requeued({ requestId, model, workerId, code }: Extract<DispatchEvent, { type: 'requeued' }>): void {
     const line = { requestId, model, workerId };
-    if (code === 'shutting_down') this.#logger.log(line, 'the worker drains; the request waits again in its old place');
-    else this.#logger.warn(line, 'worker lost; the request waits again in its old place');
+    if (code === 'shutting_down')
+      this.#logger.log(line, 'the worker drains; the request is queued again in its old place');
+    else this.#logger.warn(line, 'worker lost; the request is queued again in its old place');
   }
 }
 

@@ -19,7 +19,10 @@ export interface ModelQueueDepth extends QueueDepth {
   readonly bytes: number;
 }
 
-/** What operators see: read from the owners when asked, never kept. A shared queue shows the requests of all its gateways. */
+/**
+ * What operators see: read from the owners when asked, never kept. A shared queue shows the requests of all its
+ * gateways.
+ */
 @Injectable()
 export class RequestViews {
   constructor(
@@ -28,7 +31,10 @@ export class RequestViews {
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
-  /** Waiting requests in dispatch order, then running ones. An ended `state` lists those that ended recently in this gateway. */
+  /**
+   * Waiting requests in dispatch order, then running ones. An ended `state` lists those that ended recently in this
+   * gateway.
+   */
   async list(filter: RequestFilter = {}): Promise<RequestView[]> {
     const { state } = filter;
     const isEnded = state !== undefined && !isLive({ state });

@@ -1,23 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { type Subscription } from 'rxjs';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { pauseCollectorProvider } from '../../platform/process/idle-gc.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { IdleGc, pauseCollectorProvider } from '../../platform/process/idle-gc.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import type { WorkerTask } from '../worker-pool/worker-task.js';
-import { EmbeddedQueue } from './embedded-queue.js';
-import { RequestReports } from './request-reports.js';
+import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop, LoopWakes } from './dispatch-loop.js';
-import { IdleMoments } from './idle-moments.js';
+import { EmbeddedQueue } from './embedded-queue.js';
 import { IdleUnload } from './idle-unload.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
@@ -25,13 +32,32 @@ import { RequestIntake } from './request-intake.js';
 import { RequestLog } from './request-log.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
+import { RequestReports } from './request-reports.js';
 import { RequestViews } from './request-views.js';
 import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
-import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
-import { ShutdownDrain } from './shutdown-drain.js';
-import { ShutdownGrace } from './shutdown-grace.js';
+import { ShutdownDrain, ShutdownGrace } from './shutdown-drain.js';
+import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
 import { WorkerCalls } from './worker-calls.js';
+
+/** Reports request activity to the garbage collection, which runs in the pauses. */
+@Injectable()
+export class IdleMoments implements OnModuleInit, OnApplicationShutdown {
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly events: DispatchEventBus,
+    private readonly collector: IdleGc,
+  ) {}
+
+  onModuleInit(): void {
+    this.#subscription = this.events.events$.subscribe(() => this.collector.touched());
+  }
+
+  onApplicationShutdown(): void {
+    this.#subscription?.unsubscribe();
+  }
+}
 
 const dispatcherProvider = {
   provide: Dispatcher,
@@ -50,7 +76,10 @@ const timersProvider = {
   useFactory: (clock: ProcessClock) => new WindowTimers(clock),
 };
 
-/** Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it; drains before listeners close. */
+/**
+ * Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it; drains before listeners
+ * close.
+ */
 @Module({
   imports: [QueueModule, CancellationModule, LatencyModule, SharedQueueModule, WorkerPoolModule],
   providers: [

@@ -36,14 +36,17 @@ export class SchedulerService {
     return this.loop.running;
   }
 
-  /** Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_not_found`. */
+  /**
+   * Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`, `model_unloaded`,
+   * `model_not_found`.
+   */
   submit(spec: RequestSpec): SubmittedRequest {
     return this.intake.submit(spec);
   }
 
   /**
-   * True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms). Its caller and
-   * operators can also stop a request that another gateway accepted.
+   * True if this call stopped it. Its caller is settled at once; resolves when the worker was told (at most 100 ms).
+   * Its caller and operators can also stop a request that another gateway accepted.
    */
   async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (await this.canceller.cancel(requestKey(ref), reason)) return true;
@@ -52,7 +55,10 @@ export class SchedulerService {
     return false;
   }
 
-  /** Ids of those that this call stopped, oldest first; with a shared queue those of all gateways. An empty filter means all. */
+  /**
+   * Ids of those that this call stopped, oldest first; with a shared queue those of all gateways. An empty filter means
+   * all.
+   */
   async cancelMany(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
     const { state } = filter;
     if (state !== undefined && !isLive({ state })) return [];
@@ -65,8 +71,8 @@ export class SchedulerService {
   }
 
   /**
-   * Waiting requests in dispatch order, then running ones, of all gateways that share a queue; with an ended `state`, those that
-   * ended recently in this gateway.
+   * Waiting requests in dispatch order, then running ones, of all gateways that share a queue; with an ended `state`,
+   * those that ended recently in this gateway.
    */
   list(filter: RequestFilter = {}): Promise<RequestView[]> {
     return this.views.list(filter);

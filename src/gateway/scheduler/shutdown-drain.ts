@@ -1,15 +1,57 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
-import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
-import { ShutdownGrace } from './shutdown-grace.js';
+import { RequestRegistry } from './request-registry.js';
+
+/** The one deadline of a shutdown: `server.shutdown_grace_ms` after its first hook. */
+@Injectable()
+export class ShutdownGrace implements OnModuleDestroy {
+  readonly #work: Promise<unknown>[] = [];
+  #endMs: number | undefined;
+
+  constructor(
+    private readonly clock: ProcessClock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  onModuleDestroy(): void {
+    this.leftMs();
+  }
+
+  /** Milliseconds. The first call starts the clock. */
+  leftMs(): number {
+    const nowMs = this.clock.nowMs();
+    this.#endMs ??= nowMs + this.settings.server.shutdownGraceMs;
+    return Math.max(0, this.#endMs - nowMs);
+  }
+
+  /** The drain waits for it as it waits for requests. */
+  waitFor(work: Promise<unknown>): void {
+    this.#work.push(work.catch(() => undefined));
+  }
+
+  /**
+   * Resolves when `requests` and all other work have ended, or the time is up. The time for cancelling at workers is
+   * subtracted, so that everything fits into the grace. Rejects only if `requests` does.
+   */
+  async wait(requests: Promise<unknown>): Promise<void> {
+    const waitMs = Math.max(0, this.leftMs() - this.settings.cancellation.rpcTimeoutMs);
+    let timer: NodeJS.Timeout | undefined;
+    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, waitMs)));
+    await Promise.race([Promise.all([requests, ...this.#work]), timeIsUp]);
+    clearTimeout(timer);
+  }
+}
 
 /**
- * The end, in order: windows close and the queue is sent while time remains, live sessions hear their last
- * words meanwhile → what is left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes its channels last.
+ * The end, in order: windows close and the queue is sent while time remains, live sessions finish
+ * meanwhile → what is left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes
+ * its channels last.
  */
 @Injectable()
 export class ShutdownDrain {
@@ -24,14 +66,15 @@ export class ShutdownDrain {
     private readonly grace: ShutdownGrace,
   ) {}
 
-  /** The intake must be closed already: what is accepted later would not be waited for. */
+  /** To be called with the intake closed: requests that are accepted later are not awaited. */
   async run(): Promise<void> {
     this.dispatcher.draining();
     this.loop.wake();
     await this.grace.wait(this.registry.idle());
-    const left = this.registry.live().map(({ key }) => key);
-    if (left.length > 0) this.#logger.warn({ requests: left.length }, 'grace is over: stopping what still runs');
-    await this.canceller.cancelAll(left, 'shutdown');
+    const remaining = this.registry.live().map(({ key }) => key);
+    if (remaining.length > 0)
+      this.#logger.warn({ requests: remaining.length }, 'shutdown grace is over: cancelling the remaining requests');
+    await this.canceller.cancelAll(remaining, 'shutdown');
     this.loop.stop();
     await this.pool.close();
   }

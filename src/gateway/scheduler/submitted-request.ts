@@ -5,7 +5,7 @@ import { type Settlement } from '../../core/request/settlement.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 
-/** What a caller hands in. */
+/** What a caller submits. */
 export interface RequestSpec {
   /** Unique among running requests of its tenant; from `X-Request-Id` or made by the gateway. */
   readonly id: string;
@@ -29,7 +29,7 @@ export interface RequestSpec {
 export interface SettledRequest {
   readonly settlement: Settlement<WorkerReply>;
   readonly phases: LatencyPhases;
-  /** Workers it was given to: 0 when it never left the queue, 2 when its first one died. */
+  /** Workers it was sent to: 0 when it never left the queue, 2 when its first one was lost. */
   readonly attempts: number;
   /** Size of the engine call that computed it; absent unless a worker answered. */
   readonly batchSize?: number;

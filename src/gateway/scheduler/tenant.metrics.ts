@@ -14,7 +14,10 @@ import { RequestRegistry } from './request-registry.js';
 /** Of the counter: how requests end, and those that were refused at the door. */
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
 
-/** Who floods: requests, waits and depth of the tenants that `metrics.tenants` names. Off, it listens to nothing and has no series. */
+/**
+ * Requests, waits and queue depth of the tenants that `metrics.tenants` names. Off, it listens to nothing and has no
+ * series.
+ */
 @Injectable()
 export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
   readonly #labels: TenantLabels;

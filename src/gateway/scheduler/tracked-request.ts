@@ -10,7 +10,9 @@ import { type SettledRequest } from './submitted-request.js';
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One request from submission to settlement: its state, its queue, its caller, and whether it can still be sent again. */
+/**
+ * One request from submission to settlement: its state, its queue, its caller, and whether it can still be sent again.
+ */
 export class TrackedRequest {
   readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
   readonly settled: Promise<SettledRequest>;
@@ -50,7 +52,8 @@ export class TrackedRequest {
   }
 
   /**
-   * Its worker gave it back. Returns the request to queue again in its old place, or undefined when it cannot be sent again.
+   * Its worker gave it back. Returns the request to queue again in its old place, or undefined when it cannot be sent
+   * again.
    * @param lostMs how long that worker had it
    */
   retry(kind: LossKind, lostMs: number): ScheduledRequest<WorkerTask> | undefined {

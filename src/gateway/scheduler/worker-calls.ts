@@ -12,7 +12,10 @@ import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type TrackedRequest } from './tracked-request.js';
 
-/** Runs plans: one call per member, each on its own from then on (D-05). A lease is released when the worker ends the call. */
+/**
+ * Runs plans: one call per member, each on its own from then on (D-05). A lease is released when the worker ends the
+ * call.
+ */
 @Injectable()
 export class WorkerCalls {
   readonly #logger = new Logger(WorkerCalls.name);

@@ -2,9 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type ModelView } from '../worker-pool/model-view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerView } from '../worker-pool/worker-view.js';
+import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { WorkerDirectory } from './worker-directory.js';
 

@@ -5,8 +5,8 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues, type JobRef } from './model-queues.js';
 
 /**
- * Stops jobs wherever they are. A note is published, so that gateways and workers receive it within milliseconds, and kept for
- * those that were not connected. The job is removed unless a worker has it.
+ * Stops jobs wherever they are. A note is published, so that gateways and workers receive it within milliseconds, and
+ * kept for those that were not connected. The job is removed unless a worker has it.
  */
 @Injectable()
 export class JobCancels implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -24,11 +24,12 @@ const BLOCK_MS = 5000;
 const PAUSE_MS = 200;
 
 /**
- * Hears what happens in all queues on one connection. BullMQ's `QueueEvents` takes a connection per queue, is deaf for five
- * seconds after each break, and ends for good at a result that is no JSON; the streams it reads are read here instead.
+ * Hears what happens in all queues on one connection. BullMQ's `QueueEvents` takes a connection per queue, is deaf for
+ * five seconds after each break, and ends for good at a result that is no JSON; the streams it reads are read here
+ * instead.
  *
- * Reading starts where each stream ends at boot and goes on from the last entry seen, so a break loses nothing that Redis
- * still has. What it lost with its memory is found by `PlaneWatch`.
+ * Reading starts where each stream ends at boot and goes on from the last entry seen, so a break loses nothing that
+ * Redis still has. What it lost with its memory is found by `PlaneWatch`.
  */
 @Injectable()
 export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -39,9 +39,9 @@ const RECONCILE_MS = 5000;
 const MAX_REQUEUES = 10;
 
 /**
- * Follows the jobs that callers of this gateway wait for: by the events of the queues, and by reading the jobs when events may
- * have been missed. A job that is gone although no one cancelled it for all (Redis lost its memory, or another gateway's caller
- * of the same id left) is queued again: no accepted request is lost while its gateway lives.
+ * Follows the jobs that callers of this gateway wait for: by the events of the queues, and by reading the jobs when
+ * events may have been missed. A job that is gone although no one cancelled it for all (Redis lost its memory, or
+ * another gateway's caller of the same id left) is queued again: no accepted request is lost while its gateway lives.
  */
 @Injectable()
 export class JobWatch implements OnModuleInit, OnApplicationShutdown {

@@ -85,7 +85,10 @@ export class ModelQueues implements OnApplicationShutdown {
     return (await this.#queue(model).remove(jobId)) === 1;
   }
 
-  /** Its caller has the answer: it stays for a moment only, for gateways that wait for the same id. Milliseconds of that moment. */
+  /**
+   * Its caller has the answer: it stays for a moment only, for gateways that wait for the same id. Milliseconds of that
+   * moment.
+   */
   async answered({ queue, jobId }: JobRef): Promise<number> {
     const expiry = this.#expiry();
     await expiry.answered(this.base(queue), jobId);

@@ -2,7 +2,7 @@ import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { MAX_INLINE_BYTES, PLANE_BLOBS, PLANE_RESULT_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_INLINE_BYTES, QUEUE_BLOBS, QUEUE_RESULT_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
@@ -15,7 +15,10 @@ export interface PlacedJob {
   readonly blobs: readonly string[];
 }
 
-/** Large inputs and results of the shared plane: never in Redis (D-19). What this gateway wrote it removes when its request settles. */
+/**
+ * Large inputs and results of the shared plane: never in Redis (D-19). What this gateway wrote it removes when its
+ * request settles.
+ */
 @Injectable()
 export class PayloadBlobs {
   readonly #logger = new Logger(PayloadBlobs.name);
@@ -23,8 +26,8 @@ export class PayloadBlobs {
   constructor(@Inject(BLOB_STORE) private readonly store: BlobStore) {}
 
   /**
-   * Writes the audio and says what is to be queued. The fingerprint covers all that was asked, so that a request id that is
-   * used again for something else is found out.
+   * Writes the audio and says what is to be queued. The fingerprint covers all that was asked, so that a request id
+   * that is used again for something else is found out.
    * @throws DomainError `storage_full`, or what the signal was aborted with; nothing stays behind.
    */
   async place({ work, ...entry }: QueueEntry, signal: AbortSignal): Promise<PlacedJob> {
@@ -61,7 +64,10 @@ export class PayloadBlobs {
     }
   }
 
-  /** Once the job that names it has expired, with time for who reads it until then. What a shutdown leaves is swept up later. */
+  /**
+   * Once the job that names it has expired, with time for who reads it until then. What a shutdown leaves is swept up
+   * later.
+   */
   removeLater(key: string, jobExpiresMs: number): void {
     setTimeout(() => void this.remove([key]), 2 * jobExpiresMs).unref();
   }
@@ -72,8 +78,8 @@ export class PayloadBlobs {
    */
   async sweep(before: { readonly inputsMs: number; readonly resultsMs: number }): Promise<number> {
     let removed = 0;
-    for await (const { key, writtenAtMs } of this.store.keys(PLANE_BLOBS)) {
-      const isResult = PLANE_RESULT_BLOBS.some(prefix => key.startsWith(prefix));
+    for await (const { key, writtenAtMs } of this.store.keys(QUEUE_BLOBS)) {
+      const isResult = QUEUE_RESULT_BLOBS.some(prefix => key.startsWith(prefix));
       if (writtenAtMs >= (isResult ? before.resultsMs : before.inputsMs)) continue;
       await this.remove([key]);
       removed += 1;
@@ -103,7 +109,7 @@ export class PayloadBlobs {
   }
 
   async #write(kind: string, bytes: InlineBytes, { blobs, digest, signal }: Placing): Promise<{ blob: string }> {
-    const blob = `${PLANE_BLOBS}${kind}/${randomUUID()}`;
+    const blob = `${QUEUE_BLOBS}${kind}/${randomUUID()}`;
     blobs.push(blob);
     await this.store.write(blob, measured(bytes.chunks(), digest), signal);
     return { blob };

@@ -24,8 +24,9 @@ export interface ListedJob {
 const MAX_LISTED = 1000;
 
 /**
- * Counts by priority at one instant. Jobs that were promoted, or came back from a dead worker, have left their class: the
- * priority of those few is read from the options they were queued with. The oldest is the head of a class, or one of those few.
+ * Counts by priority at one instant. Jobs that were promoted, or came back from a dead worker, have left their class:
+ * the priority of those few is read from the options they were queued with. The oldest is the head of a class, or one
+ * of those few.
  */
 const COUNT = `
 local from = function(class) return class * 0x100000000 end
@@ -44,11 +45,15 @@ for _, id in ipairs(moved) do
   look(id)
 end
 for class = 2, 3 do
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], from(class), from(class + 1) - 1, 'LIMIT', 0, 1)) do look(id) end
+  local head = redis.call('ZRANGEBYSCORE', KEYS[2], from(class), from(class + 1) - 1, 'LIMIT', 0, 1)
+  for _, id in ipairs(head) do look(id) end
 end
 return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
 
-/** What all gateways have in the queue: read from Redis when asked, never kept (D-10). Every method throws while Redis is away. */
+/**
+ * What all gateways have in the queue: read from Redis when asked, never kept (D-10). Every method throws while Redis
+ * is away.
+ */
 @Injectable()
 export class QueueListing {
   constructor(

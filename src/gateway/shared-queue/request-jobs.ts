@@ -54,8 +54,8 @@ export class RequestJobs {
   }
 
   /**
-   * Queues the job, or joins the job of that id: if that succeeds, its result answers this request as well; otherwise the work is
-   * tried again. While Redis is away the job is queued as soon as it is back.
+   * Queues the job, or joins the job of that id: if that succeeds, its result answers this request as well; otherwise
+   * the work is tried again. While Redis is away the job is queued as soon as it is back.
    * @throws DomainError `queue_unavailable` when Redis is full.
    */
   async enter(ref: JobRef, placed: PlacedJob): Promise<void> {

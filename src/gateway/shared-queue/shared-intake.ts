@@ -25,7 +25,10 @@ interface Entering {
   readonly stop: AbortController;
 }
 
-/** The way into the shared queue: bounds, audio to the blob store, Redis. A request is accepted once it passed its bounds. */
+/**
+ * The way into the shared queue: bounds, audio to the blob store, Redis. A request is accepted once it passed its
+ * bounds.
+ */
 @Injectable()
 export class SharedIntake implements OnModuleDestroy {
   readonly #entering = new Map<RequestKey, Entering>();

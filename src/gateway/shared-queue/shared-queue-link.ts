@@ -15,7 +15,10 @@ const COMMAND_MS = 5000;
 /** Who only looks waits no longer than this, and sees what is known without Redis. */
 const LOOK_MS = 500;
 
-/** Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of waiting. */
+/**
+ * Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of
+ * waiting.
+ */
 @Injectable()
 export class SharedQueueLink implements OnApplicationShutdown {
   readonly access: SharedQueueAccess | undefined;
@@ -73,7 +76,9 @@ export class SharedQueueLink implements OnApplicationShutdown {
     if (!this.usable) throw unavailable(this.monitor.state('redis')?.error);
   }
 
-  /** What a failed command means for a request. That Redis is full or hangs is remembered until a probe finds otherwise. */
+  /**
+   * What a failed command means for a request. That Redis is full or hangs is remembered until a probe finds otherwise.
+   */
   failure(error: unknown): DomainError {
     if (error instanceof DomainError) return error;
     if (isFull(error) || isTimeout(error)) this.monitor.failed('redis', error as Error);

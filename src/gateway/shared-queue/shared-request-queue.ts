@@ -18,7 +18,10 @@ import { SharedIntake } from './shared-intake.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequests } from './shared-requests.js';
 
-/** The queue that gateways share, in Redis (D-19). While Redis is away it shows what this gateway knows of its own requests. */
+/**
+ * The queue that gateways share, in Redis (D-19). While Redis is away it shows what this gateway knows of its own
+ * requests.
+ */
 @Injectable()
 export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerReply> {
   constructor(
@@ -30,7 +33,10 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     private readonly workers: AllWorkers,
   ) {}
 
-  /** Not text generation, and no transcript that is sent segment by segment while the gateway has a worker to send it to. */
+  /**
+   * Not text generation, and no transcript that is sent segment by segment while the gateway has a worker to send it
+   * to.
+   */
   accepts({ model, payload }: ScheduledRequest<WorkerTask>): boolean {
     if (!this.link.enabled || !isPulled(payload)) return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;

@@ -22,7 +22,9 @@ import { RequestJobs } from './request-jobs.js';
 import { type SharedRequest } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
-/** Accepted requests of this gateway whose jobs are in Redis. Follows each job, and reports what becomes of its request. */
+/**
+ * Accepted requests of this gateway whose jobs are in Redis. Follows each job, and reports what becomes of its request.
+ */
 @Injectable()
 export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #live = new Map<RequestKey, SharedRequest>();

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type JobSpeech } from '../../contracts/queue-jobs/job-result.js';
-import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
+import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
@@ -10,7 +10,9 @@ import { SharedQueueLink } from './shared-queue-link.js';
 
 export type SpeechListener = (piece: SpeechPiece) => void;
 
-/** Receives speech while pulling workers make it. Pieces lost in a break of the connection are read from the blob later. */
+/**
+ * Receives speech while pulling workers make it. Pieces lost in a break of the connection are read from the blob later.
+ */
 @Injectable()
 export class SpeechFeed {
   readonly #listeners = new Map<string, SpeechListener>();
@@ -45,8 +47,8 @@ export class SpeechFeed {
 export type ReadFrom = (blob: string, from: number) => AsyncIterable<Uint8Array>;
 
 /**
- * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces that were missed, or that the caller
- * was too slow for, from the blob store.
+ * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces that were missed, or that the
+ * caller was too slow for, from the blob store.
  */
 export class SpeechRelay {
   /** Pieces that arrived before the worker was known to have the request. */
@@ -79,7 +81,8 @@ export class SpeechRelay {
 
   /**
    * All of it is made: the rest is sent at the caller's pace.
-   * @throws DomainError `worker_lost` when the result is of another attempt than the part already sent, `request_cancelled` when the
+   * @throws DomainError `worker_lost` when the result is of another attempt than the part already sent,
+   *   `request_cancelled` when the
    *   caller disconnected; what `read` throws
    */
   async complete({ blob, contentType, sampleRate }: JobSpeech, read: ReadFrom): Promise<void> {

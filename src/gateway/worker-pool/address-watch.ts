@@ -1,5 +1,21 @@
+import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type AddressResolver } from './address-resolver.js';
+
+/** The addresses a host name stands for now. Rejects, or is empty, when there are none. */
+export type AddressResolver = (host: string) => Promise<readonly string[]>;
+
+/** Injection token of the `AddressResolver`. */
+export const ADDRESS_RESOLVER = Symbol('ADDRESS_RESOLVER');
+
+/**
+ * As the operating system resolves names, `/etc/hosts` included. A host with addresses of both families is one machine,
+ * not two: IPv6 counts only where there is no IPv4.
+ */
+export const systemResolver: AddressResolver = async host => {
+  const found = await lookup(host, { all: true });
+  const ipv4 = found.filter(({ family }) => family === 4);
+  return (ipv4.length > 0 ? ipv4 : found).map(({ address }) => address);
+};
 
 /** Where one remote worker is. */
 export interface RemoteEndpoint {
@@ -13,17 +29,17 @@ export interface AddressWatchOptions {
   /** host:port, as configured. */
   readonly addresses: readonly string[];
   readonly resolve: AddressResolver;
-  /** Between two looks at the names. */
+  /** Milliseconds between two resolutions of the names. */
   readonly refreshMs: number;
-  /** All endpoints there are now; also called when nothing changed. */
+  /** All current endpoints; also called when nothing changed. */
   onEndpoints(endpoints: readonly RemoteEndpoint[]): void;
-  /** A name could not be resolved: what it stood for before still holds. */
+  /** A name could not be resolved: its last addresses stay in use. */
   onProblem(host: string, error: unknown): void;
 }
 
 /**
- * Follows host names: an address record that appears is a new worker, one that is gone a worker less. Numeric addresses are told
- * at once and need no timer. A name server that is down takes no worker away.
+ * Follows host names: each address record is a worker. Numeric addresses are reported
+ * at once and need no timer. A name server that is down removes no worker.
  */
 export class AddressWatch {
   readonly #fixed: readonly RemoteEndpoint[];
@@ -39,11 +55,11 @@ export class AddressWatch {
 
   start(): void {
     this.#running = true;
-    this.#tell();
+    this.#emit();
     if (this.#named.length > 0) void this.#refresh();
   }
 
-  /** An answer under way is ignored. */
+  /** An answer that is still on its way is ignored. */
   stop(): void {
     this.#running = false;
     clearTimeout(this.#timer);
@@ -52,7 +68,7 @@ export class AddressWatch {
   async #refresh(): Promise<void> {
     await Promise.all(this.#named.map(name => this.#resolve(name)));
     if (!this.#running) return;
-    this.#tell();
+    this.#emit();
     this.#timer = setTimeout(() => void this.#refresh(), this.options.refreshMs);
   }
 
@@ -67,13 +83,13 @@ export class AddressWatch {
     }
   }
 
-  #tell(): void {
+  #emit(): void {
     const all = [...this.#fixed, ...[...this.#known.values()].flat()];
     this.options.onEndpoints([...new Map(all.map(endpoint => [endpoint.address, endpoint])).values()]);
   }
 }
 
-/** Those that need no name server. */
+/** Endpoints that need no name server. */
 export const fixedEndpoints = (addresses: readonly string[]): readonly RemoteEndpoint[] =>
   addresses
     .map(splitAddress)

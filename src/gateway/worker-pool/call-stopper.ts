@@ -6,7 +6,7 @@ export interface StopOptions {
   ask(request: CancelRequest, deadline: number): Promise<boolean | undefined>;
   /** Limit of the first Cancel. */
   readonly timeoutMs: number;
-  /** How long the worker may take to end the call; then it is broken off from here. */
+  /** How long the worker may take to end the call; then it is reset. */
   readonly resetAfterMs: number;
   /** The worker did not end the call in time. */
   onUnended(): void;
@@ -24,10 +24,11 @@ const OVERTAKEN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 5000;
 
 /**
- * Stops a call: asks the worker until it acknowledges, for as long as the call lives, and breaks it off when the worker has not ended it
- * within `resetAfterMs`. A worker that was stopped for a while, or whose connection was replaced, still hears of the cancel.
+ * Stops a call: asks the worker until it acknowledges, for as long as the call lives, and resets it when the worker has
+ * not ended it within `resetAfterMs`. A worker that was stopped for a while, or whose connection was replaced, still
+ * receives the cancel.
  *
- * @returns whether the worker acknowledged within `timeoutMs`; what follows goes on by itself
+ * @returns whether the worker acknowledged within `timeoutMs`; the rest continues in the background
  */
 export async function stopCall(call: Stoppable, request: CancelRequest, options: StopOptions): Promise<boolean> {
   const ending = new AbortController();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type ChannelCredentials, credentials, InterceptingCall, type Interceptor } from '@grpc/grpc-js';
 import { type RemoteSpec, type RemoteTls } from '../../platform/config/model-spec.js';
 
-/** How the connections to a model's workers are protected; made anew each time the model is loaded. */
+/** How the connections to a model's workers are protected; created each time the model is loaded. */
 export interface ChannelSecurity {
   readonly credentials: ChannelCredentials;
   /** Puts the bearer token on every call; empty without one. */

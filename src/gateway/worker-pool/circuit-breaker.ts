@@ -10,8 +10,8 @@ export interface BreakerOptions {
 }
 
 /**
- * Takes a worker out that fails one request after another although its probes are answered. Only failures of the worker count, never
- * what it says about a request: a caller cannot open it with bad input.
+ * Suspends a worker that fails one request after another although it answers its probes. Only failures of the worker
+ * count, never its errors about a request: a caller cannot open the breaker with bad input.
  */
 export class CircuitBreaker {
   #state: BreakerState = 'closed';
@@ -31,7 +31,7 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Half open, and its one request is not out. */
+  /** Half open, and no trial request is in flight. */
   get takesTrial(): boolean {
     return this.#state === 'half_open' && !this.#onTrial;
   }
@@ -40,7 +40,8 @@ export class CircuitBreaker {
   get problem(): string | undefined {
     if (this.#state === 'closed') return undefined;
     const next = this.#state === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
-    return `circuit breaker ${this.#state.replace('_', ' ')} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
+    const state = this.#state.replace('_', ' ');
+    return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
 
   failed(reason: string): void {
@@ -62,7 +63,7 @@ export class CircuitBreaker {
     this.#onTrial = true;
   }
 
-  /** Its slot is back; without a verdict, because it was cancelled, another request is tried. */
+  /** Its slot is released. If it was cancelled without an outcome, another request is tried. */
   trialEnds(): void {
     this.#onTrial = false;
     if (this.#state === 'half_open') this.onRoom();

@@ -2,13 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type AddressResolver } from './address-resolver.js';
-import { AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
+import { type AddressResolver, AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
-import { modelState, type ModelView } from './model-view.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId, type RosterOptions } from './worker-roster.js';
+import { modelState, type ModelView } from './worker-view.js';
 
 export interface ModelWorkersOptions extends RosterOptions {
   readonly model: ModelSpec;
@@ -18,20 +17,20 @@ export interface ModelWorkersOptions extends RosterOptions {
 type Life = 'unloaded' | 'loaded' | 'unloading';
 
 /**
- * The workers of one model: none of them started while it is unloaded, all of them while it is loaded; remote ones come and
- * go with their addresses. README "Models".
+ * The workers of one model: none of them started while it is unloaded, all of them while it is loaded; remote ones come
+ * and go with their addresses. README "Models".
  */
 export class ModelWorkers {
   readonly #logger = new Logger('Models');
-  /** Workers outlive the request that started them: their log lines must not carry its id for ever. */
+  /** Workers outlive the request that started them: their log lines must not carry its id. */
   readonly #detached = AsyncLocalStorage.snapshot();
   readonly #members = new Map<string, PooledWorker>();
-  readonly #watch: AddressWatch;
+  readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
   #security: ChannelSecurity = UNPROTECTED;
   #life: Life = 'unloaded';
   #unloading: Promise<void> | undefined;
-  /** An operator took it away: requests do not bring it back. */
+  /** An operator unloaded it: requests do not load it again. */
   #held = false;
   #closed = false;
   #problem: string | undefined;
@@ -39,7 +38,7 @@ export class ModelWorkers {
 
   constructor(private readonly options: ModelWorkersOptions) {
     this.#usedAtMs = options.nowMs();
-    this.#watch = new AddressWatch({
+    this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
       resolve: options.resolve,
       refreshMs: options.settings.workers.dnsRefreshMs,
@@ -57,7 +56,7 @@ export class ModelWorkers {
     return [...this.#members.values()];
   }
 
-  /** It is unloaded, or about to be, and only an operator brings it back. */
+  /** It is unloaded or unloading, and only an operator loads it again. */
   get isHeld(): boolean {
     return this.#held;
   }
@@ -66,12 +65,12 @@ export class ModelWorkers {
     return this.#members.get(id);
   }
 
-  /** At boot: unless it waits for its first request. */
+  /** At boot: loads it unless it starts on request. */
   boot(): void {
     if (this.options.model.autostart !== 'on_request') this.load();
   }
 
-  /** Starts its workers, or will when the unload under way has ended. Does not wait for them to be ready. Idempotent. */
+  /** Starts its workers, after an unload in progress has ended. Does not wait until they are ready. Idempotent. */
   load(): void {
     this.#held = false;
     this.#usedAtMs = this.options.nowMs();
@@ -79,15 +78,15 @@ export class ModelWorkers {
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
-  /** Something waits for it. */
+  /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
     this.#usedAtMs = this.options.nowMs();
     if (this.#life === 'unloaded' && !this.#held && this.#problem === undefined) this.load();
   }
 
   /**
-   * No further offers at once; what runs may end; then its workers are stopped. Resolves when nothing is left.
-   * @param hold requests do not bring it back
+   * Stops offers at once, lets running work end, then stops the workers. Resolves when all have ended.
+   * @param hold requests do not load it again
    */
   unload(hold: boolean): Promise<void> {
     this.#held = hold;
@@ -104,7 +103,7 @@ export class ModelWorkers {
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 
-  /** Some worker is configured, up or not. */
+  /** A worker is configured, up or not. */
   get isServed(): boolean {
     return this.options.model.addresses.length > 0 || this.#members.size > 0;
   }
@@ -122,7 +121,7 @@ export class ModelWorkers {
       ...modelState({ life: this.#life, workers, problem: this.#problem }),
       autostart,
       startsOnRequest: !this.#held,
-      ...(idleUnloadS !== undefined && { idleUnloadS }),
+      idleUnloadS,
       running,
       idleMs: running > 0 ? 0 : this.options.nowMs() - this.#usedAtMs,
       workers,
@@ -134,10 +133,10 @@ export class ModelWorkers {
     this.#usedAtMs = this.options.nowMs();
   }
 
-  /** For good: calls that are left are cancelled. Idempotent in effect. */
+  /** Cancels remaining calls and stops for good. Idempotent in effect. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#watch.stop();
+    this.#addresses.stop();
     await Promise.all(this.workers.map(worker => worker.close()));
   }
 
@@ -152,30 +151,30 @@ export class ModelWorkers {
     this.#life = 'loaded';
     this.#logger.log({ model: this.id }, 'loading model');
     for (const worker of this.workers) worker.start();
-    this.#watch.start();
+    this.#addresses.start();
   }
 
   async #stop(): Promise<void> {
     this.#life = 'unloading';
-    this.#watch.stop();
+    this.#addresses.stop();
     this.#logger.log({ model: this.id }, 'unloading model');
-    await Promise.all(this.workers.map(worker => leave(worker)));
+    await Promise.all(this.workers.map(stopped));
     if (this.#closed) return;
     this.#life = 'unloaded';
     this.#populate();
-    // Whatever waits may want it back.
+    // A request that waits may load it again.
     this.options.onCapacity(this.id);
   }
 
-  /** Those that are known without asking a name server, not started. */
+  /** Workers that are known without a name server, not started. */
   #populate(): void {
     const { model } = this.options;
     this.#members.clear();
     for (const worker of localWorkers(model, this.options)) this.#members.set(worker.id, worker);
-    for (const endpoint of fixedEndpoints(model.addresses)) this.#join(endpoint);
+    for (const endpoint of fixedEndpoints(model.addresses)) this.#add(endpoint);
   }
 
-  #join(endpoint: RemoteEndpoint): PooledWorker {
+  #add(endpoint: RemoteEndpoint): PooledWorker {
     const worker = remoteWorker(this.options.model, endpoint, { ...this.options, security: () => this.#security });
     this.#members.set(worker.id, worker);
     return worker;
@@ -186,24 +185,24 @@ export class ModelWorkers {
     this.#endpoints = endpoints;
     const wanted = new Set(endpoints.map(({ address }) => remoteWorkerId(model, address)));
     for (const endpoint of endpoints) {
-      if (!this.#members.has(remoteWorkerId(model, endpoint.address))) this.#join(endpoint).start();
+      if (!this.#members.has(remoteWorkerId(model, endpoint.address))) this.#add(endpoint).start();
     }
     for (const worker of this.workers) {
-      if (worker.isRemote && !wanted.has(worker.id)) void this.#dismiss(worker);
+      if (worker.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
     }
   }
 
-  /** Its address record is gone: what runs there may end. Should the record be back by then, the worker is as well. */
-  async #dismiss(worker: PooledWorker): Promise<void> {
+  /** Its address record is gone: running work may end. If the record is back by then, so is the worker. */
+  async #remove(worker: PooledWorker): Promise<void> {
     if (worker.state === 'draining') return;
-    await leave(worker);
+    await stopped(worker);
     if (this.#members.get(worker.id) !== worker) return;
     this.#members.delete(worker.id);
     if (this.#life === 'loaded' && !this.#closed) this.#follow(this.#endpoints);
   }
 }
 
-async function leave(worker: PooledWorker): Promise<void> {
+async function stopped(worker: PooledWorker): Promise<void> {
   await worker.drained();
   await worker.close();
 }

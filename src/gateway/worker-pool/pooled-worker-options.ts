@@ -2,9 +2,8 @@ import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { type BreakerOptions } from './circuit-breaker.js';
-import { type GenerationCounts } from './generation-totals.js';
-import { type ConnectionSettings } from './worker-connection.js';
-import { type WorkerLocation } from './worker-home.js';
+import { type ConnectionSettings, type GenerationCounts } from './worker-connection.js';
+import { type WorkerLocation } from './worker-location.js';
 
 export interface PooledWorkerOptions {
   readonly id: string;
@@ -12,7 +11,7 @@ export interface PooledWorkerOptions {
   readonly kind: ModelKind;
   /** Configured for its engine; what a worker reports may say more. */
   readonly device?: string;
-  readonly home: WorkerLocation;
+  readonly location: WorkerLocation;
   readonly connection: ConnectionSettings;
   readonly breaker: BreakerOptions;
   /** Largest message that this worker must take. */

@@ -5,20 +5,20 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { type PooledWorkerOptions } from './pooled-worker-options.js';
-import { RecentLatency } from './recent-latency.js';
 import { reportProblem } from './report-check.js';
-import { ServiceRecord } from './service-record.js';
+import { RecentLatency, ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { WorkerConnection } from './worker-connection.js';
-import { RemoteHome } from './worker-home.js';
+import { RemoteLocation } from './worker-location.js';
 import { type WorkerState, type WorkerView } from './worker-view.js';
 
 type Phase = Exclude<WorkerState, 'busy' | 'suspended'>;
 
 /**
- * One configured worker through all its processes. What the states mean and how they follow each other: README "States".
+ * One configured worker through all its processes. What the states mean and how they follow each other: README
+ * "States".
  */
 export class PooledWorker {
   #phase: Phase = 'stopped';
@@ -43,9 +43,9 @@ export class PooledWorker {
     return this.options.model;
   }
 
-  /** Run by somebody else, at an address. */
+  /** Started elsewhere and reached at an address. */
   get isRemote(): boolean {
-    return this.options.home instanceof RemoteHome;
+    return this.options.location instanceof RemoteLocation;
   }
 
   get state(): WorkerState {
@@ -54,13 +54,13 @@ export class PooledWorker {
     return this.#inUse > 0 ? 'busy' : 'ready';
   }
 
-  /** Requests that it gave back may as well come to it again: it has answered others since. */
+  /** It may get a request that it gave back: it has answered others since. */
   get isTrusted(): boolean {
     return this.#record.isTrusted;
   }
 
   start(): void {
-    this.options.home.start({
+    this.options.location.start({
       onStarting: () => this.#enter('starting'),
       onReachable: address => this.#connect(address),
       onReady: () => this.#connection?.health.probeNow(),
@@ -71,7 +71,7 @@ export class PooledWorker {
     });
   }
 
-  /** Undefined unless ready with a slot, be it for REALTIME only, or for one request that shows whether it serves again. */
+  /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
   offer(): WorkerOffer | undefined {
     const slots = this.#connection?.slots;
     if (this.#phase !== 'ready' || !slots || slots.urgent === 0) return undefined;
@@ -103,12 +103,14 @@ export class PooledWorker {
     return started;
   }
 
-  /** Places for live streams that are free now. */
+  /** Free places for live streams. */
   get freeStreams(): number {
     return this.#phase === 'ready' && this.#record.breaker === 'closed' ? (this.#connection?.streams.free ?? 0) : 0;
   }
 
-  /** Its place comes back when the worker let go. @throws DomainError `worker_lost`; Error without a free place. */
+  /**
+   * Its place is released when the worker has ended it. @throws DomainError `worker_lost`; Error without a free place.
+   */
   openStream(config: StreamConfig): StreamHandle {
     const connection = this.#connection;
     if (!connection) throw new Error(`worker ${this.id} has no process`);
@@ -133,13 +135,13 @@ export class PooledWorker {
     return this.#connection?.running ?? 0;
   }
 
-  /** No further offers; probed on, so that one which hangs with its last requests is found out. */
+  /** No further offers. Probes continue, so that a worker that hangs with its last requests is detected. */
   drain(): void {
     this.#suspend('draining');
     this.#closing = true;
   }
 
-  /** Drains; resolves when nothing runs here any more, or the process is gone with what ran. */
+  /** Drains; resolves when nothing runs any more, or the process is gone. */
   drained(): Promise<void> {
     this.drain();
     this.#drained ??= new Promise(resolve => {
@@ -149,18 +151,18 @@ export class PooledWorker {
     return this.#drained;
   }
 
-  /** Ends calls that are left, then the worker if it is ours, then the channel. */
+  /** Ends remaining calls, then the worker if it is local, then the channel. */
   async close(): Promise<void> {
     this.drain();
     this.#record.clear();
     this.#connection?.health.stop();
     this.#connection?.link.abort();
-    await this.options.home.stop();
+    await this.options.location.stop();
     this.#disconnect();
   }
 
   view(): WorkerView {
-    const { home } = this.options;
+    const { location } = this.options;
     const slots = this.#connection?.slots;
     const problem = this.#problem ?? this.#record.problem;
     return {
@@ -170,14 +172,14 @@ export class PooledWorker {
       slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
       streams: this.#phase === 'ready' ? (this.#report?.streams ?? 0) : 0,
       streamsInUse: this.#connection?.streams.inUse ?? 0,
-      restarts: home.restarts,
-      ...(this.#connection && { address: this.#connection.link.address }),
-      ...(home.pid !== undefined && { pid: home.pid }),
-      ...(this.#device !== undefined && { device: this.#device }),
-      ...(home.lastExit && { lastExit: home.lastExit }),
-      ...(problem !== undefined && { problem }),
-      ...(this.#record.breaker !== 'closed' && { breaker: this.#record.breaker }),
-      ...(this.#report && { health: this.#report }),
+      restarts: location.restarts,
+      address: this.#connection?.link.address,
+      pid: location.pid,
+      device: this.#device,
+      lastExit: location.lastExit,
+      problem,
+      breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
+      health: this.#report,
     };
   }
 
@@ -194,7 +196,10 @@ export class PooledWorker {
     this.#report = undefined;
     const { kind, connection: settings } = this.options;
     this.#connection = new WorkerConnection({
-      ...{ address, kind, settings, security: this.options.security() },
+      address,
+      kind,
+      settings,
+      security: this.options.security(),
       events: {
         onReport: report => this.#onReport(report),
         onProbeFailure: error => this.#onProbeFailure(error),
@@ -222,7 +227,7 @@ export class PooledWorker {
     this.#connection?.resize(report);
   }
 
-  /** A worker that does not answer gets no more requests; what it has may still end well. */
+  /** A worker that does not answer gets no further requests; its running ones may still succeed. */
   #onProbeFailure(error: unknown): void {
     this.#explain(error instanceof Error ? error.message : String(error));
     if (this.#phase === 'ready') this.#suspend('unresponsive');
@@ -231,11 +236,11 @@ export class PooledWorker {
   #onUnhealthy(): void {
     const reason = `${this.options.connection.health.failures} health probes failed in a row`;
     this.#suspend('lost');
-    this.#connection?.link.breakOff(reason);
-    this.options.home.onHung(reason);
+    this.#connection?.link.resetAll(reason);
+    this.options.location.onHung(reason);
   }
 
-  /** Nothing goes there until a probe over the new channel is answered; a retry must not run into the same hole. */
+  /** No requests until a probe over the new channel is answered: a retry would fail in the same way. */
   #onConnectionLost(): void {
     if (this.#phase !== 'ready') return;
     this.#record.note('the connection broke');
@@ -246,14 +251,14 @@ export class PooledWorker {
   #onUnended(): void {
     const { resetAfterMs } = this.options.connection.stop;
     this.#record.note(`it did not end a cancelled call within ${resetAfterMs} ms`);
-    this.options.log.say('warn', `a cancelled call was not ended within ${resetAfterMs} ms and was broken off`);
+    this.options.log.say('warn', `a cancelled call did not end within ${resetAfterMs} ms and was reset`);
   }
 
-  /** It said so in an answer, before any probe found out. */
+  /** An answer says that it drains, before a probe does. */
   #onDraining({ message }: Error): void {
     // The calls of one group are refused together: that is one failure.
     if (this.#phase !== 'ready') return;
-    const problem = `it takes no work: ${message}`;
+    const problem = `it accepts no requests: ${message}`;
     this.#record.note(problem);
     this.#explain(problem);
     this.#suspend('draining');
@@ -282,7 +287,7 @@ export class PooledWorker {
     this.#connection?.suspend();
   }
 
-  /** A closing worker stays draining whatever is still heard of it. */
+  /** A closing worker stays draining whatever it still reports. */
   #enter(phase: Phase): void {
     if (this.#closing || this.#phase === phase) return;
     this.#phase = phase;

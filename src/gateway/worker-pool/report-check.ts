@@ -18,7 +18,10 @@ interface Range {
   readonly max: number;
 }
 
-/** More than any device serves: a slot that a worker does not have is a request that waits there, out of reach of priority. */
+/**
+ * More than any device serves: a slot that a worker does not have is a request that waits there, out of reach of
+ * priority.
+ */
 const RANGES: Readonly<Record<Counted, Range>> = {
   maxBatch: { field: 'max_batch', min: 1, max: 4096 },
   maxConcurrent: { field: 'max_concurrent', min: 1, max: 4096 },
@@ -32,7 +35,10 @@ const MAX_SLOTS = 65_536;
 const MAX_CHARACTERS = 1024;
 const MAX_LIST = 1000;
 
-/** Why a worker that reports this gets no work: the field, its value, and what it should be. Undefined: nothing is wrong. */
+/**
+ * Why a worker that reports this gets no work: the field, its value, and what it should be. Undefined: nothing is
+ * wrong.
+ */
 export function reportProblem(report: WorkerHealthReport, expected: ExpectedWorker): string | undefined {
   // Its other numbers hold once its engine has loaded; until then it gets no work anyway.
   return (

@@ -4,10 +4,27 @@ import { Lease } from '../../core/shared/lease.js';
 import { type BreakerOptions, type BreakerState, CircuitBreaker } from './circuit-breaker.js';
 import { type WorkerOffer } from './worker-choice.js';
 
-/** How one worker treated its requests lately, and what it may be sent because of that. */
+/** Weight of the newest value: after ten answers the first counts for a tenth. */
+const WEIGHT = 0.2;
+
+/** Exponentially weighted mean of how long the calls of one worker took, in milliseconds. */
+export class RecentLatency {
+  #meanMs: number | undefined;
+
+  /** 0 before the first answer: a new worker is tried first. */
+  get ms(): number {
+    return this.#meanMs ?? 0;
+  }
+
+  add(ms: number): void {
+    this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + WEIGHT * (ms - this.#meanMs);
+  }
+}
+
+/** How one worker answered recent requests, and what it may be sent because of that. */
 export class ServiceRecord {
   readonly #breaker: CircuitBreaker;
-  /** It refused the last request that it answered. */
+  /** It rejected the last request that it answered. */
   #refuses = false;
 
   /** @param onRoom it may be sent more than before; synchronous */
@@ -23,7 +40,7 @@ export class ServiceRecord {
     return this.#breaker.problem;
   }
 
-  /** Requests that it gave back may as well come to it again: it has answered others since. */
+  /** It may get a request that it gave back: it has answered others since. */
   get isTrusted(): boolean {
     return !this.#refuses;
   }
@@ -46,8 +63,9 @@ export class ServiceRecord {
   }
 
   /**
-   * A call failed. What the worker says about the request is an answer; what happened on this side says nothing.
-   * @returns true when the worker said that it takes no work now
+   * A call failed. An error that the worker reports about the request is an answer; a failure on this side says
+   * nothing.
+   * @returns true when the worker reported that it accepts no requests now
    */
   failed(error: unknown): boolean {
     if (isWorkerAnswer(error)) this.answered();

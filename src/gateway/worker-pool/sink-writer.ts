@@ -1,8 +1,8 @@
 import { type Writable } from 'node:stream';
 
 /**
- * Writes at the pace of a sink that may go away. Once it is gone, by itself or by `abandon()`, bytes are thrown away:
- * the worker's stream has to be read to its end, or the worker would wait for ever on flow control.
+ * Writes at the pace of a sink that may close. Once it is closed, by itself or by `abandon()`, bytes are discarded: the
+ * worker's stream must be read to its end, or flow control would block the worker.
  */
 export class SinkWriter {
   #gone = false;
@@ -31,7 +31,7 @@ export class SinkWriter {
     this.#onDrain();
   }
 
-  /** Stops listening. The sink itself is ended only on success; a failed one is its owner's. */
+  /** Removes its listeners. Ends the sink only on success; its owner handles a failure. */
   finish(succeeded: boolean): void {
     this.sink.off('drain', this.#onDrain);
     this.sink.off('close', this.#onGone);

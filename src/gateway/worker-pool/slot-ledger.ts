@@ -9,27 +9,28 @@ interface WorkerSize {
 }
 
 /**
- * Requests a worker takes at once: one group per device lane, and one prepared ahead (D-24). Generations form no groups and
- * are sent as many as run: one more would wait in the worker, out of reach of priority (D-01, D-21).
+ * Requests a worker takes at once: one group per device lane, and one prepared ahead (D-24). Generations form no
+ * groups; as many are sent as run at once, because one more would wait in the worker, where priority cannot reach it
+ * (D-01, D-21).
  */
 export const slotCredits = ({ kind, maxBatch, maxConcurrent }: WorkerSize): number =>
   kind === 'llm' ? maxConcurrent : maxBatch * (maxConcurrent + 1);
 
 /**
- * What REALTIME may take beyond: one group, to go first when the device takes its next. A generation gives its place up only to
- * an engine that says so.
+ * What REALTIME may take in addition: one group, which the device takes next. A generation is displaced only by engines
+ * that report an overdraft.
  */
 export const slotOverdraft = ({ kind, maxBatch, overdraft = 0 }: WorkerSize): number =>
   kind === 'llm' ? overdraft : maxBatch;
 
 /**
- * The slots of one worker process. A slot is free again when its lease is released, which the dispatch loop does when
- * the worker has let go of the work, never at a deadline or a cancel.
+ * The slots of one worker process. A slot is free again when its lease is released: when the worker has ended the call,
+ * never at a deadline or a cancel.
  *
- * Two kinds of credit stand on the one account: `free` is what is left of the total, `urgent` that and an overdraft. What was
- * overdrawn is paid back first, so `free` stays 0 until fewer than the total are in use.
+ * Two credits share one account: `free` is what is left of the total, `urgent` that plus an overdraft. The overdraft is
+ * paid back first, so `free` stays 0 until fewer than the total are in use.
  *
- * A lost worker is resized to 0: nothing can be leased, and leases that are still out come back without effect.
+ * A lost worker is resized to 0: nothing can be leased, and leases that are still out are released without effect.
  */
 export class SlotLedger {
   #total = 0;
@@ -37,8 +38,8 @@ export class SlotLedger {
   #inUse = 0;
 
   /**
-   * @param onGrowth called after the slots of either credit became more; synchronous
-   * @param onReturn called after a lease came back, whether or not that frees a slot; synchronous
+   * @param onGrowth called after either credit has grown; synchronous
+   * @param onReturn called after a lease was released, whether or not that frees a slot; synchronous
    */
   constructor(
     private readonly onGrowth: () => void,
@@ -72,11 +73,10 @@ export class SlotLedger {
     if (count > left)
       throw new Error(`${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`);
     this.#inUse += count;
-    return Array.from({ length: count }, () => new Lease(() => this.#take()));
+    return Array.from({ length: count }, () => new Lease(() => this.#release()));
   }
 
-  /** A lease back. */
-  #take(): void {
+  #release(): void {
     this.#change(() => this.#inUse--);
     this.onReturn();
   }

@@ -42,18 +42,24 @@ export interface StreamHandle {
   commit(): Promise<void>;
   /**
    * To be iterated once, to its end. Ends after `close()` and `cancel()`.
-   * @throws DomainError `worker_lost` when another worker may go on, `queue_full` when the worker had no place after all.
+   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when the worker had no free place.
    */
   receiveEvents(): AsyncGenerator<StreamEvent>;
-  /** Nothing more is said; the last utterance is finished. Resolves when the worker let go. Events must be read meanwhile. */
+  /**
+   * No further audio; the last utterance is finished. Resolves when the worker has ended the stream. Read events
+   * meanwhile.
+   */
   close(): Promise<void>;
-  /** Stops without a final, and without further events. Resolves within 50 ms and never rejects; idempotent: the same promise. */
+  /**
+   * Stops without a final, and without further events. Resolves within 50 ms and never rejects; idempotent: the same
+   * promise.
+   */
   cancel(): Promise<void>;
 }
 
 /**
- * One live stream on one worker (D-20): frames and commits go up in order, at the
- * pace of the worker; events come down.
+ * One live stream on one worker (D-20): frames and commits go up in order, at
+ * the pace of the worker; events come down.
  */
 export class WorkerStream implements StreamHandle {
   readonly finished: Promise<void>;
@@ -72,7 +78,7 @@ export class WorkerStream implements StreamHandle {
         resolve();
       }),
     );
-    // Told to whoever iterates the events; without a listener the failure of an unread stream would end the process.
+    // `receiveEvents` throws it; without a listener the error of an unread stream would end the process.
     this.#call.on('error', () => undefined);
     this.#call.write(streamConfigMessage(options.config));
   }
@@ -109,7 +115,7 @@ export class WorkerStream implements StreamHandle {
     await this.finished;
   }
 
-  /** The worker is given up: what was said since the last final has no answer. */
+  /** The worker is lost: audio since the last final has no answer. */
   lose(error: WorkerLostError): void {
     this.#lostBy ??= error;
     this.#call.cancel();

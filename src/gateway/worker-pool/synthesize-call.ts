@@ -13,7 +13,7 @@ import { type SynthesizeTask, type WorkerReply } from './worker-task.js';
 
 type Done = Extract<SpeechChunk, { kind: 'done' }>;
 
-/** One `Synthesize` RPC: audio flows from the worker into the task's sink at the pace of the slower one. */
+/** One `Synthesize` RPC: audio flows from the worker into the task's sink with back pressure. */
 export class SynthesizeCall implements StartedCall {
   readonly reply: Promise<WorkerReply>;
   readonly finished: Promise<void>;
@@ -24,19 +24,12 @@ export class SynthesizeCall implements StartedCall {
 
   constructor(channel: WorkerChannel, { request, group }: CallRequest, task: SynthesizeTask) {
     const { text, voice, speed, format, sink } = task;
-    const message = encodeSynthesizeCall({
-      requestId: request.key,
-      priority: request.priority,
-      group,
-      text,
-      voice,
-      speed,
-      format,
-    });
+    const { key: requestId, priority } = request;
+    const message = encodeSynthesizeCall({ requestId, priority, group, text, voice, speed, format });
     const stream = channel.track(() => channel.tts.synthesize(message));
     this.#writer = new SinkWriter(sink.audio);
     this.#stream = stream;
-    // `status` comes once and always; a listener that is slow to take the last bytes does not hold the slot.
+    // `status` is always emitted, once; a slow reader of the last bytes does not hold the slot.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));
     this.reply = this.#run(stream, task);
   }
@@ -55,8 +48,8 @@ export class SynthesizeCall implements StartedCall {
     try {
       const done = await this.#pump(stream, task);
       if (this.#sinkError !== undefined) throw this.#sinkError as Error;
-      if (this.#writer.gone) throw new DomainError('request_cancelled', 'The listener went away.');
-      if (!done) throw new DomainError('engine_failed', 'The worker ended the audio without saying it is complete.');
+      if (this.#writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
+      if (!done) throw new DomainError('engine_failed', 'The worker ended the audio without reporting it as complete.');
       succeeded = true;
       return { kind: 'speech', durationS: done.durationS, execution: done.execution };
     } finally {
@@ -64,7 +57,7 @@ export class SynthesizeCall implements StartedCall {
     }
   }
 
-  /** Reads to the end whatever the sink does: leaving early would leave the call open. */
+  /** Reads to the end even when the sink has closed: stopping early would leave the call open. */
   async #pump(stream: AsyncIterable<SynthesizeResponse>, task: SynthesizeTask): Promise<Done | undefined> {
     let done: Done | undefined;
     for await (const message of stream) {

@@ -6,7 +6,7 @@ import { type WorkerReply, type WorkerTask } from './worker-task.js';
 export interface CallGroup {
   readonly id: string;
   readonly size: number;
-  /** They are aged BATCH: the share of the device's turns that such calls get beside REALTIME (D-03). */
+  /** Set for aged BATCH: its share of the device's turns beside REALTIME (D-03). */
   readonly agingShare?: number;
 }
 
@@ -15,25 +15,25 @@ export interface CallRequest {
   readonly group: CallGroup;
 }
 
-/** One RPC on its way. */
+/** One RPC in flight. */
 export interface WorkerCall {
   /** Rejects with `DomainError`; `worker_lost` when another worker may take the request (D-06). */
   readonly reply: Promise<WorkerReply>;
-  /** The worker let go of the work: its slot is free. Never rejects. */
+  /** The worker has ended the call: its slot is free. Never rejects. */
   readonly finished: Promise<void>;
 }
 
-/** A call whose caller may go away before it ends. */
+/** A call whose caller may disconnect before it ends. */
 export interface StartedCall extends WorkerCall {
-  /** False while the request is being read from disk: the worker has not heard of it. */
+  /** False while the upload is read from disk: the worker has not received the call. */
   readonly sent: boolean;
-  /** Nobody wants the answer any more: an unsent call is not sent, audio of a running one is thrown away. */
+  /** The answer is no longer wanted: an unsent call is not sent, audio of a running one is discarded. */
   abandon(): void;
-  /** Breaks the call off from this side: it has finished then, whatever the worker does. For workers that do not end it. */
+  /** Ends the call from this side, for workers that do not end it: it has finished then. */
   reset(): void;
 }
 
-/** The answer to a call for a worker that is not there: never sent, so another worker may take it (D-06). */
+/** A call to a worker that is gone: never sent, so another worker may take the request (D-06). */
 export function lostCall(worker: string): WorkerCall {
   const reply = Promise.reject(
     new WorkerLostError('unsent', `Worker ${worker} went away before the request was sent.`),

@@ -1,14 +1,68 @@
-import { Channel, type ChannelOptions, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import {
+  Channel,
+  type ChannelOptions,
+  connectivityState,
+  InterceptingCall,
+  type Interceptor,
+  type ServiceError,
+  status,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import { type TextGenerationClient, TextGenerationStub } from '../../contracts/grpc/generation.codec.js';
 import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
-import { isConnectionLost } from '../../contracts/grpc/status.codec.js';
+import { isConnectionLost, isExplained } from '../../contracts/grpc/status.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
 import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
-import { ConnectionDrops } from './connection-drops.js';
-import { SlotMap } from '../../core/shared/slot-map.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
+
+/**
+ * Knows calls that failed because their connection broke. A server that tears its connections down resets the streams
+ * on them, and grpc-js reports that as CANCELLED, RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different
+ * is that the connection is gone. Such a call ends as UNAVAILABLE.
+ */
+export class ConnectionDrops {
+  #drops = 0;
+  #pinged = false;
+
+  constructor(private readonly channel: Channel) {
+    this.#watch(channel.getConnectivityState(false));
+  }
+
+  /**
+   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as RESOURCE_EXHAUSTED then. gRPC servers do
+   * so when they are pinged more often than they allow.
+   */
+  get pingedTooOften(): boolean {
+    return this.#pinged;
+  }
+
+  readonly interceptor: Interceptor = (options, nextCall) => {
+    let before = 0;
+    return new InterceptingCall(nextCall(options), {
+      start: (metadata, _, next) => {
+        before = this.#drops;
+        next(metadata, {
+          onReceiveStatus: (ended, deliver) => {
+            const isLost = ended.code !== status.OK && this.#drops > before && !isExplained(ended);
+            if (isLost && ended.code === status.RESOURCE_EXHAUSTED) this.#pinged = true;
+            deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
+          },
+        });
+      },
+    });
+  };
+
+  #watch(state: connectivityState): void {
+    if (state === connectivityState.SHUTDOWN) return;
+    this.channel.watchConnectivityState(state, Infinity, () => {
+      if (state === connectivityState.READY) this.#drops += 1;
+      this.#watch(this.channel.getConnectivityState(false));
+    });
+  }
+}
 
 export interface ChannelTarget {
   /** host:port */
@@ -49,7 +103,8 @@ export class WorkerChannel {
   readonly maxMessageBytes: number;
 
   /**
-   * @param onLost the connection broke under a call, because of our pings or not; called before that call's answer is delivered
+   * @param onLost the connection broke under a call, because of our pings or not; called before that call's answer is
+   *   delivered
    */
   constructor(
     { address, limits, security }: ChannelTarget,
@@ -111,7 +166,7 @@ export class WorkerChannel {
     this.#closeWhenDrained();
   }
 
-  /** The pool closes for good: the one case in which calls are cancelled from here. */
+  /** The pool closes for good: the only case in which calls are cancelled from this side. */
   abort(): void {
     for (const call of this.#calls.values()) call.cancel();
     this.retire();
@@ -144,8 +199,8 @@ const channelOptions = (limits: ChannelLimits): ChannelOptions => ({
 });
 
 /**
- * grpc-js notes the stack of every caller, for the error of a call that may fail. Ours are told by their status, and walking the
- * stack is 2 % of a busy gateway's CPU time.
+ * grpc-js notes the stack of every caller, for the error of a call that may fail. Ours are identified by their status,
+ * and walking the stack is 2 % of a busy gateway's CPU time.
  */
 function withoutStack<T>(start: () => T): T {
   const limit = Error.stackTraceLimit;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RecentLatency } from './recent-latency.js';
+import { RecentLatency } from './service-record.js';
 import { favourite, leastLoaded, withoutAvoided, type WorkerOffer } from './worker-choice.js';
 
 const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({

@@ -8,14 +8,17 @@ export interface WorkerOffer {
   readonly total: number;
   /** Recent duration of its calls; 0: none yet. */
   readonly latencyMs: number;
-  /** One request shows whether a worker that was suspended serves again: it goes first, or the worker would stay out while others idle. */
+  /**
+   * One request shows whether a worker that was suspended serves again: it goes first, or the worker would stay out
+   * while others idle.
+   */
   readonly isTrial?: boolean;
 }
 
 /**
- * The worker to use next: the largest free share of its slots, so that a large worker does not take everything; then the
- * largest share that REALTIME may still overdraw; then the faster one. The overdraft is offered only when no worker has
- * a free slot. Of equals the first.
+ * The worker to use next: the largest free share of its slots, so that a large worker does not take everything; then
+ * the largest share that REALTIME may still overdraw; then the faster one. The overdraft is offered only when no worker
+ * has a free slot. Of equals the first.
  */
 export function leastLoaded(offers: readonly WorkerOffer[]): SlotOffer | undefined {
   let best: WorkerOffer | undefined;
@@ -30,8 +33,8 @@ function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
   return urgent === 0 ? a.latencyMs < b.latencyMs : urgent > 0;
 }
 
-/** A worker of the model, as far as it matters to a request that some of them gave back. */
-export interface WorkerStanding {
+/** A worker of the model, as a request that was given back sees it. */
+export interface CandidateWorker {
   readonly id: string;
   readonly state: WorkerState;
   /** It has answered a request since it last refused one. */
@@ -39,12 +42,13 @@ export interface WorkerStanding {
 }
 
 /**
- * What is left for a request that the workers in `avoid` gave back. Another worker with a free slot is taken first. A worker that goes
- * on refusing gets the request again only when no other one serves; else the request waits for one that does.
+ * The offers for a request that the workers in `avoid` gave back. Another worker with a free slot comes first. A worker
+ * that keeps rejecting gets the request again only when no other one serves; otherwise the request waits for another
+ * one.
  */
 export function withoutAvoided(
   offers: readonly WorkerOffer[],
-  workers: readonly WorkerStanding[],
+  workers: readonly CandidateWorker[],
   avoid: readonly string[],
 ): readonly WorkerOffer[] {
   const others = offers.filter(({ offer }) => !avoid.includes(offer.workerId));
@@ -55,13 +59,17 @@ export function withoutAvoided(
   return offers.filter(({ offer }) => !avoid.includes(offer.workerId) || trusted.has(offer.workerId));
 }
 
-/** A favourite may have so much less of its slots free than the emptiest worker: more, and waiting for it costs more than it saves. */
+/**
+ * How much less of its slots a favourite may have free than the emptiest worker; beyond that, waiting costs more than
+ * it saves.
+ */
 const CLEARLY_FULLER = 1 / 4;
 
 /**
- * The worker that most likely computed the same beginning before. Every key ranks the workers in an order of its own (rendezvous
- * hashing), so equal keys meet at one worker, without any memory, from any gateway, and a worker that comes or goes moves only
- * its own. The first of that order that is not clearly fuller than the emptiest; without a free slot the least loaded.
+ * The worker that most likely computed the same beginning before. Every key ranks the workers in an order of its own
+ * (rendezvous hashing), so equal keys meet at one worker, without stored state and from any gateway, and a worker that
+ * comes or goes moves only its own keys. The first of that order that is not clearly fuller than the emptiest; without
+ * a free slot the least loaded.
  */
 export function favourite(offers: readonly WorkerOffer[], affinity: string): SlotOffer | undefined {
   const most = Math.max(...offers.map(freeShare));

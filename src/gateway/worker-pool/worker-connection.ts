@@ -1,11 +1,31 @@
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type GenerationActivity, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
-import { GenerationTotals } from './generation-totals.js';
 import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 import { type ChannelLimits } from './worker-channel.js';
 import { WorkerHealth } from './worker-health.js';
 import { type StopLimits, WorkerLink } from './worker-link.js';
+
+const TOTALS = ['steps', 'decodeCalls', 'preemptions', 'prefixHitTokens', 'strandedTokens', 'losses'] as const;
+
+/** Totals of continuous batching. */
+export type GenerationCounts = Readonly<Pick<GenerationActivity, (typeof TOTALS)[number]>>;
+
+const NOTHING: GenerationCounts = {
+  ...{ steps: 0, decodeCalls: 0, preemptions: 0, prefixHitTokens: 0, strandedTokens: 0, losses: 0 },
+};
+
+/** Turns the totals of one process into increments: the next process starts from 0. */
+export class GenerationTotals {
+  #last = NOTHING;
+
+  since(now: GenerationCounts): GenerationCounts {
+    const counts = { ...NOTHING };
+    for (const name of TOTALS) counts[name] = Math.max(0, now[name] - this.#last[name]);
+    this.#last = now;
+    return counts;
+  }
+}
 
 /** How every worker of a model is reached, probed and stopped. */
 export interface ConnectionSettings {
@@ -18,14 +38,14 @@ export interface ConnectionEvents {
   onReport(report: WorkerHealthReport): void;
   /** A probe failed. */
   onProbeFailure(error: unknown): void;
-  /** So many in a row that the worker is given up. */
+  /** So many failed in a row that the worker counts as lost. */
   onUnhealthy(): void;
   onConnectionLost(): void;
-  /** A cancelled call was broken off from here, because the worker did not end it in time. */
+  /** A cancelled call was reset from this side, because the worker did not end it in time. */
   onUnended(): void;
-  /** Slots became more, free or urgent. Synchronous. */
+  /** More slots than before, free or urgent. Synchronous. */
   onCapacity(): void;
-  /** A slot or a place for a live stream came back. Synchronous. */
+  /** A slot or a place for a live stream was released. Synchronous. */
   onReturn(): void;
 }
 
@@ -38,7 +58,7 @@ export interface ConnectionOptions {
   readonly events: ConnectionEvents;
 }
 
-/** One process of a worker, as long as it lives: its calls, its slots, its probes. */
+/** One process of a worker: its calls, its slots, its probes. */
 export class WorkerConnection {
   readonly link: WorkerLink;
   readonly slots: SlotLedger;
@@ -50,7 +70,11 @@ export class WorkerConnection {
   constructor({ address, kind, settings, security, events }: ConnectionOptions) {
     const { limits, stop, health } = settings;
     this.link = new WorkerLink({
-      ...{ address, kind, limits, stop, security },
+      address,
+      kind,
+      limits,
+      stop,
+      security,
       onConnectionLost: () => events.onConnectionLost(),
       onUnended: () => events.onUnended(),
     });
@@ -72,18 +96,18 @@ export class WorkerConnection {
     return this.slots.inUse + this.streams.inUse;
   }
 
-  /** As large as the worker says. */
+  /** To the size that the worker reports. */
   resize(report: WorkerHealthReport): void {
     this.streams.resize(report.streams);
     this.slots.resize(slotCredits(report), slotOverdraft(report));
   }
 
-  /** Nothing more is leased; what is out comes back one by one, and still counts if the worker recovers. */
+  /** No further leases; those that are out are released one by one, and still count if the worker recovers. */
   suspend(): void {
     this.slots.resize(0);
   }
 
-  /** The process is gone, or will be: what is in flight ends by itself. */
+  /** The process is gone, or will be: calls in flight end by themselves. */
   retire(): void {
     this.health.stop();
     this.suspend();

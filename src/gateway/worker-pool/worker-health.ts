@@ -1,4 +1,53 @@
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import {
+  decodeHealth,
+  type HealthCheckResponse,
+  type HealthResponse,
+  SERVING,
+  type WorkerHealthReport,
+} from '../../contracts/grpc/health.codec.js';
+import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type WorkerChannel } from './worker-channel.js';
+
+const SERVICES: Readonly<Record<ModelKind, string>> = {
+  stt: 'SpeechToText',
+  tts: 'TextToSpeech',
+  llm: 'TextGeneration',
+  embedding: 'TextGeneration',
+};
+
+/**
+ * Both health services that a worker must have: the standard check of the empty service name, and the worker's own
+ * report. Rejects with an error that names the one at fault.
+ */
+export async function probeWorker(
+  channel: WorkerChannel,
+  kind: ModelKind,
+  timeoutMs: number,
+): Promise<WorkerHealthReport> {
+  const limit = { deadline: Date.now() + timeoutMs };
+  const metadata = new Metadata();
+  const check = channel.unary<HealthCheckResponse>(done =>
+    channel.health.check({ service: '' }, metadata, limit, done),
+  );
+  const report = channel.unary<HealthResponse>(done => channel.control(kind).health({}, metadata, limit, done));
+  const [{ status: serving }, health] = await Promise.all([
+    check.catch(failureOf('grpc.health.v1.Health/Check of service ""', timeoutMs)),
+    report.catch(failureOf(`switchyard.v1.${SERVICES[kind]}/Health`, timeoutMs)),
+  ]);
+  const { state, ...rest } = decodeHealth(health);
+  return { ...rest, state: serving !== SERVING && state === 'ready' ? 'draining' : state };
+}
+
+const failureOf =
+  (method: string, timeoutMs: number) =>
+  (error: Partial<ServiceError>): never => {
+    const { code, message } = error;
+    if (code === status.DEADLINE_EXCEEDED)
+      throw new Error(`${method} was not answered within ${timeoutMs} ms`, { cause: error });
+    const missing = code === status.UNIMPLEMENTED || code === status.NOT_FOUND;
+    throw new Error(`${method} failed: ${message}${missing ? '; every worker must serve it' : ''}`, { cause: error });
+  };
 
 export interface WorkerHealthOptions {
   readonly intervalMs: number;
@@ -13,20 +62,22 @@ export interface WorkerHealthOptions {
 }
 
 /**
- * Probes one worker for life: the next probe starts `intervalMs` after the last one ended, whatever it said. Failures
- * count in a row, one answer forgets them.
+ * Probes one worker: the next probe starts `intervalMs` after the last one ended, whatever its outcome. Failures are
+ * counted in a row; one answer resets the count.
  */
 export class WorkerHealth {
   #timer: NodeJS.Timeout | undefined;
   #failed = 0;
   #running = false;
   #stopped = false;
-  /** What the probe under way finds is out of date already. */
+  /** The outcome of the running probe is out of date already. */
   #again = false;
 
   constructor(private readonly options: WorkerHealthOptions) {}
 
-  /** Probes now and from then on. A probe under way began too early: its outcome is ignored, and another follows at once. */
+  /**
+   * Probes now and from then on. A running probe began too early: its outcome is ignored, and another follows at once.
+   */
   probeNow(): void {
     if (this.#stopped) return;
     clearTimeout(this.#timer);
@@ -34,7 +85,7 @@ export class WorkerHealth {
     else void this.#probe();
   }
 
-  /** For good; an answer under way is ignored. */
+  /** For good; the outcome of a running probe is ignored. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -1,25 +1,23 @@
 import { Metadata } from '@grpc/grpc-js';
 import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { decodeFailure } from '../../contracts/grpc/status.codec.js';
+import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SlotMap } from '../../core/shared/slot-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { stopCall, type Stoppable } from './call-stopper.js';
 import { type ChannelSecurity } from './channel-security.js';
-import { EmbedCall } from './embed-call.js';
-import { GenerateCall } from './generate-call.js';
-import { probeWorker } from './health-probe.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { SynthesizeCall } from './synthesize-call.js';
-import { TranscribeCall } from './transcribe-call.js';
-import { goesInPieces, UploadCall } from './upload-call.js';
-import { type TranscribeTask } from './worker-task.js';
+import { EmbedCall, GenerateCall } from './text-calls.js';
+import { goesInPieces, TranscribeCall, UploadCall } from './transcribe-calls.js';
 import { type CallRequest, lostCall, type StartedCall, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
+import { probeWorker } from './worker-health.js';
+import { type TranscribeTask } from './worker-task.js';
 
 export interface LinkOptions {
   /** host:port */
@@ -30,7 +28,7 @@ export interface LinkOptions {
   readonly stop: StopLimits;
   /** A call or a probe found the connection broken; it has been replaced already. */
   onConnectionLost(): void;
-  /** A cancelled call was broken off from here, because the worker did not end it in time. */
+  /** A cancelled call was reset from this side, because the worker did not end it in time. */
   onUnended(): void;
 }
 
@@ -41,12 +39,15 @@ export interface StopLimits {
   readonly resetAfterMs: number;
 }
 
-/** Longest keepalive interval towards a worker that is pinged too often: what gRPC's C core allows by default, and as much again. */
+/**
+ * Longest keepalive interval towards a worker that is pinged too often: what gRPC's C core allows by default, and as
+ * much again.
+ */
 const MAX_KEEPALIVE_MS = 600_000;
 
 /**
- * All traffic with one worker process. A user's cancel does not cancel the call from this side at once: the Cancel RPC asks, and the
- * call ends when the worker lets go, so that a slot is not given out while the device still works.
+ * All traffic with one worker process. A user's cancel does not cancel the call from this side at once: the Cancel RPC
+ * asks, and the call ends when the worker ends it, so that a slot is not leased again while the device still works.
  */
 export class WorkerLink {
   #channel: WorkerChannel;
@@ -55,7 +56,7 @@ export class WorkerLink {
   /** By key, which is the `request_id` that the worker knows. */
   readonly #calls = new SlotMap<string, StartedCall>();
   readonly #streams = new Set<WorkerStream>();
-  /** Why calls were broken off from here. */
+  /** Why calls were reset from this side. */
   readonly #resets = new WeakMap<StartedCall, WorkerLostError>();
 
   constructor(private readonly options: LinkOptions) {
@@ -100,7 +101,9 @@ export class WorkerLink {
     return stream;
   }
 
-  /** True when the worker acknowledged at once, or never got the call. Never rejects; asks on until the call has ended. */
+  /**
+   * True when the worker acknowledged at once, or never got the call. Never rejects; asks on until the call has ended.
+   */
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const call = this.#calls.get(key);
     call?.abandon();
@@ -113,14 +116,17 @@ export class WorkerLink {
     return probeWorker(this.#channel, this.options.kind, timeoutMs);
   }
 
-  /** The worker is given up, though the connection may stand: what is in flight ends now. Probes go on over a new one. */
-  breakOff(reason: string): void {
+  /**
+   * The worker is lost although its connection may be open: calls in flight end now. Probes continue over a new
+   * connection.
+   */
+  resetAll(reason: string): void {
     for (const call of [...this.#calls.values()]) this.#reset(call, new WorkerLostError('disconnected', reason));
     for (const stream of [...this.#streams]) stream.lose(new WorkerLostError('disconnected', reason));
     this.#replaceChannel();
   }
 
-  /** The worker is gone: no new calls; what is in flight ends by itself. Idempotent. */
+  /** The worker is gone: no new calls; calls in flight end by themselves. Idempotent. */
   retire(): void {
     this.#retired = true;
     this.#channel.retire();
@@ -187,7 +193,7 @@ export class WorkerLink {
     }
   }
 
-  /** Eight calls that die together make one replacement. */
+  /** Several calls that fail together replace the channel once. */
   #onLost(channel: WorkerChannel, pingedTooOften: boolean): void {
     if (this.#retired || channel !== this.#channel) return;
     if (pingedTooOften) this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);

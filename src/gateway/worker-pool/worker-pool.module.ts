@@ -1,10 +1,14 @@
 import { Module } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.js';
-import { ADDRESS_RESOLVER, systemResolver } from './address-resolver.js';
-import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-launch.js';
-import { generationActivityMetricProviders, GenerationActivityMetrics } from './generation-activity.metrics.js';
-import { workerPoolMetricProviders, WorkerPoolMetrics } from './worker-pool.metrics.js';
+import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
+import {
+  generationActivityMetricProviders,
+  GenerationActivityMetrics,
+  workerPoolMetricProviders,
+  WorkerPoolMetrics,
+} from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
+import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
 
 /** Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests override `WORKER_LAUNCH`. */
 @Module({

@@ -5,24 +5,42 @@ import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { ADDRESS_RESOLVER, type AddressResolver } from './address-resolver.js';
-import { type GenerationCounts } from './generation-totals.js';
-import { type ModelView } from './model-view.js';
+import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers } from './model-workers.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
-import { streamHost } from './stream-host.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { WORKER_LAUNCH, type WorkerLaunch } from './worker-launch.js';
-import { type WorkerName } from './worker-roster.js';
-import { type WorkerView } from './worker-view.js';
+import { type GenerationCounts } from './worker-connection.js';
+import { WORKER_LAUNCH, type WorkerLaunch, type WorkerName } from './worker-roster.js';
+import { type ModelView, type WorkerView } from './worker-view.js';
 
-/** What metrics want to know and no view tells. */
+/** Retry-After for live streams: a place is released when a session ends. */
+const TRY_AGAIN_MS = 1000;
+
+/** The worker that takes the next live stream of `model`. @throws DomainError as `WorkerPoolService.openStream`. */
+export function streamHost(model: string, workers: readonly PooledWorker[]): PooledWorker {
+  const best = workers.reduce<PooledWorker | undefined>(
+    (roomiest, worker) => (worker.freeStreams > (roomiest?.freeStreams ?? 0) ? worker : roomiest),
+    undefined,
+  );
+  if (best) return best;
+  const ready = workers.map(worker => worker.view()).filter(({ state }) => state === 'ready' || state === 'busy');
+  if (ready.length === 0)
+    throw new DomainError('no_worker', `No worker of ${model} is ready.`, { retryAfterMs: TRY_AGAIN_MS });
+  const total = ready.reduce((sum, { streams }) => sum + streams, 0);
+  if (total === 0) throw new DomainError('unsupported_task', `The model \`${model}\` has no live streams.`);
+  throw new DomainError('queue_full', `All ${total} live streams of \`${model}\` are taken; try again later.`, {
+    retryAfterMs: TRY_AGAIN_MS,
+  });
+}
+
+/** For metrics: what no view shows. */
 export type PoolActivity =
   | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
@@ -39,10 +57,10 @@ export interface WorkerCallRequest extends CallRequest {
 }
 
 /**
- * All workers of all models: capacity for the dispatcher, calls and cancels for the scheduler, states for operators.
- * (D-01, D-05, D-06, D-24; README of this folder.)
+ * All workers of all models: capacity for the dispatcher, calls and cancels for the scheduler, states for operators
+ * (D-01, D-05, D-06, D-24; README of this folder).
  *
- * Closing is no Nest hook: the scheduler drains first and then calls `close()`, last of all.
+ * Closing is not a Nest hook: the scheduler drains first and then calls `close()`.
  */
 @Injectable()
 export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
@@ -52,7 +70,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   #started = false;
   #closed: Promise<void> | undefined;
 
-  /** The model whose slots became more, free or urgent. Synchronous: emitted inside `Lease.release()`. */
+  /** The model that has more slots than before, free or urgent. Synchronous: emitted inside `Lease.release()`. */
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
   readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
 
@@ -80,14 +98,16 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return this.start();
   }
 
-  /** Loads the models that wait for no request; does not wait for their workers to be ready. Idempotent. */
+  /** Loads the models that do not start on request; does not wait until their workers are ready. Idempotent. */
   start(): Promise<void> {
     if (!this.#started) for (const model of this.#models.values()) model.boot();
     this.#started = true;
     return Promise.resolve();
   }
 
-  /** Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`). */
+  /**
+   * Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`).
+   */
   offer(model: string, affinity?: string, avoid?: readonly string[]): SlotOffer | undefined {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
@@ -100,7 +120,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return worker.lease(count, credit);
   }
 
-  /** Starts the RPC now. Never throws: a worker that is gone makes the reply reject with `worker_lost`. */
+  /** Starts the RPC now. Never throws: if the worker is gone, the reply rejects with `worker_lost`. */
   execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
     const call = this.#worker(workerId)?.execute({ request, group }) ?? lostCall(workerId);
     call.reply.then(
@@ -125,9 +145,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Asks the worker to stop a request, until the call has ended; after `cancellation.reset_after_ms` it is broken off from here.
-   * Resolves within `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never got it. False: no answer yet, or it has
-   * ended already. Never rejects; the slot comes back when the call has `finished`.
+   * Sends Cancel to the worker until the call has ended; after `cancellation.reset_after_ms` the call is reset.
+   * Resolves within
+   * `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never received the call. False: no answer yet, or
+   * the call has ended. Never rejects; the slot is released when the call has `finished`.
    */
   async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
     return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;
@@ -146,48 +167,48 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return this.#models.get(id)?.view();
   }
 
-  /** Starts the workers of a model; does not wait for them. Idempotent. */
+  /** Starts the workers of a model; does not wait until they are ready. Idempotent. */
   load(model: string): void {
     this.#models.get(model)?.load();
   }
 
   /**
-   * Stops the workers of a model when what they have has ended; resolves then.
-   * @param hold requests do not bring it back: `load` does
+   * Stops the workers of a model when their work has ended; resolves then.
+   * @param hold requests do not load it again; only `load` does
    */
   async unload(model: string, hold: boolean): Promise<void> {
     await this.#models.get(model)?.unload(hold);
   }
 
-  /** Taken away by an operator: requests for it cannot be served until it is loaded. */
+  /** Unloaded by an operator: requests for it are rejected until `load`. */
   isHeld(model: string): boolean {
     return this.#models.get(model)?.isHeld ?? false;
   }
 
-  /** Something that does not go through the dispatcher waits for the model: one that is unloaded is started. */
+  /** A request that does not pass the dispatcher waits for the model: it is started if unloaded. */
   demand(model: string): void {
     if (this.#started) this.#models.get(model)?.demand();
   }
 
-  /** A worker that pulls told how it computed one request. */
+  /** A pulling worker reported how it computed one request. */
   reported(model: string, execution: CallExecution): void {
     this.#models.get(model)?.used();
     this.#activity.next({ type: 'executed', model, execution });
   }
 
-  /** Some worker is configured for the model, up or not. */
+  /** A worker is configured for the model, up or not. */
   isServed(model: string): boolean {
     return this.#models.get(model)?.isServed ?? false;
   }
 
-  /** Some worker of the model takes work now. */
+  /** A worker of the model takes requests now. */
   hasReady(model: string): boolean {
     return this.#models.get(model)?.hasReady() ?? false;
   }
 
   /**
-   * No more offers; calls that are left are cancelled, local workers stopped (SIGTERM, grace, SIGKILL), channels closed
-   * last. Idempotent: the same promise.
+   * Stops offers, cancels remaining calls, stops local workers (SIGTERM, grace, SIGKILL), closes channels last.
+   * Idempotent: the same promise.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import {
   type ModelKind,
@@ -7,16 +8,43 @@ import {
   replicaSpecs,
 } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { maxMessageBytes, workerSpec } from '../../platform/config/worker-spec.js';
+import {
+  fetchRules,
+  maxMessageBytes,
+  pulledWork,
+  workerEnvironment,
+  workerSpec,
+  type WorkerSpec,
+} from '../../platform/config/worker-spec.js';
 import { ProcessLog } from '../../platform/process/process-log.js';
 import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
-import { type GenerationCounts } from './generation-totals.js';
 import { PooledWorker } from './pooled-worker.js';
-import { RemoteHome, type WorkerLocation } from './worker-home.js';
-import { type WorkerLaunch } from './worker-launch.js';
-import { WorkerSupervisor } from './worker-supervisor.js';
+import { type GenerationCounts } from './worker-connection.js';
+import { LocalLocation, RemoteLocation, type WorkerLocation } from './worker-location.js';
+
+/** How local workers are started. Tests start another program. */
+export interface WorkerLaunch {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** @param added what the replica's configuration puts into the environment of its process */
+  environment(spec: WorkerSpec, added?: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
+  /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
+  readonly stopGraceMs: number;
+}
+
+/** Injection token of the `WorkerLaunch`. */
+export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
+
+/** The worker of this build, run by the Node that runs the gateway; it may fetch audio by URL as the settings say. */
+export const builtWorkerLaunch = (settings: Settings): WorkerLaunch => ({
+  command: process.execPath,
+  args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
+  environment: (spec, added) =>
+    workerEnvironment({ ...spec, fetch: fetchRules(settings), ...pulledWork(spec.model, settings) }, undefined, added),
+  stopGraceMs: 2000,
+});
 
 export interface WorkerName {
   readonly id: string;
@@ -36,7 +64,7 @@ export interface RosterOptions {
 interface Placement {
   readonly id: string;
   readonly device?: string;
-  readonly home: (log: ProcessLog) => WorkerLocation;
+  readonly location: (log: ProcessLog) => WorkerLocation;
   security(): ChannelSecurity;
 }
 
@@ -48,8 +76,8 @@ export function localWorkers(model: ModelSpec, options: RosterOptions): PooledWo
   return replicaSpecs(model).map((replica, index) => {
     const id = `${model.id}-${index}`;
     const { device = optionDevice(model) } = replica;
-    const home = (log: ProcessLog) => supervisor({ model, id, replica, log }, options);
-    return pooledWorker(model, { id, home, security: () => UNPROTECTED, ...(device && { device }) }, options);
+    const location = (log: ProcessLog) => localLocation({ model, id, replica, log }, options);
+    return pooledWorker(model, { id, location, security: () => UNPROTECTED, device }, options);
   });
 }
 
@@ -61,25 +89,25 @@ export function remoteWorker(
 ): PooledWorker {
   const security = () => ({ serverName: host, ...options.security() });
   const id = remoteWorkerId(model, address);
-  return pooledWorker(model, { id, home: () => new RemoteHome(address), security }, options);
+  return pooledWorker(model, { id, location: () => new RemoteLocation(address), security }, options);
 }
 
 export const remoteWorkerId = (model: ModelSpec, address: string): string => `${model.id}@${address}`;
 
 const LOOPBACK = '127.0.0.1';
 
-interface Seat {
+interface Replica {
   readonly model: ModelSpec;
   readonly id: string;
   readonly replica: ReplicaSpec;
   readonly log: ProcessLog;
 }
 
-function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): WorkerSupervisor {
+function localLocation({ model, id, replica, log }: Replica, options: RosterOptions): LocalLocation {
   const { settings, launch } = options;
   const { restartMinMs, restartMaxMs, startTimeoutMs } = settings.workers;
   const spec = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
-  return new WorkerSupervisor({
+  return new LocalLocation({
     command: launch.command,
     args: launch.args,
     env: launch.environment(spec, replica.env),
@@ -95,13 +123,14 @@ function supervisor({ model, id, replica, log }: Seat, options: RosterOptions): 
 
 function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOptions): PooledWorker {
   const { workers, server, cancellation } = options.settings;
-  const { home, ...place } = placement;
-  const log = new ProcessLog(new Logger('Worker'), place.id);
+  const { id, device, location } = placement;
+  const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({
-    ...place,
+    id,
     model: model.id,
     kind: model.kind,
-    home: home(log),
+    device,
+    location: location(log),
     connection: {
       limits: {
         maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
@@ -118,13 +147,14 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOpt
     breaker: { failures: workers.breakerFailures, minMs: workers.breakerMinMs, maxMs: workers.breakerMaxMs },
     neededMessageBytes: neededMessageBytes(model.kind, server.uploadLimitBytes),
     log,
+    security: () => placement.security(),
     nowMs: () => options.nowMs(),
     onCapacity: () => options.onCapacity(model.id),
-    onGeneration: counts => options.onGeneration({ id: place.id, model: model.id }, counts),
+    onGeneration: counts => options.onGeneration({ id, model: model.id }, counts),
   });
 }
 
-/** Of speech synthesis: the longest text, whatever its alphabet. */
+/** For speech synthesis: the longest text in any alphabet. */
 const SPEECH_BYTES = 1_048_576;
 
 /** The largest message that a worker of that kind is sent. */

@@ -14,7 +14,7 @@ import { type Embedded, type GenerateCallFields } from '../../contracts/grpc/gen
 export interface AudioSource {
   readonly size: number;
   bytes(): Promise<Buffer>;
-  /** From the beginning, in pieces, each of which holds until the next is asked for; every call reads anew. */
+  /** From the beginning, in pieces, each valid until the next is requested; every call starts from the beginning. */
   chunks(): AsyncIterable<Buffer>;
   dispose(): Promise<void>;
 }
@@ -47,9 +47,11 @@ export interface SynthesizeTask extends SpeechParams {
   readonly sink: SpeechSink;
 }
 
-/** Where the chunks of a streamed answer go while the call runs. `chunks` is ended on success and left alone on failure. */
+/**
+ * Where the chunks of a streamed answer go while the call runs. `chunks` is ended on success and left alone on failure.
+ */
 export interface GenerationSink {
-  /** Before the first chunk: from now on no other worker may begin anew. */
+  /** Before the first chunk: from now on no other worker may start over. */
   begin(): void;
   /** Each write is one JSON object. */
   readonly chunks: Writable;

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type JobValue, type StoredJobValue } from '../../contracts/queue-jobs/job-result.js';
-import { MAX_INLINE_BYTES, PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../clock/time-ordered-id.js';
 
@@ -8,7 +8,7 @@ import { bornAtMs } from '../clock/time-ordered-id.js';
 export async function storeLarge(blobs: BlobStore, value: JobValue): Promise<JobValue | StoredJobValue> {
   const json = Buffer.from(JSON.stringify(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
-  const blob = `${PLANE_BLOBS}results/${randomUUID()}`;
+  const blob = `${QUEUE_BLOBS}results/${randomUUID()}`;
   return { kind: 'stored', blob, bytes: await blobs.write(blob, once(json)) };
 }
 
@@ -55,15 +55,18 @@ export const jobOfLogKey = (key: string): string => key.slice(JOB_LOG_BLOBS.leng
 /** Before every key of a file, and of nothing else. */
 export const FILE_BLOBS = 'files/';
 
-/** Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing tells nobody. */
+/**
+ * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing tells
+ * nobody.
+ */
 export function fileBlobKey(tenant: string, fileId: string): string {
   const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
   return `${FILE_BLOBS}${owner}/${fileId}`;
 }
 
 /**
- * Bytes whose name is `orphanAgeMs` old and stands in no row are garbage. A row may name them during the first half of that time
- * only, so that no row comes while they are being removed, however long a write, a pause or an outage was.
+ * Bytes whose name is `orphanAgeMs` old and stands in no row are garbage. A row may name them during the first half of
+ * that time only, so that no row comes while they are being removed, however long a write, a pause or an outage was.
  */
 export const mayBeNamed = (fileId: string, orphanAgeMs: number, nowMs: number): boolean =>
   nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;

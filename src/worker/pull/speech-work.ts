@@ -4,8 +4,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type SpeechChunk } from '../../contracts/grpc/tts.codec.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { PLANE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
-import { encodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-speech.js';
+import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { encodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
@@ -66,7 +66,7 @@ export class SpeechWork implements JobWork {
     if (text.trim() === '') throw new DomainError('invalid_value', 'The text is empty.', { param: 'options.text' });
     assertAble(this.engine.info, [{ param: 'options.speed', capability: 'speed', wanted: speed !== 1 }]);
     // Never the name of an earlier attempt: its worker may still be writing.
-    const blob = `${PLANE_BLOBS}speech/${randomUUID()}`;
+    const blob = `${QUEUE_BLOBS}speech/${randomUUID()}`;
     const channel = this.connections.keys.speech(this.queue.name, envelope.requestId);
     const output = new SpeechBlob(new SpeechPieces(this.connections, channel, blob));
     const written = this.blobs.write(blob, output.bytes, signal);

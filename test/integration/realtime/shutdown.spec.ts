@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ShutdownGrace } from '../../../src/gateway/scheduler/shutdown-grace.js';
+import { ShutdownGrace } from '../../../src/gateway/scheduler/shutdown-drain.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { heardIn, realtimeRig, signalWorker } from './realtime-rig.js';
 

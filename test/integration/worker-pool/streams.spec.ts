@@ -111,13 +111,13 @@ describe('a live stream', () => {
     const idle = new IdleUnload(pool, queue as unknown as PriorityQueue<WorkerTask>);
     const handle = open();
     const heard = heardBy(handle);
-    idle.look();
+    idle.check();
     expect(pool.model('m')).toMatchObject({ state: 'loaded', running: 1, idleMs: 0 });
     await handle.sendFrame(Buffer.alloc(3200), true);
     await handle.close();
     expect((await heard).at(-1)?.type).toBe('final');
     expect(pool.model('m')?.running).toBe(0);
-    idle.look();
+    idle.check();
     expect(pool.model('m')?.state).toBe('unloading');
   });
 

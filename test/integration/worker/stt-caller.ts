@@ -1,23 +1,11 @@
-import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
 import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
-import {
-  decodeHealth,
-  HealthStub,
-  type HealthClient,
-  type WorkerHealthReport,
-} from '../../../src/contracts/grpc/health.codec.js';
+import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
+import { decodeHealth, type HealthClient, HealthStub, type WorkerHealthReport } from '../../../src/contracts/grpc/health.codec.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
-import { ConnectionDrops } from '../../../src/gateway/worker-pool/connection-drops.js';
-import {
-  decodeTranscript,
-  encodeTranscribeCall,
-  SpeechToTextStub,
-  type SpeechToTextClient,
-  type TranscribeAnswer,
-  type TranscribeCall,
-} from '../../../src/contracts/grpc/stt.codec.js';
+import { decodeTranscript, encodeTranscribeCall, type SpeechToTextClient, SpeechToTextStub, type TranscribeAnswer, type TranscribeCall } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { ConnectionDrops } from '../../../src/gateway/worker-pool/worker-channel.js';
 
 const LIMITS = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { readWorkerSpec, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { builtWorkerLaunch } from './worker-launch.js';
+import { builtWorkerLaunch } from './worker-roster.js';
 
 const spec: WorkerSpec = {
   workerId: 'm-0',

@@ -1,6 +1,9 @@
-import { type ClientReadableStream } from '@grpc/grpc-js';
+import { type ClientReadableStream, type ClientUnaryCall } from '@grpc/grpc-js';
 import {
+  decodeEmbedded,
   decodeGenerationMessage,
+  type EmbedResponse,
+  encodeEmbedCall,
   encodeGenerateCall,
   type GenerateResponse,
   type GenerationMessage,
@@ -9,11 +12,41 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SinkWriter } from './sink-writer.js';
 import { type CallRequest, type StartedCall } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
-import { type GenerateTask, type GenerationSink, type WorkerReply } from './worker-task.js';
+import { type EmbedTask, type GenerateTask, type GenerationSink, type WorkerReply } from './worker-task.js';
+
+/** One `Embed` RPC. */
+export class EmbedCall implements StartedCall {
+  readonly reply: Promise<WorkerReply>;
+  readonly finished: Promise<void>;
+  readonly sent = true;
+  #call: ClientUnaryCall | undefined;
+
+  constructor(channel: WorkerChannel, { request, group }: CallRequest, { body, inputs }: EmbedTask) {
+    const { key: requestId, priority, tenant = '' } = request;
+    const message = encodeEmbedCall({ requestId, priority, group, body, inputs, tenant });
+    this.reply = channel
+      .unary<EmbedResponse>(callback => (this.#call = channel.text.embed(message, callback)))
+      .then(answer => ({ kind: 'embeddings', ...decodeEmbedded(answer) }));
+    this.finished = this.reply.then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  abandon(): void {
+    // The answer is small: it arrives and is discarded.
+  }
+
+  reset(): void {
+    this.#call?.cancel();
+  }
+}
 
 type Done = Extract<GenerationMessage, { kind: 'done' }>;
 
-/** One `Generate` RPC: chunks flow from the worker into the task's sink at the pace of the slower one, or are kept for the reply. */
+/**
+ * One `Generate` RPC: chunks flow from the worker into the task's sink with back pressure, or are kept for the reply.
+ */
 export class GenerateCall implements StartedCall {
   readonly reply: Promise<WorkerReply>;
   readonly finished: Promise<void>;
@@ -28,7 +61,7 @@ export class GenerateCall implements StartedCall {
     const stream = channel.track(() => channel.text.generate(encodeGenerateCall(call)));
     this.#output = sink ? new StreamedOutput(sink) : new WholeOutput();
     this.#stream = stream;
-    // `status` comes once and always; a reader that is slow to take the last chunks does not hold the slot.
+    // `status` is always emitted, once; a slow reader of the last chunks does not hold the slot.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));
     this.reply = this.#run(stream);
   }
@@ -47,7 +80,7 @@ export class GenerateCall implements StartedCall {
     try {
       const done = await this.#pump(stream);
       this.#output.check();
-      if (!done) throw new DomainError('engine_failed', 'The worker ended the text without saying it is complete.');
+      if (!done) throw new DomainError('engine_failed', 'The worker ended the text without reporting it as complete.');
       succeeded = true;
       const { kind: _, ...rest } = done;
       return { kind: 'generation', answer: this.#output.answer, ...rest };
@@ -56,25 +89,25 @@ export class GenerateCall implements StartedCall {
     }
   }
 
-  /** Reads to the end whatever the sink does: leaving early would leave the call open. */
+  /** Reads to the end even when the sink has closed: stopping early would leave the call open. */
   async #pump(stream: AsyncIterable<GenerateResponse>): Promise<Done | undefined> {
     let done: Done | undefined;
     for await (const message of stream) {
-      const said = decodeGenerationMessage(message);
-      if (said?.kind === 'chunk') await this.#output.take(said.json);
-      else if (said) done = said;
+      const part = decodeGenerationMessage(message);
+      if (part?.kind === 'chunk') await this.#output.take(part.json);
+      else if (part) done = part;
     }
     return done;
   }
 }
 
 interface Output {
-  /** Empty when the text went out as it came. */
+  /** Empty when the text was streamed. */
   readonly answer: Buffer;
   /** Resolves when more can be taken. Never rejects. */
   take(json: Buffer): Promise<void>;
   abandon(): void;
-  /** @throws DomainError when the text did not get where it was to go. */
+  /** @throws DomainError when the text did not reach its reader. */
   check(): void;
   finish(succeeded: boolean): void;
 }
@@ -96,7 +129,7 @@ class WholeOutput implements Output {
   }
 
   finish(): void {
-    // Nothing is open.
+    // Holds nothing open.
   }
 }
 
@@ -120,7 +153,7 @@ class StreamedOutput implements Output {
   }
 
   check(): void {
-    if (this.#writer.gone) throw new DomainError('request_cancelled', 'The reader went away.');
+    if (this.#writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
   }
 
   finish(succeeded: boolean): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GenerationTotals } from './generation-totals.js';
+import { GenerationTotals } from './worker-connection.js';
 
 const sums = (steps: number, losses = 0) => ({
   ...{ steps, decodeCalls: steps, preemptions: 0, prefixHitTokens: 0, strandedTokens: 0, losses },

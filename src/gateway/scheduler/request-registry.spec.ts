@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aKey } from '../../../test/support/requests.js';
-import type { RequestView } from '../../core/dispatch/request-view.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 import { SettledHistory } from './request-registry.js';
 
 const view = (id: string, attempts = 1): RequestView => ({

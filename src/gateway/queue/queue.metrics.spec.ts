@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CountedCalls } from './counted-calls.js';
+import { CountedCalls } from './queue.metrics.js';
 
 describe('CountedCalls', () => {
   it('is true for one member of a call of eight', () => {
