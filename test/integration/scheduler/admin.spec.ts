@@ -120,7 +120,9 @@ describe('admin', () => {
       void harness.submit('r1');
       harness.clock.advance(31_000);
       expect(await found('r1')).toMatchObject({ aged: true });
-      expect((await found('r1')).explanation).toContain('its share of the turns beside realtime');
+      expect((await found('r1')).explanation).toContain(
+        'It has aged and is dispatched in turns with realtime requests.',
+      );
     });
 
     it('it does not wait: it runs, and where', async () => {
@@ -129,7 +131,7 @@ describe('admin', () => {
       await harness.pool.received(1);
       expect(await found('r1')).toMatchObject({ state: 'running', worker: 'a1', attempts: 1 });
       expect((await found('r1')).explanation).toMatch(
-        /^It is at a1, which prepares it, has it wait for the device or computes it/,
+        /^It is at a1: being prepared, waiting for the device or being computed/,
       );
     });
 
@@ -139,7 +141,7 @@ describe('admin', () => {
       await harness.pool.received(1);
       harness.pool.kill('a1');
       await harness.settle();
-      expect((await found('r1')).explanation).toContain('Its first worker died; it keeps its place.');
+      expect((await found('r1')).explanation).toContain('Its first worker was lost; it keeps its place.');
     });
 
     it('it has ended: how, with its phases', async () => {
