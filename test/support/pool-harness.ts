@@ -7,7 +7,12 @@ import { type ScheduledRequest } from '../../src/core/request/scheduled-request.
 import { type AddressResolver, systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-roster.js';
-import { type AudioSource, type SynthesizeTask, type TranscribeTask, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+import {
+  type AudioSource,
+  type SynthesizeTask,
+  type TranscribeTask,
+  type WorkerTask,
+} from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';

@@ -1,8 +1,20 @@
 import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
 import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
-import { decodeHealth, type HealthClient, HealthStub, type WorkerHealthReport } from '../../../src/contracts/grpc/health.codec.js';
+import {
+  decodeHealth,
+  type HealthClient,
+  HealthStub,
+  type WorkerHealthReport,
+} from '../../../src/contracts/grpc/health.codec.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
-import { decodeTranscript, encodeTranscribeCall, type SpeechToTextClient, SpeechToTextStub, type TranscribeAnswer, type TranscribeCall } from '../../../src/contracts/grpc/stt.codec.js';
+import {
+  decodeTranscript,
+  encodeTranscribeCall,
+  type SpeechToTextClient,
+  SpeechToTextStub,
+  type TranscribeAnswer,
+  type TranscribeCall,
+} from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
 import { ConnectionDrops } from '../../../src/gateway/worker-pool/worker-channel.js';
