@@ -7,7 +7,10 @@ import { deflateSync } from 'node:zlib';
 const SHORT_BYTES = 2000;
 const SMALL_WINDOW = { windowBits: 12, memLevel: 5, chunkSize: 1024 };
 
-/** UTF-8 bytes by zlib's bytes, as OpenAI's Whisper has it: above 2.4 a text repeats itself. About 20 microseconds a sentence. */
+/**
+ * UTF-8 bytes divided by zlib's bytes, as in OpenAI's Whisper: above 2.4 a text repeats itself. About 20 µs per
+ * sentence.
+ */
 export function compressionRatio(text: string): number {
   const bytes = Buffer.from(text);
   if (bytes.length === 0) return 0;

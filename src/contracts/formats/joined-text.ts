@@ -1,8 +1,11 @@
 /** Scripts that put no space between words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff00-\uffef]/u;
+const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
+const UNSPACED = new RegExp(
+  `[${SCRIPTS.map(name => `\\p{Script=${name}}`).join('')}\\u3000-\\u303f\\uff00-\\uffef]`,
+  'u',
+);
 
-/** What stands between two pieces of one text: a space, or nothing in scripts without spaces or beside an empty piece. */
+/** The separator of two pieces of a text: a space, or nothing in scripts without spaces and beside an empty piece. */
 export function gapBetween(before: string, after: string): string {
   const last = [...before.slice(-2)].at(-1) ?? '';
   const [first = ''] = after.slice(0, 2);

@@ -1,8 +1,8 @@
 import { valueSpan } from '../../core/jobs/line-span.js';
 
 /**
- * The JSON object with some of its own fields set, every other byte as it was: numbers keep their digits, fields nobody knows
- * their order and spelling. Of a field given twice the last is set, which is the one that parsers take.
+ * Sets some top-level fields of a JSON object and leaves every other byte unchanged: numbers keep their digits, unknown
+ * fields their order and spelling. If a field is given twice the last one is set, which is the one that parsers use.
  *
  * @param json an object that JSON.parse accepts, in UTF-8
  */

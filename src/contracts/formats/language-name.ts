@@ -18,7 +18,7 @@ export function languageTag(name: string): string | undefined {
   return tags.get(name.toLowerCase());
 }
 
-/** What a caller names its language by: a tag, an English name, or `auto`, which is undefined, as is no language at all. */
+/** The language that a caller names: a tag or an English name. Undefined for `auto` and for no language. */
 export function wantedLanguage(value: string): string | undefined {
   return value.toLowerCase() === 'auto' ? undefined : (languageTag(value) ?? value);
 }

@@ -1,8 +1,8 @@
 export type TranscriptTask = 'transcribe' | 'translate';
 
 /**
- * What a transcription asks for, from the HTTP form to the engine. A new field is added here, to the DTO, to the proto and
- * its codec, and to the engines that can honour it.
+ * What a transcription asks for, from the HTTP form to the engine. A new field is added here, to the DTO, to the proto
+ * and its codec, and to the engines that can honour it.
  */
 export interface TranscriptionParams {
   readonly task: TranscriptTask;
@@ -23,7 +23,7 @@ export interface TranscriptionParams {
   readonly chunking?: Chunking;
 }
 
-/** A transcription without any wish. */
+/** A transcription with no options set. */
 export const PLAIN_TRANSCRIPTION: TranscriptionParams = {
   task: 'transcribe',
   language: '',

@@ -9,7 +9,7 @@ export function durationUsage(durationS: number): DurationUsage {
   return { type: 'duration', seconds: Math.ceil(durationS) };
 }
 
-/** What `transcript.text.done` tells: SDKs know no other type of usage there. */
+/** The usage in `transcript.text.done`: SDKs know no other type there. */
 export interface TranscriptTokenUsage {
   readonly type: 'tokens';
   readonly input_tokens: number;
@@ -40,6 +40,6 @@ export function transcriptTokenUsage({ durationS, text }: { durationS: number; t
 export interface TokenUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Part of `promptTokens` that was not computed anew. */
+  /** Part of `promptTokens` that was not computed again. */
   readonly cachedTokens: number;
 }

@@ -1,5 +1,5 @@
 /**
- * The fields of one request that only advise and cannot be honoured (D-34): accepted and reported to the caller by their paths,
+ * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported to the caller by their paths,
  * or refused when `compat.strict` is on.
  */
 export class IgnoredFields {

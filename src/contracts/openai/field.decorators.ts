@@ -21,7 +21,10 @@ type Shape = (value: unknown) => unknown;
 /** By prototype of the class that has the field. */
 const SHAPES = new WeakMap<object, Map<string, Shape>>();
 
-/** What becomes of the value of a field before it is validated. @param shape given whatever was sent; what it does not know it returns */
+/**
+ * Converts the value of a field before it is validated.
+ * @param shape receives any value; returns unknown ones unchanged
+ */
 export const Shaped =
   (shape: Shape): PropertyDecorator =>
   (target, key) => {
@@ -30,8 +33,8 @@ export const Shaped =
   };
 
 /**
- * An instance with these fields; those that are absent have its defaults. Values are taken as they are, but for shaped fields: to
- * copy what a caller sent, at any depth and width, would be work that nobody needs and that a caller can make endless.
+ * An instance with these fields; absent ones have its defaults. Values are not copied, except for shaped fields: a copy
+ * at any depth and width would be useless work that a caller could make arbitrarily large.
  */
 export function shaped<T extends object>(type: new () => T, fields: Readonly<Record<string, unknown>>): T {
   const instance = new type();
@@ -115,7 +118,7 @@ export const BooleanFromForm = (): PropertyDecorator =>
 export const ListFromForm = (): PropertyDecorator =>
   Shaped((value): unknown => (Array.isArray(value) ? value : [value]));
 
-/** A list given as repeated fields, as one text with commas, or both; without spaces around and empty or doubled entries. */
+/** A list given as repeated fields, as comma-separated text, or both; trimmed, without empty and duplicate entries. */
 export const CommaListFromForm = (): PropertyDecorator =>
   Shaped(value => {
     const given: readonly unknown[] = Array.isArray(value) ? value : [value];

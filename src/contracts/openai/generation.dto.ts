@@ -32,8 +32,8 @@ const isObject = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
 /**
- * Fields that chat and completions share. Unknown ones are accepted and handed on: engines behind an upstream know more than we
- * do. Only what has one meaning everywhere is judged here.
+ * Fields that chat and completions share. Unknown ones are accepted and forwarded, because upstream engines may know
+ * them. Only fields that mean the same everywhere are validated here.
  */
 export class TextGenerationFields {
   @ApiProperty({ example: 'gpt-4o-mini', description: 'A model id or alias; see `GET /v1/models`.' })
@@ -82,7 +82,7 @@ export class TextGenerationFields {
   @Holds(isStop, 'must be a text or a list of texts')
   stop?: string | readonly string[];
 
-  @ApiPropertyOptional({ type: Number, description: 'Passed on digit by digit.' })
+  @ApiPropertyOptional({ type: Number, description: 'Forwarded digit by digit.' })
   @IsOptional()
   @WholeNumber()
   seed?: number;
@@ -91,7 +91,8 @@ export class TextGenerationFields {
     enum: SERVICE_TIERS,
     default: 'auto',
     description:
-      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. Answers tell the tier really used.',
+      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. ' +
+      'The answer reports the tier that was used.',
   })
   @OneOf(SERVICE_TIERS)
   service_tier: ServiceTier = 'auto';

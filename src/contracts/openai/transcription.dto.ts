@@ -74,7 +74,8 @@ export class TranscriptionDto extends TranslationDto {
 
   @ApiPropertyOptional({
     description:
-      'BCP-47, such as `en`, or a name, such as `english`; refused when the model does not recognise it. `auto` is as absent.',
+      'BCP-47, such as `en`, or a name, such as `english`; rejected if the model does not recognise it. ' +
+      '`auto` has the same effect as no language.',
   })
   @LanguageFromForm()
   @IsOptional()
@@ -88,8 +89,8 @@ export class TranscriptionDto extends TranslationDto {
     type: String,
     maxItems: MAX_LANGUAGES,
     description:
-      'Languages that may be spoken, when `language` is absent. The only one that the model recognises is its language; among several it ' +
-      'finds out by itself. Refused when it recognises none.',
+      'Languages that may be spoken, if `language` is absent. If the model recognises exactly one of them, that is ' +
+      'the language; among several the model detects it. Rejected if it recognises none.',
   })
   @ListFromForm()
   @TextList(MAX_LANGUAGES, 35)
@@ -112,8 +113,8 @@ export class TranscriptionDto extends TranslationDto {
     type: Boolean,
     default: false,
     description:
-      'Server-sent events with `response_format` json, text or diarized_json; ignored with the others. A delta per segment; ' +
-      'with diarized_json each is followed by its `transcript.text.segment`.',
+      'Server-sent events with `response_format` json, text or diarized_json; ignored with the others. One delta per ' +
+      'segment; with diarized_json each is followed by its `transcript.text.segment`.',
   })
   @BooleanFromForm()
   @IsBoolean({ message: 'must be true or false' })
@@ -133,8 +134,8 @@ export class TranscriptionDto extends TranslationDto {
   @ApiPropertyOptional({
     oneOf: [{ type: 'string', enum: ['auto'] }, { $ref: getSchemaPath(ServerVadDto) }],
     description:
-      'Where long audio is cut. `auto`: the server decides. An object, as JSON or as `chunking_strategy[type]` and so on, ' +
-      'says what counts as speech and how long a pause has to be.',
+      'Where long audio is cut. `auto`: the server decides. An object, as JSON or as `chunking_strategy[type]` and ' +
+      'so on, defines what counts as speech and how long a pause must be.',
   })
   @IsOptional()
   chunking_strategy?: unknown;

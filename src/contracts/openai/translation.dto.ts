@@ -56,8 +56,8 @@ export class TranslationDto {
   @ApiPropertyOptional({
     type: Boolean,
     description:
-      'Written form: `twenty five percent` becomes `25%`, in text and segments; words keep the spoken form. English only. ' +
-      'By default as the model is configured (`itn` in `config/models.yaml`), which is off unless it says true.',
+      'Written form: `twenty five percent` becomes `25%`, in text and segments; words keep the spoken form. English ' +
+      'only. The default is the `itn` of the model in `config/models.yaml` (false).',
   })
   @BooleanFromForm()
   @IsOptional()

@@ -39,7 +39,7 @@ export const adminModelDto = (view: ModelView, nowMs: number): AdminModelDto => 
   workers: view.workers.map(workerDto),
 });
 
-/** What is loaded, and what shall be. */
+/** Models: their state, load and unload. */
 @ApiTags('admin')
 @Controller('admin/v1/models')
 export class AdminModelsController {
@@ -60,7 +60,7 @@ export class AdminModelsController {
   @ApiParam({ name: 'id', example: 'pocketsphinx-en' })
   @ApiOperation({
     summary: 'Start the workers of a model',
-    description: 'Answers at once; GET shows when it is loaded.',
+    description: 'Returns at once; GET shows when it is loaded.',
   })
   @ApiOkResponse({ type: AdminModelDto })
   @DescribesErrors('model_not_found')
@@ -74,7 +74,8 @@ export class AdminModelsController {
   @ApiOperation({
     summary: 'Stop the workers of a model',
     description:
-      'Answers at once; running requests finish. Waiting and new ones get 503 `model_unloaded`, or start it again with `autostart: on_request`.',
+      'Returns at once; running requests finish. Waiting and new ones get 503 `model_unloaded`, or start the model ' +
+      'again with `autostart: on_request`.',
   })
   @ApiOkResponse({ type: AdminModelDto })
   @DescribesErrors('model_not_found')

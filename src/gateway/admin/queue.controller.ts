@@ -10,7 +10,7 @@ export class QueueLineDto {
   @ApiProperty() batch!: number;
   @ApiProperty({ description: 'Bytes of the uploads that wait.' }) bytes!: number;
   @ApiProperty({ description: 'Requests that workers have now.' }) running!: number;
-  @ApiPropertyOptional({ description: 'Milliseconds; absent when nobody waits.' }) oldest_wait_ms?: number;
+  @ApiPropertyOptional({ description: 'Milliseconds; absent when nothing is queued.' }) oldest_wait_ms?: number;
 }
 
 export class QueueTotalDto {

@@ -33,9 +33,9 @@ import {
 import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
-/** Admin input is strict: a misspelt filter that was ignored would cancel more than was meant. */
+/** Admin input is strict: ignoring a misspelt filter would cancel more requests than intended. */
 @Injectable()
-export class AdminInputPipe implements PipeTransform {
+class AdminInputPipe implements PipeTransform {
   /** Bodies and queries become their DTOs; a body may be left out. Parts of the path pass. */
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type === 'param' || metatype === undefined) return value;
@@ -43,7 +43,7 @@ export class AdminInputPipe implements PipeTransform {
   }
 }
 
-/** Every request: where it is, why it waits, and out with it. */
+/** Every request: its state, why it waits, and its cancellation. */
 @ApiTags('admin')
 @Controller('admin/v1/requests')
 @UsePipes(AdminInputPipe)

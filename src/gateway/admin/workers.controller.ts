@@ -56,7 +56,7 @@ const healthDto = ({ maxBatch, maxConcurrent, inFlight, maxMessageBytes, ...rest
   max_message_bytes: maxMessageBytes,
 });
 
-/** Who computes. */
+/** The workers. */
 @ApiTags('admin')
 @Controller('admin/v1/workers')
 export class AdminWorkersController {

@@ -52,7 +52,7 @@ export function DescribesSpeech(): MethodDecorator {
   );
 }
 
-export interface UploadDescription {
+interface UploadDescription {
   readonly path: '/v1/audio/transcriptions' | '/v1/audio/translations';
   readonly form: Type;
   readonly errors?: readonly ErrorCode[];

@@ -7,19 +7,20 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const NAMES = 'known_speaker_names';
 const REFERENCES = 'known_speaker_references';
 
-export interface KnownSpeakerFields {
+interface KnownSpeakerFields {
   readonly known_speaker_names: readonly string[];
   readonly known_speaker_references: readonly string[];
 }
 
 /**
- * Names and their voices, decoded from data URLs. How long they are only the worker can tell, which decodes them.
+ * Names and their voices, decoded from data URLs. The worker, which decodes the audio, checks its length.
  * @throws DomainError `invalid_value` for the first problem; entries are counted from 0, as in the request.
  */
 export function knownSpeakers(fields: KnownSpeakerFields): readonly KnownSpeaker[] {
   const { known_speaker_names: names, known_speaker_references: references } = fields;
   if (names.length !== references.length) {
-    const message = `\`${NAMES}\` and \`${REFERENCES}\` must come in pairs; got ${names.length} and ${references.length}.`;
+    const counts = `${names.length} and ${references.length}`;
+    const message = `\`${NAMES}\` and \`${REFERENCES}\` must come in pairs; got ${counts}.`;
     throw invalid(names.length < references.length ? NAMES : REFERENCES, message);
   }
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);

@@ -9,7 +9,7 @@ import { demandAbilities, demandsOf, type Strictness } from '../models/model-abi
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 
-export interface ParsedSpeech {
+interface ParsedSpeech {
   readonly model: ModelSpec;
   readonly dto: SpeechDto;
   /** Engine voice id. */
@@ -28,7 +28,8 @@ export function parseSpeech(body: unknown, catalog: ModelCatalog, compat?: Stric
 }
 
 /**
- * Client names first, in any case of letters, engine ids as they are. A model without a list of voices leaves the choice to its engine.
+ * Resolves a client name, case-insensitively, or an engine's voice id. If the model lists no voices, its engine
+ * decides.
  * @throws DomainError `voice_not_found`, listing the voices.
  */
 function engineVoice({ id, voices }: ModelSpec, wanted: string): string {

@@ -143,8 +143,9 @@ type FormatRule = readonly [
 ];
 
 /**
- * Fields that act with some formats only. @returns those that only advise: SDKs say of `stream` that it is ignored where an answer
- * cannot be streamed. @throws DomainError `invalid_value` for the others
+ * Fields that act with some formats only.
+ * @returns the advisory ones: SDKs document that `stream` is ignored where an answer cannot be streamed
+ * @throws DomainError `invalid_value` for the others
  */
 function uselessWithFormat(dto: TranscriptionDto, { strict }: Strictness = { strict: false }): readonly string[] {
   const rules: readonly FormatRule[] = [
@@ -163,7 +164,8 @@ function uselessWithFormat(dto: TranscriptionDto, { strict }: Strictness = { str
 }
 
 /**
- * `languages` are possible ones. Of those that the model recognises a single one is the language; among several it finds out by itself.
+ * `languages` are candidates. If the model recognises exactly one of them, that is the language; among several it
+ * detects it.
  * @throws DomainError `invalid_value` when it recognises none of them.
  */
 function chosenLanguage(model: ModelSpec, { language, languages }: TranscriptionDto) {

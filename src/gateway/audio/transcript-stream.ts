@@ -6,7 +6,7 @@ import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
 
-export interface TranscriptStreamOptions {
+interface TranscriptStreamOptions {
   /** Send `transcript.text.segment` after each delta. */
   readonly diarized: boolean;
   /** Converts the spoken text of a segment to its written form. */
@@ -14,8 +14,8 @@ export interface TranscriptStreamOptions {
 }
 
 /**
- * A transcript as OpenAI's events: one delta per segment when it is final, one done, `[DONE]`. The joined deltas are the
- * text of `done`. What a slow reader has not received is text, bounded by the length of the audio.
+ * A transcript as OpenAI's events: one delta per segment when it is final, one done, `[DONE]`. The joined deltas are
+ * the text of `done`. What a slow reader has not received is text, bounded by the length of the audio.
  */
 export class TranscriptStream extends OutputStream {
   #text = '';

@@ -31,7 +31,7 @@ export function audioUrl(value: unknown): AudioUrl {
 }
 
 /** Last part of the path: a hint for the container, as the name of an uploaded file is. */
-export function filenameOf({ url }: AudioUrl): string {
+function filenameOf({ url }: AudioUrl): string {
   const name = new URL(url).pathname.split('/').at(-1) ?? '';
   try {
     return decodeURIComponent(name);
@@ -45,13 +45,13 @@ const invalid = (rule: string): DomainError =>
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface SentFile {
+interface SentFile {
   readonly filename: string;
   /** The receiver disposes of it. */
   readonly audio: SpooledUpload;
 }
 
-export interface NamedFile {
+interface NamedFile {
   readonly filename: string;
   readonly audio: AudioUrl;
 }
@@ -76,13 +76,13 @@ export class UploadReader {
    * @throws DomainError; nothing stays in the spool.
    */
   async read(request: FastifyRequest, beforeFile: (fields: Fields) => void): Promise<Upload> {
-    this.refuseAtTheDoor(request);
+    this.checkHeaders(request);
     const form = new FormFields();
     let file: SentFile | undefined;
     try {
       for await (const part of formParts(request, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
-        else file = await this.take(part, file, () => refuseBoth(form.values(), beforeFile));
+        else file = await this.spoolFile(part, file, () => refuseBoth(form.values(), beforeFile));
       }
       const { file_url: url, ...fields } = form.values();
       return { fields, ...present(file, url) };
@@ -92,7 +92,7 @@ export class UploadReader {
     }
   }
 
-  private refuseAtTheDoor(request: FastifyRequest): void {
+  private checkHeaders(request: FastifyRequest): void {
     if (!request.isMultipart()) {
       throw new DomainError(
         'unsupported_media_type',
@@ -105,7 +105,7 @@ export class UploadReader {
     }
   }
 
-  private async take(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
+  private async spoolFile(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
     if (earlier !== undefined) {
       throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: 'file' });
     }
@@ -118,7 +118,7 @@ export class UploadReader {
   }
 }
 
-/** As early as it shows: the file is then not taken in. */
+/** Checked as early as possible, so that the file is not received. */
 function refuseBoth(fields: Fields, next: (fields: Fields) => void): void {
   if (fields.file_url !== undefined) throw onlyOne();
   next(fields);

@@ -6,7 +6,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@ne
 import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 
-export interface PageFile {
+interface PageFile {
   readonly contentType: string;
   readonly body: Buffer;
 }
@@ -66,7 +66,10 @@ const HEADERS = {
   'cache-control': 'no-cache',
 };
 
-/** A page that records the microphone and shows what is heard, beside the live queue. It holds no data; it asks for the key. */
+/**
+ * A page that records the microphone and shows the transcript beside the live queue. It holds no data and asks for the
+ * key.
+ */
 @ApiTags('console')
 @Controller('console/realtime')
 export class ConsoleController {

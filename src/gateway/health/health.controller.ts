@@ -35,7 +35,7 @@ export class HealthAccess {
     private readonly origins: OriginGuard,
   ) {}
 
-  /** True for a key with the scope admin; where no keys are asked for, for whoever the server serves. */
+  /** True for a key with the scope `admin`; without keys, for every caller that the server accepts. */
   seesDetails({ headers, method, ip: address }: FastifyRequest): boolean {
     try {
       demandScope(this.authenticator.authenticateRequest(bearerToken(headers), { headers, address }), 'admin');

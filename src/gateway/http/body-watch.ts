@@ -16,8 +16,9 @@ interface Progress {
 const MOST_TICK_MS = 1000;
 
 /**
- * Ends request bodies that stall. A time limit for the whole request would end large uploads at an ordinary speed and still let
- * a slow one hold its connection for as long; so each window is measured by itself. A body that we do not read meanwhile is not slow.
+ * Ends request bodies that stall. A time limit for the whole request would end large uploads at a normal speed and
+ * still let a slow one hold its connection; so each window is measured separately. A body that the gateway does not
+ * read is not slow.
  */
 export class BodyWatch {
   readonly #bodies = new Map<IncomingMessage, Progress>();
@@ -42,7 +43,7 @@ export class BodyWatch {
     for (const [message, progress] of this.#bodies) {
       if (nowMs - progress.sinceMs < this.rate.windowMs) continue;
       const { bytesRead } = message.socket;
-      const slow = bytesRead - progress.bytes < this.#leastBytes && !isOurs(message);
+      const slow = bytesRead - progress.bytes < this.#leastBytes && !isHeldHere(message);
       progress.sinceMs = nowMs;
       progress.bytes = bytesRead;
       if (!slow) continue;
@@ -64,5 +65,5 @@ export class BodyWatch {
 }
 
 /** All of it is here, or the buffer is full and waits for us. */
-const isOurs = (message: IncomingMessage): boolean =>
+const isHeldHere = (message: IncomingMessage): boolean =>
   message.complete || message.readableLength >= message.readableHighWaterMark;

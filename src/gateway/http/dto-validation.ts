@@ -3,14 +3,14 @@ import { getMetadataStorage, validateSync, type ValidationError } from 'class-va
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
-/** Few programs make most requests, each with its one set of fields. */
+/** Most requests come from few programs, each with one set of fields. */
 const FORMS = 64;
-/** Longer forms hold a prompt, which changes from file to file. */
+/** Characters. Longer forms hold a prompt, which changes from file to file. */
 const LONGEST_FORM = 512;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `parseDto` for forms that come again and again: equal text fields are validated once. Refusals are not kept. */
+/** `parseDto` with a cache: equal text fields are validated once. Rejections are not cached. */
 export class RepeatedForms<T extends object> {
   readonly #known = new Map<string, Readonly<T>>();
 
@@ -32,7 +32,7 @@ export class RepeatedForms<T extends object> {
   }
 }
 
-/** Undefined for lists and JSON parts, and for forms too long to be worth it. */
+/** Undefined for lists, JSON parts and long forms, which are not cached. */
 function keyOf(fields: Fields): string | undefined {
   if (!Object.values(fields).every(value => typeof value === 'string')) return undefined;
   const key = JSON.stringify(fields);
@@ -41,14 +41,14 @@ function keyOf(fields: Fields): string | undefined {
 
 const SHOWN_CHARACTERS = 80;
 
-/** What makes a mistake of an unknown field: where it would be ignored at the caller's peril. */
+/** Makes an unknown field an error, where ignoring it could harm the caller. */
 const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
 
 /**
- * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown ones are left alone.
- * @throws DomainError `missing_required_parameter` or `invalid_value` for the first bad field, naming it, what was given
- *   and what is allowed.
- * @param instead values that take the place of what the fields hold, such as a large one that is checked elsewhere
+ * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown ones are ignored.
+ * @param instead values that replace those of the fields, such as a large one that is checked elsewhere
+ * @throws DomainError `missing_required_parameter` or `invalid_value` for the first invalid field, with its name, the
+ *   given value and the allowed ones
  */
 export function parseDto<T extends object>(
   type: ClassConstructor<T>,
@@ -120,7 +120,7 @@ function invalidField({ property, value, constraints, children = [] }: Validatio
   return new DomainError(missing ? 'missing_required_parameter' : 'invalid_value', message, { param: name });
 }
 
-/** The value as JSON; long ones are cut, with their length said. */
+/** The value as JSON; long ones are cut, with their length appended. */
 function shown(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   if (text.length <= SHOWN_CHARACTERS) return text;

@@ -10,7 +10,7 @@ import { endConnection } from '../../platform/http/connections.js';
 import { toDomainError } from './http-error.js';
 import { REQUEST_ID_HEADER, requestIdFor } from './request-headers.js';
 
-/** The one place where errors become HTTP. Every route, also the unknown ones, ends here. */
+/** The one place where errors become HTTP answers, also those of unknown routes. */
 @Catch()
 export class OpenAiExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger(OpenAiExceptionFilter.name);
@@ -22,14 +22,14 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
     const error = toDomainError(thrown, { method: request.method, url: request.url });
     this.log(error);
     if (reply.raw.headersSent) {
-      // The status is out already: a cut connection is the only honest way left to say that the answer is not whole.
+      // The status was sent already: only a closed connection can still show that the answer is incomplete.
       reply.raw.destroy();
       return;
     }
     sendError(error, request, reply);
   }
 
-  /** Callers' mistakes are theirs to read. The line carries the request id: the logger knows which request it is in. */
+  /** Client errors are not logged. The logger adds the request id. */
   private log(error: DomainError): void {
     const { code, message, cause, definition } = error;
     if (code === 'internal_error') this.logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
@@ -37,12 +37,14 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
   }
 }
 
-/** Node's code for a request whose headers came too slowly; a body that stalls is answered alike. */
+/** Node's code for a request whose headers came too slowly; a stalled body gets the same answer. */
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Bytes that are no HTTP request, or came too slowly. There is no request to answer through, so it is written by hand. */
+/**
+ * Answers bytes that are no HTTP request or came too slowly. There is no request object, so the answer is written here.
+ */
 export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Socket): void {
-  // The answer is on its way; what comes behind it is discarded.
+  // The answer is being sent; further bytes are discarded.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -73,22 +75,22 @@ export function endSlowRequest(message: IncomingMessage, response: ServerRespons
   else answerBrokenHttp({ code: REQUEST_TIMEOUT }, message.socket);
 }
 
-/** How long and how much of a refused upload is thrown away before the connection is cut. */
+/** How long, and how much of, a rejected upload is discarded before the connection is closed. */
 const LINGER_MS = 2000;
 const LINGER_BYTES = 64 * 1_048_576;
 
-/** A body was announced and has not come to its end. */
+/** True if a body was declared and not read to its end. */
 export function hasUnreadBody(message: IncomingMessage): boolean {
   const announced = Number(message.headers['content-length'] ?? 0) > 0 || 'transfer-encoding' in message.headers;
   return announced && !message.readableEnded;
 }
 
 /**
- * `body`, with an end that comes late. A socket closed while the peer still sends is reset, and the reset can overtake
- * the answer: the client would see a broken pipe instead of its 413. So the bytes go out at once (Content-Length tells
- * that they are all), and the connection ends when the peer has stopped, or after 2 s or 64 MiB more.
+ * `body` with a delayed end. A socket closed while the peer still sends is reset, and the reset can overtake the
+ * answer: the client would see a broken pipe instead of its 413. So the bytes are sent at once (Content-Length marks
+ * their end), and the connection ends when the peer has stopped sending, or after 2 s or 64 MiB more.
  */
-export function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
+function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
   let discarded = 0;
   const answer = new Readable({ read: () => undefined });
   const end = () => {
@@ -108,12 +110,12 @@ export function lingeringBody(body: Buffer, message: IncomingMessage): Readable 
   return answer;
 }
 
-/** nginx's name for it; Node knows none and would write "unknown". */
+/** A status of nginx; Node has no name for it and would write "unknown". */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
- * Sends `error` as OpenAI's envelope. A body still on its way is not taken in: the answer goes out at once and the
- * connection closes behind it.
+ * Sends `error` as OpenAI's envelope. A body that is still being sent is not received: the answer is sent at once, then
+ * the connection closes.
  */
 export function sendError(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
   const body = Buffer.from(JSON.stringify(errorEnvelope(error)));

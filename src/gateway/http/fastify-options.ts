@@ -9,7 +9,9 @@ import { requestIdFor } from './request-headers.js';
 /** A client has this long for its headers; its body is measured by `BodyWatch`. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const HEADERS_CHECK_MS = 5000;
-/** Longer than the idle limit of usual load balancers (60 s), so that they close first and never meet a closed socket. */
+/**
+ * Longer than the idle limit of usual load balancers (60 s), so that they close first and never meet a closed socket.
+ */
 const KEEP_ALIVE_MS = 72_000;
 
 /** Headers of one part: its name, the name of its file, its type. */

@@ -5,12 +5,12 @@ import { DomainError } from '../../core/shared/domain-error.js';
 /** Characters of a path that an error quotes. */
 const LONGEST_PATH = 200;
 
-export interface RequestLine {
+interface RequestLine {
   readonly method: string;
   readonly url: string;
 }
 
-/** Anything thrown on the way through HTTP → the error the caller sees. What nobody foresaw is `internal_error`. */
+/** Converts anything thrown into the error the caller receives. Unexpected errors are `internal_error`. */
 export function toDomainError(thrown: unknown, request: RequestLine): DomainError {
   if (thrown instanceof DomainError) return thrown;
   const status = statusOf(thrown);
@@ -37,7 +37,7 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
   }
 }
 
-/** No route takes it: the path is unknown, or takes other methods. */
+/** No route matches: the path is unknown, or accepts other methods only. */
 export function unroutable({ method, url }: RequestLine): DomainError {
   const path = url.split('?', 1)[0] ?? url;
   const shown = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
@@ -45,7 +45,7 @@ export function unroutable({ method, url }: RequestLine): DomainError {
   // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.
   if (allowed.length === 0 || allowed.includes(method))
     return new DomainError('unknown_url', `Unknown request URL: ${method} ${shown}.`);
-  return new DomainError('method_not_allowed', `${shown} takes ${allowed.join(', ')}, not ${method}.`);
+  return new DomainError('method_not_allowed', `${shown} accepts ${allowed.join(', ')}, not ${method}.`);
 }
 
 function statusOf(thrown: unknown): number | undefined {

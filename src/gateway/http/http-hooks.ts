@@ -8,15 +8,15 @@ import { type IntakeGate } from './intake-gate.js';
 import { demandPlainMessage, refuseUnusableRequestId, REQUEST_ID_HEADER } from './request-headers.js';
 import { EXPOSED_HEADERS } from './answer-headers.js';
 
-/** Nothing of these can be cancelled or repeated under an id: an unusable one is replaced. */
+/** These requests cannot be cancelled or retried by id, so an unusable id is replaced. */
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
-export interface HttpHookOptions {
+interface HttpHookOptions {
   readonly gate: IntakeGate;
   readonly bodyRate: BodyRate;
 }
 
-/** Headers of every response, and the checks that come before any route, the unknown ones included. */
+/** Headers of every response, and the checks before any route, including unknown ones. */
 export function registerHttpHooks(fastify: FastifyInstance, { gate, bodyRate }: HttpHookOptions): void {
   const bodies = new BodyWatch(bodyRate);
   const connections = new OpenConnections(fastify.server);
@@ -24,7 +24,7 @@ export function registerHttpHooks(fastify: FastifyInstance, { gate, bodyRate }: 
     const { raw } = request;
     if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     void reply.headers({ [REQUEST_ID_HEADER]: request.id, 'access-control-expose-headers': EXPOSED_HEADERS });
-    forgetTypeOfNothing(request.headers);
+    dropTypeOfEmptyBody(request.headers);
     try {
       demandPlainMessage(raw);
       if (!READING.includes(request.method)) refuseUnusableRequestId(request.headers);
@@ -47,8 +47,8 @@ export function registerHttpHooks(fastify: FastifyInstance, { gate, bodyRate }: 
 }
 
 /**
- * Ends what no route takes before its body is read, whatever that is: else a wrong URL would be told as bad JSON or as an unknown
- * Content-Type. Comes after the guard, which tells strangers nothing about routes.
+ * Rejects a request that no route matches before its body is read: else a wrong URL would be reported as bad JSON or as
+ * an unknown Content-Type. Runs after the guard, which reveals no routes to unauthorised callers.
  */
 export function registerUnroutedHook(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -57,20 +57,23 @@ export function registerUnroutedHook(fastify: FastifyInstance): void {
   });
 }
 
-/** OpenAI's Python SDK says `application/json` of a POST without a body, such as a cancel; the parser would refuse it. */
-function forgetTypeOfNothing(headers: IncomingHttpHeaders): void {
+/**
+ * OpenAI's Python SDK sends `application/json` with a POST without a body, such as a cancel; the parser would reject
+ * it.
+ */
+function dropTypeOfEmptyBody(headers: IncomingHttpHeaders): void {
   const empty = (headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined;
   if (empty) delete headers['content-type'];
 }
 
-/** All requests are settled by now: this long may the last answers take, then uploads nobody waits for are cut. */
-const LAST_WORDS_MS = 500;
+/** All requests are settled by now: time for the last answers; then unread uploads are closed. */
+const LAST_ANSWERS_MS = 500;
 /** WebSockets have this long for their close handshake. */
 const LAST_SOCKETS_MS = 2500;
 
-/** Without it, one client that sends slowly or never closes its side would hold up the end of the process. */
+/** Without it, a client that sends slowly or never closes its side would delay the end of the process. */
 function cutAfter(server: Server, connections: OpenConnections): void {
-  const requests = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  const requests = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
   const sockets = setTimeout(() => connections.destroyAll(), LAST_SOCKETS_MS);
   server.once('close', () => {
     clearTimeout(requests);

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 
 const SHOWN_CHARACTERS = 80;
 
-/** The fields of a JSON body. @throws DomainError `invalid_json` for what is no object */
+/** The fields of a JSON body. @throws DomainError `invalid_json` for anything but an object */
 export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   const got = body === undefined ? 'nothing' : JSON.stringify(body).slice(0, SHOWN_CHARACTERS);
@@ -21,8 +21,8 @@ const BODIES = new WeakMap<FastifyRequest, Buffer>();
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * JSON is bounded before it is parsed, parsed as strictly as Fastify does by itself, and its bytes are kept beside: what is handed on to another server must not
- * be printed anew, which would lose digits of large numbers.
+ * Bounds JSON before it is parsed, parses it as strictly as Fastify does, and keeps its bytes: a body that is forwarded
+ * must not be serialised again, which would lose digits of large numbers.
  */
 export function keepJsonBytes(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
@@ -38,9 +38,9 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
   });
 }
 
-/** Fastify says only that it is wrong; where, a caller can use. What parses all the same has a key that it does not take. */
+/** Adds the position, which Fastify does not report. Text that parses here has a key that Fastify rejects. */
 function unreadable(text: string, cause: Error): DomainError {
-  let reason = 'a field named `__proto__`, or `prototype` of a `constructor`, is not taken';
+  let reason = 'a field named `__proto__`, or `prototype` of a `constructor`, is not accepted';
   try {
     JSON.parse(text);
   } catch (error) {

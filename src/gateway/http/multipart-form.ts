@@ -3,8 +3,8 @@ import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
- * What went wrong while a form was read. Failures of the form or of the connection are the sender's
- * (`invalid_multipart`); those of our own disk keep their own face and end as `internal_error`.
+ * Converts a failure while a form was read. Failures of the form or the connection are `invalid_multipart`; those of
+ * the disk are left unchanged and become `internal_error`.
  */
 export function multipartError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
@@ -14,7 +14,7 @@ export function multipartError(error: unknown): unknown {
 }
 
 /** The value of a text part. It is never parsed here, whatever its Content-Type says. */
-export interface FieldPart {
+interface FieldPart {
   readonly type: 'field';
   readonly fieldname: string;
   readonly value: string;
@@ -32,15 +32,15 @@ const JSON_TYPE = /^application\/json\b/i;
 type PartHeader = string | undefined;
 
 /**
- * What the parser hands over as a stream: files, and JSON, which it would otherwise parse by itself, at any size and depth.
- * The value of busboy's option of the same name.
+ * True for parts that the parser returns as a stream: files, and JSON, which it would otherwise parse itself at any
+ * size and depth. The value of busboy's option of the same name.
  */
 export const isPartAFile = (_name: PartHeader, type: PartHeader, filename: PartHeader): boolean =>
   filename !== undefined || type === 'application/octet-stream' || JSON_TYPE.test(type ?? '');
 
 /**
- * Parts of a form as they arrive. Everything besides the file counts against `mostBytes`: values, names, part headers, parts
- * that the parser skips, and what precedes and follows the parts.
+ * Parts of a form as they arrive. Everything besides the file counts against `mostBytes`: values, names, part headers,
+ * parts that the parser skips, and what precedes and follows the parts.
  *
  * @throws DomainError `invalid_multipart` for a form that is malformed or beyond these bounds.
  */
@@ -83,7 +83,7 @@ class FormByteCounter {
   constructor({ raw }: FastifyRequest, mostBytes: number) {
     let exceed: (error: DomainError) => void;
     this.exceeded = new Promise((_resolve, reject) => (exceed = reject));
-    // Nobody may be waiting at that moment: the next part asks.
+    // Nothing may wait at that moment: the next part checks.
     this.exceeded.catch(() => undefined);
     const count = ({ length }: Buffer): void => {
       this.#bytes += length;
@@ -157,7 +157,7 @@ export class FormFields {
     else this.#values.set(name, [value]);
   }
 
-  /** The object stands once among the field's values, so that it and a plain value together are seen as two. */
+  /** The object is added once to the field's values, so that it and a plain value together count as two. */
   #set(name: string, key: string, value: unknown): void {
     const known = this.#objects.get(name);
     const object = known ?? (Object.create(null) as Record<string, unknown>);

@@ -6,14 +6,14 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 
 const ACCEPTED = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's `X-Request-Id` when it is usable, else a new `req_…` id (D-09). Runs before anything else, so it never throws. */
+/** The caller's `X-Request-Id` if it is usable, else a new `req_…` id (D-09). Runs first, so it never throws. */
 export function requestIdFor(message: Pick<IncomingMessage, 'headers'>): string {
   const given = message.headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && ACCEPTED.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`;
 }
 
 /**
- * An unusable id is refused, not replaced: its sender could never cancel or find the request by it.
+ * An unusable id is rejected, not replaced: its sender could never cancel or find the request by it.
  * @throws DomainError `invalid_value`; the answer carries a generated id.
  */
 export function refuseUnusableRequestId(headers: IncomingMessage['headers']): void {
@@ -21,14 +21,14 @@ export function refuseUnusableRequestId(headers: IncomingMessage['headers']): vo
   if (given === undefined || (typeof given === 'string' && ACCEPTED.test(given))) return;
   throw new DomainError(
     'invalid_value',
-    '`X-Request-Id` must be 1 to 128 characters out of letters, digits and . _ : - (or be left out).',
+    '`X-Request-Id` must be 1 to 128 characters of letters, digits and . _ : - (or absent).',
     { param: 'X-Request-Id' },
   );
 }
 
 /**
- * Headers that say how a message travels. What we do not implement is refused: to ignore it would be to read another message
- * than was sent (RFC 9110, RFC 9112).
+ * Checks the headers that define the message framing. Unsupported values are rejected: ignoring them would read another
+ * message than was sent (RFC 9110, RFC 9112).
  * @throws DomainError `invalid_value`, `expectation_failed`, `transfer_coding_unsupported`, `unsupported_media_type`
  */
 export function demandPlainMessage(message: IncomingMessage): void {
@@ -42,7 +42,7 @@ export function demandPlainMessage(message: IncomingMessage): void {
     throw refusal('unsupported_media_type', 'Content-Encoding', encoding, 'identity');
 }
 
-/** @throws DomainError `invalid_value`: HTTP/1.1 demands exactly one (RFC 9112, 3.2); Node keeps the first of several */
+/** @throws DomainError `invalid_value`: HTTP/1.1 requires exactly one Host (RFC 9112, 3.2); Node keeps the first */
 export function demandOneHost({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
   const param = 'Host';
   if (headers.host === undefined && httpVersion === '1.1')

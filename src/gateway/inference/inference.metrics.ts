@@ -26,7 +26,7 @@ abstract class InferenceMetrics implements OnModuleInit, OnApplicationShutdown {
 
 /** Time to the first byte, duration and count of syntheses by model. */
 @Injectable()
-export class SpeechMetrics extends InferenceMetrics {
+class SpeechMetrics extends InferenceMetrics {
   constructor(
     { events$ }: InferenceSessions,
     @InjectMetric('tts_ttfb_seconds') private readonly firstByte: Histogram,
@@ -47,7 +47,7 @@ export class SpeechMetrics extends InferenceMetrics {
 
 /** Time to the first token, between tokens, and tokens by model. */
 @Injectable()
-export class TextMetrics extends InferenceMetrics {
+class TextMetrics extends InferenceMetrics {
   constructor(
     { events$ }: InferenceSessions,
     @InjectMetric('llm_ttft_seconds') private readonly firstToken: Histogram,

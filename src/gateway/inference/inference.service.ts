@@ -24,7 +24,7 @@ export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority'> {
 /** What is asked: the model, its input, and what the scheduler needs to know about it. */
 export type InferenceWork = Omit<RequestSpec, keyof InferenceCaller>;
 
-export interface InferenceOptions {
+interface InferenceOptions {
   /** Receives the output while the worker makes it; absent: the whole answer is in the reply. */
   readonly output?: OutputStream;
   /** Longest pause between two pieces of output, milliseconds; absent: unlimited. */
@@ -37,7 +37,9 @@ export function httpCaller(request: FastifyRequest, reply: FastifyReply, tier: S
   return { id: request.id, tenant, priority: requestPriority(request.headers['x-priority'], tier), reply };
 }
 
-/** Runs a request on a worker: submits it, cancels it when its caller disconnects, and reports its output to metrics. */
+/**
+ * Runs a request on a worker: submits it, cancels it when its caller disconnects, and reports its output to metrics.
+ */
 @Injectable()
 export class InferenceService {
   constructor(
@@ -123,7 +125,7 @@ export class InferenceRequest {
   }
 }
 
-export interface InferenceAnswer<K extends WorkerReply['kind']> {
+interface InferenceAnswer<K extends WorkerReply['kind']> {
   readonly reply: Extract<WorkerReply, { readonly kind: K }>;
   readonly timings: RequestTimings;
 }

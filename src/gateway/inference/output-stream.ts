@@ -5,14 +5,18 @@ import { type DomainError } from '../../core/shared/domain-error.js';
 export abstract class OutputStream {
   /** What the caller receives. */
   readonly body: Transform;
-  /** Resolves at the first output, or at the end of an answer that has none. Stays pending after a failure before that. */
+  /**
+   * Resolves at the first output, or at the end of an answer that has none. Stays pending after a failure before that.
+   */
   readonly started: Promise<void>;
   /** Called for each piece of output; set by `InferenceService`. */
   onOutput: () => void = () => undefined;
   #start!: () => void;
   #failure: DomainError | undefined;
 
-  /** @param maxBufferedBytes that wait for a slow caller; beyond that the worker is held back. Absent: Node's default */
+  /**
+   * @param maxBufferedBytes that wait for a slow caller; beyond that the worker is held back. Absent: Node's default
+   */
   constructor(maxBufferedBytes?: number) {
     this.started = new Promise(resolve => (this.#start = resolve));
     this.body = new Transform({

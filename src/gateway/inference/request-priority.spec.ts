@@ -3,7 +3,7 @@ import { SERVICE_TIERS } from '../../contracts/openai/service-tier.js';
 import { requestPriority, usedTier } from './request-priority.js';
 
 describe('service_tier', () => {
-  it('priority, by either of its names, is served as REALTIME, everything else as BATCH; the tier that was used is told', () => {
+  it('serves both names of priority as REALTIME, all else as BATCH, and reports the tier that was used', () => {
     const used = SERVICE_TIERS.map(tier => [tier, usedTier(requestPriority(undefined, tier), tier)]);
     expect(Object.fromEntries(used)).toEqual({
       ...{ auto: 'default', default: 'default', flex: 'flex', scale: 'default' },

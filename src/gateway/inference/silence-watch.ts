@@ -1,4 +1,6 @@
-/** Calls `onSilence` once when no output came for `limitMs`, counted from the first output on, unless `excused` then. */
+/**
+ * Calls `onSilence` once when no output came for `limitMs`, counted from the first output on, unless `excused` then.
+ */
 export class SilenceWatch {
   #timer: NodeJS.Timeout | undefined;
 
@@ -8,7 +10,7 @@ export class SilenceWatch {
     private readonly excused: () => boolean,
   ) {}
 
-  /** Starts the limit, or starts it anew. */
+  /** Starts or restarts the limit. */
   restart(): void {
     if (this.#timer) this.#timer.refresh();
     else this.#timer = setTimeout(() => this.#elapsed(), this.limitMs);

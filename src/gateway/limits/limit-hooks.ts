@@ -5,7 +5,7 @@ import { principalOf } from '../../platform/auth/access-hooks.js';
 import { type RateLimiter, type Ticket } from './rate-limiter.js';
 
 /** OpenAI's headers, and a third group for seconds of audio. A quantity without a limit has no header. */
-export function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
+function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
   return {
     ...group('requests', requests),
     ...group('tokens', tokens),
@@ -40,7 +40,7 @@ export function detachTicket(request: FastifyRequest): () => void {
   return () => tickets.get(request)?.leave();
 }
 
-export interface LimitHookOptions {
+interface LimitHookOptions {
   readonly limiter: RateLimiter;
   /** True for requests that were counted before. */
   readonly isCounted: (request: FastifyRequest) => boolean;

@@ -5,9 +5,12 @@ import { Subject, type Subscription } from 'rxjs';
 import { type LimitName } from '../../core/limits/limit-rules.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-export type LimitEvent = { readonly type: 'refused'; readonly limit: LimitName } | { readonly type: 'store_failed' };
+type LimitEvent = { readonly type: 'refused'; readonly limit: LimitName } | { readonly type: 'store_failed' };
 
-/** Rejections and store failures, for metrics. While the shared store is away, one log line is written every ten seconds. */
+/**
+ * Rejections and store failures, for metrics. While the shared store is away, one log line is written every ten
+ * seconds.
+ */
 @Injectable()
 export class LimitEvents {
   readonly #logger = new Logger('Limits');

@@ -31,8 +31,11 @@ const WORDS: Readonly<Record<LimitName, string>> = {
   concurrentRequests: 'requests at the same time',
 };
 
-/** `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not retry, that the day's quota is used up. */
-export function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): DomainError {
+/**
+ * `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not retry, that the day's quota is
+ * used up.
+ */
+function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): DomainError {
   const what = `${limits[limit]} ${WORDS[limit]}`;
   if (limit === 'requestsPerDay') {
     const at = new Date(Date.now() + retryAfterMs).toISOString().slice(0, 16);
@@ -55,7 +58,8 @@ export interface Ticket {
 
 /**
  * Admits callers within their limits. A caller without limits costs nothing: no account, no header, no call to Redis.
- * Internal requests are not counted: batch lines are bounded by the batch processor (OpenAI counts them separately too).
+ * Internal requests are not counted: batch lines are bounded by the batch processor (OpenAI counts them separately
+ * too).
  */
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnApplicationShutdown {

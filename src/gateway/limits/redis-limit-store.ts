@@ -15,8 +15,9 @@ import {
 } from '../../core/limits/limit-store.port.js';
 
 /**
- * The rules of `core/limits` in Redis: each script is one atomic step. The clock is Redis's own, so that gateways whose clocks
- * differ count alike; `ARGV[1]` sets it in tests. KEYS: the account (a hash) and its places (a sorted set, scored by expiry).
+ * The rules of `core/limits` in Redis: each script is one atomic step. The clock is Redis's own, so that gateways whose
+ * clocks differ count alike; `ARGV[1]` sets it in tests. KEYS: the account (a hash) and its places (a sorted set,
+ * scored by expiry).
  */
 const CLOCK = `
 local now = tonumber(ARGV[1])
@@ -33,7 +34,7 @@ end
 `;
 
 /** ARGV: now, ticket, lease, then the limits in order of LIMIT_NAMES. Returns refusing index or 0, and the account. */
-export const ENTER = `${CLOCK}
+const ENTER = `${CLOCK}
 local day_ms, minute_ms, rounding = 86400000, 60000, 0.01
 local lease, per_day, rpm, tpm, apm, places =
   tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -62,12 +63,12 @@ if refused == 0 then
   outlive(math.max(minute_ms, paid('requests') - now))
   if per_day > 0 then outlive((today + 1) * day_ms - now) end
 end
-return {refused, string.format('%.3f', now), string.format('%.3f', paid('requests')), string.format('%.3f', paid('tokens')),
-  string.format('%.3f', paid('audio')), today, count, running}
+return {refused, string.format('%.3f', now), string.format('%.3f', paid('requests')),
+  string.format('%.3f', paid('tokens')), string.format('%.3f', paid('audio')), today, count, running}
 `;
 
 /** ARGV: now, tokens, their limit, seconds of audio, their limit. */
-export const CHARGE = `${CLOCK}
+const CHARGE = `${CLOCK}
 local function add(field, units, limit)
   if units <= 0 or limit <= 0 then return end
   local value = math.max(paid(field), now) + units * 60000 / limit
@@ -104,7 +105,10 @@ type EnterReply = readonly [
   running: number,
 ];
 
-/** Accounts in Redis, shared by all gateways. Whatever nobody uses any more expires there. @throws what ioredis throws */
+/**
+ * Accounts in Redis, shared by all gateways. Whatever nobody uses any more expires there.
+ * @throws what ioredis throws
+ */
 export class RedisLimitStore implements LimitStore {
   readonly #redis: Redis & LimitCommands;
 

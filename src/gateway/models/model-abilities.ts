@@ -29,7 +29,8 @@ export const demandsOf = (
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).
  * @returns the fields that `model` cannot use and that only advise.
- * @throws DomainError `unsupported_parameter` for the first other demand that `model` cannot meet; names the models that can.
+ * @throws DomainError `unsupported_parameter` for the first other demand that `model` cannot meet; names the models
+ * that can.
  */
 export function demandAbilities(
   model: ModelSpec,
@@ -41,11 +42,15 @@ export function demandAbilities(
   const unmet = missing.find(({ nature }) => strict || nature !== 'advice');
   if (unmet === undefined) return missing.map(({ param }) => param);
   const able = catalog.namesAble(model.kind, unmet.capability);
-  const message = `The model \`${model.id}\` cannot honour \`${unmet.shown ?? unmet.param}\`; models that can: ${able}.`;
+  const field = unmet.shown ?? unmet.param;
+  const message = `The model \`${model.id}\` cannot honour \`${field}\`; models that can: ${able}.`;
   throw new DomainError('unsupported_parameter', message, { param: unmet.param });
 }
 
-/** @throws DomainError `unsupported_task` when models of its kind differ in that, and it cannot; names the models that can. */
+/**
+ * @throws DomainError `unsupported_task` when models of its kind differ in that, and it cannot; names the models that
+ * can.
+ */
 export function demandTask(model: ModelSpec, capability: string, catalog: ModelCatalog): void {
   if (model.capabilities.includes(capability)) return;
   const able = catalog.namesAble(model.kind, capability);
@@ -61,7 +66,8 @@ export function demandTask(model: ModelSpec, capability: string, catalog: ModelC
 /** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
 export function demandLanguage(model: ModelSpec, language: string, param = 'language'): void {
   if (language === '' || knowsLanguage(model, language)) return;
-  const message = `\`${param}\` must be one that \`${model.id}\` recognises (${model.languages.join(', ')}); got "${language}".`;
+  const known = model.languages.join(', ');
+  const message = `\`${param}\` must be one that \`${model.id}\` recognises (${known}); got "${language}".`;
   throw new DomainError('invalid_value', message, { param });
 }
 

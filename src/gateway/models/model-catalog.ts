@@ -16,7 +16,7 @@ const KIND_NAMES = {
   embedding: 'text embedding',
 } as const;
 
-/** Names of models, resolved at the door: behind it only canonical ids exist. */
+/** Resolves the model names of requests: the scheduler sees canonical ids only. */
 @Injectable()
 export class ModelCatalog {
   private readonly byName = new Map<string, ModelSpec>();
@@ -50,7 +50,8 @@ export class ModelCatalog {
     const spec = this.get(name);
     if (spec.kind === kind) return spec;
     const able = this.namesOf(this.models.filter(model => model.kind === kind));
-    const message = `The model \`${name}\` does ${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}; models that do: ${able}.`;
+    const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;
+    const message = `The model \`${name}\` does ${difference}; models that do: ${able}.`;
     throw new DomainError('model_kind_mismatch', message, { param: 'model' });
   }
 

@@ -19,7 +19,7 @@ const MOST_ATTEMPTS = 3;
 const REQUEUE_MS = 1000;
 
 /** The request was rejected before it was queued: its caller receives this at once. */
-export interface EarlyAnswer {
+interface EarlyAnswer {
   readonly status: number;
   readonly headers: InnerAnswer['headers'];
   readonly body: Buffer;

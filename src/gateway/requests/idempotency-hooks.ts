@@ -6,7 +6,7 @@ import { type InnerRequests } from './inner-requests.js';
 import { type IdempotencyService } from './idempotency.service.js';
 import { idempotencyOptions } from './idempotency-options.js';
 
-export interface IdempotencyHookOptions {
+interface IdempotencyHookOptions {
   readonly service: IdempotencyService;
   readonly inner: InnerRequests;
   /** A given X-Request-Id means the same as an Idempotency-Key. */
@@ -15,7 +15,9 @@ export interface IdempotencyHookOptions {
   readonly idempotent: boolean;
 }
 
-/** Runs after the guard and the limits, before any body is read. A request served here does not reach its route itself. */
+/**
+ * Runs after the guard and the limits, before any body is read. A request served here does not reach its route itself.
+ */
 export function registerIdempotencyHooks(fastify: FastifyInstance, options: IdempotencyHookOptions): void {
   const { service: desk, inner, byRequestId, idempotent } = options;
   fastify.addHook('onRequest', async (request, reply) => {

@@ -23,7 +23,7 @@ export function idempotencyOptions(request: FastifyRequest, byRequestId: boolean
 }
 
 /** RFC 7240: comma-separated preferences with optional parameters; unknown ones are ignored. */
-export function prefersAsync(header: string | readonly string[] | undefined): boolean {
+function prefersAsync(header: string | readonly string[] | undefined): boolean {
   return [header ?? []].flat().some(line => line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)));
 }
 

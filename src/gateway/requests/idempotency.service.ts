@@ -198,14 +198,13 @@ export class IdempotencyService {
 
 const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');
 
-const otherMode = ({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError =>
-  new DomainError(
-    'idempotency_key_reused',
+function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError {
+  const rule =
     mode === 'async'
-      ? `\`${param}\` was used before with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
-      : `\`${param}\` was used before without \`Prefer: respond-async\`. Leave it out, or use another key.`,
-    { param },
-  );
+      ? `with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
+      : 'without `Prefer: respond-async`. Leave it out, or use another key.';
+  return new DomainError('idempotency_key_reused', `\`${param}\` was used before ${rule}`, { param });
+}
 
 function accepted(reply: FastifyReply, { requestId, status, createdAtMs }: StoredRequest): void {
   const location = `/v1/requests/${requestId}`;

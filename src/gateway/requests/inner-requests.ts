@@ -96,7 +96,9 @@ export class InnerRequests {
 /** The token is used at once. */
 const TOKEN_S = 60;
 
-/** Turns an aborted body into one that ends early: its reader rejects it as malformed. An error would have no listener. */
+/**
+ * Turns an aborted body into one that ends early: its reader rejects it as malformed. An error would have no listener.
+ */
 function tame(body: Readable): PassThrough {
   const tamed = new PassThrough();
   const end = (): void => {

@@ -16,7 +16,9 @@ const POLLS = { firstMs: 100, longestMs: 1000 };
 /** Headers of the connection, or set again for it. */
 const OWN_HEADERS = ['connection', 'date', 'transfer-encoding', 'x-request-id', 'openai-processing-ms', 'keep-alive'];
 
-/** Requests whose callers wait and may retry: the first attempt runs and its answer is stored, the others receive it. */
+/**
+ * Requests whose callers wait and may retry: the first attempt runs and its answer is stored, the others receive it.
+ */
 @Injectable()
 export class Replays implements OnApplicationShutdown {
   readonly #logger = new Logger(Replays.name);
@@ -152,8 +154,8 @@ export class Replays implements OnApplicationShutdown {
 }
 
 /**
- * Both receive every byte, at the pace of the slower one. The caller receives the last bytes when the answer is stored: a
- * caller that has all of it can rely on a retry to find it.
+ * Both receive every byte, at the pace of the slower one. The caller receives the last bytes when the answer is stored:
+ * a caller that has all of it can rely on a retry to find it.
  */
 function split({ body }: InnerAnswer, toStore: PassThrough, stored: Promise<void>): Transform {
   let last: Buffer | undefined;

@@ -7,14 +7,14 @@ import { type FastifyRequest } from 'fastify';
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 
 /**
- * More than a form may have parts. A boundary of one letter can occur millions of times, and each occurrence would cost a
- * search and an update.
+ * More than a form may have parts. A boundary of one letter can occur millions of times, and each occurrence would cost
+ * a search and an update.
  */
 const MOST_DELIMITERS = 128;
 
 /**
- * Route, type and length: what is known before the body of a form is read. For JSON the bytes are included. The digest of
- * a form's bytes is appended after a dot once they are read.
+ * Route, type and length: what is known before the body of a form is read. For JSON the bytes are included. The digest
+ * of a form's bytes is appended after a dot once they are read.
  */
 export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined): string {
   const type = mediaType(request.headers);

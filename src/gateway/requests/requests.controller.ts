@@ -118,7 +118,9 @@ export class RequestsController {
     });
   }
 
-  /** The request of the tenant whose answer is stored, else the caller's own, else, for an admin, that of any tenant. */
+  /**
+   * The request of the tenant whose answer is stored, else the caller's own, else, for an admin, that of any tenant.
+   */
   async #running(principal: Principal, id: string, tenant = principal.tenant): Promise<RequestView | undefined> {
     const found = await this.scheduler.findAnywhere({ tenant, id });
     if (found || !permits(principal, 'admin')) return found;

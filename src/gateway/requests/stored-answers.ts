@@ -48,7 +48,10 @@ export class StoredAnswers {
     await this.blobs.remove(`${blob}/body`);
   }
 
-  /** Call it after the rows are removed: a row never names missing bytes. Garbage collection removes what a crash leaves. */
+  /**
+   * Call it after the rows are removed: a row never names missing bytes. Garbage collection removes what a crash
+   * leaves.
+   */
   async remove(requests: readonly Pick<StoredRequest, 'blob'>[]): Promise<void> {
     for (const { blob } of requests) {
       await this.blobs.remove(`${blob}/body`);

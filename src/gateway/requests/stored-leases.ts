@@ -15,8 +15,8 @@ import { StoredAnswers } from './stored-answers.js';
 const PORTION = 200;
 
 /**
- * Leases of this gateway's stored requests: renews those that run here, receives cancels sent to other gateways, takes over
- * the requests of a dead gateway, and removes expired ones.
+ * Leases of this gateway's stored requests: renews those that run here, receives cancels sent to other gateways, takes
+ * over the requests of a dead gateway, and removes expired ones.
  */
 @Injectable()
 export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {

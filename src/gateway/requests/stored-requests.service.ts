@@ -9,7 +9,7 @@ import { StoredAnswers, textOf } from './stored-answers.js';
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** The part of a view that comes from the table. @param waits true if it is known to be queued */
-export function storedFields(stored: StoredRequest, waits: boolean): StoredFieldsDto {
+function storedFields(stored: StoredRequest, waits: boolean): StoredFieldsDto {
   const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
   const ended = endedAtMs !== undefined;
   return {

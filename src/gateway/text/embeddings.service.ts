@@ -13,7 +13,7 @@ import { httpCaller, InferenceService } from '../inference/inference.service.js'
 import { demandAbilities, demandsOf, demandTask } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 
-export interface ParsedEmbedding {
+interface ParsedEmbedding {
   readonly model: ModelSpec;
   readonly dto: EmbeddingDto;
   /** Vectors that are wanted. */
@@ -21,7 +21,7 @@ export interface ParsedEmbedding {
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseEmbedding(body: Readonly<Record<string, unknown>>, catalog: ModelCatalog): ParsedEmbedding {
+function parseEmbedding(body: Readonly<Record<string, unknown>>, catalog: ModelCatalog): ParsedEmbedding {
   const dto = parseDto(EmbeddingDto, body);
   const model = catalog.getOfKind(dto.model, 'embedding');
   demandTask(model, 'embeddings', catalog);

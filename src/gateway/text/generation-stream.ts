@@ -7,7 +7,9 @@ import { type GenerationSink } from '../worker-pool/worker-task.js';
 
 const NEWLINES = /[\r\n]+/g;
 
-/** Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it fails after the first chunk. */
+/**
+ * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it fails after the first chunk.
+ */
 export class GenerationStream extends OutputStream implements GenerationSink {
   readonly chunks = this.body;
 

@@ -13,22 +13,22 @@ import { demandAbilities, demandsOf, demandTask } from '../models/model-abilitie
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
-/** Characters of a text that tell which beginning it is. */
-const TELLING_CHARACTERS = 512;
+/** Characters that identify the beginning of a text. */
+const IDENTIFYING_CHARACTERS = 512;
 /** The system's message and the first question: what all turns of one conversation share. */
-const TELLING_MESSAGES = 2;
+const IDENTIFYING_MESSAGES = 2;
 
 const textOf = (content: unknown): string => {
-  if (typeof content === 'string') return content.slice(0, TELLING_CHARACTERS);
+  if (typeof content === 'string') return content.slice(0, IDENTIFYING_CHARACTERS);
   if (!Array.isArray(content)) return '';
   const part: unknown = content.find(item => typeof (item as { text?: unknown } | null)?.text === 'string');
-  return part === undefined ? '' : (part as { text: string }).text.slice(0, TELLING_CHARACTERS);
+  return part === undefined ? '' : (part as { text: string }).text.slice(0, IDENTIFYING_CHARACTERS);
 };
 
 /** How a conversation begins; the same for each of its turns. */
 export const beginningOfChat = (messages: unknown): string =>
   (messages as readonly { readonly role: string; readonly content?: unknown }[])
-    .slice(0, TELLING_MESSAGES)
+    .slice(0, IDENTIFYING_MESSAGES)
     .map(({ role, content }) => `${role}:${textOf(content)}`)
     .join('\n');
 
@@ -37,7 +37,7 @@ export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
   if (typeof prompt === 'string') return textOf(prompt);
   const [first] = prompt;
   if (typeof first === 'string') return textOf(first);
-  return ((Array.isArray(first) ? first : prompt) as readonly unknown[]).slice(0, TELLING_CHARACTERS).join();
+  return ((Array.isArray(first) ? first : prompt) as readonly unknown[]).slice(0, IDENTIFYING_CHARACTERS).join();
 }
 
 /** What the pool chooses a worker by: prefixes are kept per tenant, so two tenants have nothing to share. */
@@ -86,7 +86,7 @@ export function parseCompletion(body: Body, catalog: ModelCatalog): ParsedGenera
   return { model, dto, task, beginning: beginningOfPrompt(dto.prompt) };
 }
 
-/** Each prompt of a list has choices of its own. They hold one slot together, so there must not be any number of them. */
+/** Each prompt of a list has its own choices. All of them share one slot, so their number is bounded. */
 function choicesOf({ prompt, n }: CompletionDto): number {
   const prompts = countInputs(prompt);
   if (prompts * n <= MOST_CHOICES) return prompts * n;

@@ -10,8 +10,8 @@ import { DescribesRequestHeaders, summaryOf } from '../http/openapi/route.decora
 const EVENTS = {
   type: 'string',
   description:
-    'With `stream: true`: `data: {…}` per chunk, then `data: [DONE]`. A failure after the first chunk is the error envelope as the ' +
-    'last event, without `[DONE]`.',
+    'With `stream: true`: `data: {…}` per chunk, then `data: [DONE]`. A failure after the first chunk is the error ' +
+    'envelope as the last event, without `[DONE]`.',
 };
 
 type TextPath = '/v1/chat/completions' | '/v1/completions' | '/v1/embeddings';
@@ -29,7 +29,7 @@ interface TextDescription {
   >;
 }
 
-const PASSED_ON = 'Fields that the gateway does not know are handed on to the engine as they came.';
+const PASSED_ON = 'Fields that the gateway does not know are forwarded to the engine unchanged.';
 const question = [{ role: 'user', content: 'What does a switchyard do?' }];
 const ask = { model: 'gpt-4o-mini', messages: question, max_completion_tokens: 64 };
 const complete = { model: 'gpt-4o-mini', prompt: 'A switchyard is', max_tokens: 16 };

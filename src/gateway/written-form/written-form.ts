@@ -35,7 +35,7 @@ export interface WrittenFormParams {
   readonly wanted: boolean;
   /** The client said so itself: then it acts or is refused. */
   readonly demanded: boolean;
-  /** BCP-47: the languages the text can be in. Empty: any; the engine will tell. */
+  /** BCP-47: the languages the text can be in. Empty: any, as the engine detects it. */
   readonly languages: readonly string[];
 }
 
@@ -50,13 +50,14 @@ export class WrittenForm {
   /** @throws DomainError `unsupported_parameter` when no language that the text can be in has a normaliser. */
   demand({ demanded, languages }: WrittenFormParams): void {
     if (!demanded || languages.length === 0 || languages.some(tag => this.normalizers.find(tag))) return;
-    const message = `\`itn\` knows these languages: ${this.normalizers.languages}; the text will be in ${languages.join(' or ')}.`;
+    const known = `\`itn\` knows these languages: ${this.normalizers.languages}`;
+    const message = `${known}; the text will be in ${languages.join(' or ')}.`;
     throw new DomainError('unsupported_parameter', message, { param: 'itn' });
   }
 
   /**
-   * How each segment will be written, where that is known before the engine has heard the language: for answers that are sent piece by
-   * piece. Undefined: wait for the whole. What it gives never throws.
+   * How each segment will be written, where that is known before the engine has detected the language: for answers that
+   * are sent piece by piece. Undefined: wait for the whole. What it gives never throws.
    */
   ahead({ wanted, languages }: WrittenFormParams): ((spoken: string) => string) | undefined {
     if (!wanted) return spoken => spoken;
@@ -75,8 +76,8 @@ export class WrittenForm {
   }
 
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
-  apply<T extends Transcript>(transcript: T, order: WrittenFormParams): T {
-    const normalizer = order.wanted ? this.choose(order, transcript.language) : undefined;
+  apply<T extends Transcript>(transcript: T, params: WrittenFormParams): T {
+    const normalizer = params.wanted ? this.choose(params, transcript.language) : undefined;
     if (!normalizer) return transcript;
     try {
       return writtenTranscript(transcript, spoken => normalizer.normalize(spoken));
@@ -86,10 +87,10 @@ export class WrittenForm {
     }
   }
 
-  /** What is known beforehand, else what the engine heard. */
-  private choose({ languages }: WrittenFormParams, heard: string): InverseTextNormalizer | undefined {
+  /** The language that is known beforehand, else the one that the engine detected. */
+  private choose({ languages }: WrittenFormParams, detected: string): InverseTextNormalizer | undefined {
     const [only, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
-    return languages.length > 0 && others.length === 0 ? only : this.normalizers.find(heard);
+    return languages.length > 0 && others.length === 0 ? only : this.normalizers.find(detected);
   }
 
   /** Once per language: a defect in a rule would otherwise fill the log with the same line. */

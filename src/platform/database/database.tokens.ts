@@ -4,6 +4,6 @@ export const FILE_STORE = Symbol('FILE_STORE');
 export const UPLOAD_STORE = Symbol('UPLOAD_STORE');
 export const WEBHOOK_OUTBOX = Symbol('WEBHOOK_OUTBOX');
 /** Of the port `core/request/stored-request.port`. */
-export const STORED_REQUEST_STORE = Symbol('KEPT_REQUEST_STORE');
+export const STORED_REQUEST_STORE = Symbol('STORED_REQUEST_STORE');
 /** `() => Promise<void>`: resolves when the database answers. */
 export const DATABASE_PING = Symbol('DATABASE_PING');

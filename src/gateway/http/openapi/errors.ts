@@ -62,7 +62,7 @@ export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator
 }
 
 /** Description and examples of one status. */
-export const describedErrors = (codes: readonly ErrorCode[]) => ({
+const describedErrors = (codes: readonly ErrorCode[]) => ({
   description: codes.map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`).join('\n\n'),
   examples: Object.fromEntries(codes.map(code => [code, { summary: code, value: exampleOf(code) }])),
 });

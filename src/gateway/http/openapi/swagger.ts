@@ -6,10 +6,10 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Schema = Exclude<Schemas[string], { $ref: string }>;
 
 /**
- * Gives the optional fields of every form an empty example. Swagger UI fills each field of a form with a made-up value, such as
- * `file_url=string`, and sends it: a form that nobody touched would be refused. Empty fields it leaves out.
+ * Gives the optional fields of every form an empty example. Swagger UI fills each field of a form with a made-up value,
+ * such as `file_url=string`, and sends it: an untouched form would be rejected. Swagger UI omits empty fields.
  */
-export function emptyOptionalFormFields(document: OpenAPIObject): OpenAPIObject {
+function emptyOptionalFormFields(document: OpenAPIObject): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   for (const name of formSchemas(document)) {
     const schema = schemas[name];
@@ -37,22 +37,22 @@ function emptyOptional({ properties = {}, required = [] }: Schema): void {
   }
 }
 
-/** In the order in which somebody new wants them. */
+/** In the order in which a new user needs them. */
 const SECTIONS = {
   audio: 'Speech to text, text to speech',
   text: 'Chat, completions, embeddings',
   realtime: 'Tokens for live sessions; the sessions themselves are WebSockets at /v1/realtime',
   files: 'Inputs and results of batches',
   batches: 'Many requests in the background',
-  models: 'What can be asked for',
-  requests: 'Where a request is, its cancel, and answers that nobody waited for',
+  models: 'Available models',
+  requests: 'The state of a request, its cancellation, and stored answers',
   admin: 'Queue, workers and models of the server',
   health: 'Probes and metrics',
   console: 'The page with a microphone',
 } as const;
 
 /** The OpenAPI document of the whole gateway. */
-export function openApiDocument(app: INestApplication): OpenAPIObject {
+function openApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setTitle('Switchyard')
     .setDescription('OpenAI-compatible inference gateway: every request below can be run from this page.')

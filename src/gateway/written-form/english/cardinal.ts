@@ -48,7 +48,7 @@ export function writeDecade(tokens: Tokens, at: number): Written | undefined {
   return century === undefined || decade === undefined ? undefined : { text: `${century}${decade}s`, end: at + 2 };
 }
 
-export interface Cardinal {
+interface Cardinal {
   readonly value: number;
   readonly end: number;
   /** What could still have followed: `units` after "twenty", `tens` after "hundred". Ordinals go on from there. */

@@ -13,13 +13,16 @@ const BEFORE_DAYS = new Set(
    monday tuesday wednesday thursday friday saturday sunday`.split(/\s+/),
 );
 
-/** "january fifth twenty twenty" → January 5, 2020; "the fourth of july" → the 4th of July; "in may twenty ten" → in May 2010 */
+/**
+ * "january fifth twenty twenty" → January 5, 2020; "the fourth of july" → the 4th of July; "in may twenty ten" → in May
+ * 2010
+ */
 export function writeDate(tokens: Tokens, at: number): Written | undefined {
   return MONTHS.has(tokens[at]?.word ?? '') ? monthFirst(tokens, at) : dayFirst(tokens, at);
 }
 
 /** A year in words, where a year is expected. Bounded: at most one cardinal. */
-export function parseYear(tokens: Tokens, at: number): Written | undefined {
+function parseYear(tokens: Tokens, at: number): Written | undefined {
   const pair = parsePair(tokens, at);
   if (pair && pair.high >= 10) return { text: pairText(pair), end: pair.end };
   const cardinal = parseCardinal(tokens, at);

@@ -1,7 +1,7 @@
 import { DIGITS, isZeroLetter, SCALES } from './vocabulary.js';
 import { asSpoken, continued, type Tokens, type Written } from './token.js';
 
-export interface DigitRun {
+interface DigitRun {
   readonly digits: string;
   readonly end: number;
 }

@@ -8,7 +8,7 @@ import { writeOrdinal } from './ordinal.js';
 import { writeTime } from './time.js';
 import { rewrite, type Rule, type Token } from './token.js';
 
-export interface TokenizedText {
+interface TokenizedText {
   readonly tokens: readonly Token[];
   /** White space after the last token. */
   readonly tail: string;

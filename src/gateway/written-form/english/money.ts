@@ -12,7 +12,9 @@ export function writeMoney(tokens: Tokens, at: number): Written | undefined {
   return quantity && (writeAmount(tokens, quantity) ?? writeSpan(tokens, quantity));
 }
 
-/** "twenty to thirty dollars" → $20 to $30. One span only, so that a long row of numbers is not read again and again. */
+/**
+ * "twenty to thirty dollars" → $20 to $30. One span only, so that a long row of numbers is not read again and again.
+ */
 function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
   const second = secondOfSpan(tokens, first);
   const last = second && writeAmount(tokens, second);

@@ -2,7 +2,7 @@ import { parseCardinal } from './cardinal.js';
 import { isNumeric, ORDINAL_UNITS, ORDINALS, SCALE_ORDINALS } from './vocabulary.js';
 import { continued, type Tokens, wordBefore, type Written } from './token.js';
 
-export interface Ordinal {
+interface Ordinal {
   readonly value: number;
   readonly end: number;
 }
