@@ -4,7 +4,8 @@ const PROBE_EVERY_MS = 200;
 const PROBE_LIMIT_MS = 2000;
 
 /**
- * Probes `/health` until every model is ready, the limit is over or the gateway stops. `/health/ready` would be too early:
+ * Probes `/health` until every model is ready, the limit is over or the gateway stops. `/health/ready` would be too
+ * early:
  * one ready model makes a gateway worth sending requests to, and the examples need two.
  */
 export async function waitUntilReady(base, limitMs, stopping) {

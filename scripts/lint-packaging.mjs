@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { command, inRoot } from './setup/command.mjs';
 import { done, doing, fail, runMain, say, warn } from './setup/report.mjs';
 
-/** Linters that npm does not bring with the project are put here: from PyPI, npm and the Go module proxy, at these versions. */
+/**
+ * Linters that npm does not bring with the project are put here: from PyPI, npm and the Go module proxy, at these
+ * versions.
+ */
 const TOOLS = inRoot('node_modules', '.cache', 'switchyard-tools');
 const BIN = join(TOOLS, 'bin');
 const GO_TOOLS = {

@@ -7,7 +7,8 @@ import { nodeBinary } from './setup/packages.mjs';
 import { fail, runMain } from './setup/report.mjs';
 
 /**
- * The `switchyard` command: runs the built one with the Node of this project. Works in the project's folder, as the gateway
+ * The `switchyard` command: runs the built one with the Node of this project. Works in the project's folder, as the
+ * gateway
  * does, so that both see the same configuration; names of files start where it was called (INIT_CWD).
  */
 await runMain(() => {

@@ -8,7 +8,8 @@ import { nodeBinary } from './setup/packages.mjs';
 const EXIT_MS = 15_000;
 
 /**
- * Runs the specs below `path`. A spec file that failed is run once more, alone: real processes on a shared machine can lack
+ * Runs the specs below `path`. A spec file that failed is run once more, alone: real processes on a shared machine can
+ * lack
  * CPU for seconds. The summary names these files.
  * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name: string, durationMs: number}[],
  *   needs: string[], secondTry: string[], open: string[]}>}

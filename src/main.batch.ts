@@ -49,7 +49,9 @@ async function bootstrap(): Promise<void> {
   await parent.send({ type: 'ready' });
 }
 
-/** Beside a gateway, whatever waits for an answer goes first: where cores are short, this process runs in what is left. */
+/**
+ * Beside a gateway, whatever waits for an answer goes first: where cores are short, this process runs in what is left.
+ */
 function giveWay(): void {
   const { PRIORITY_BELOW_NORMAL: below } = constants.priority;
   if (getPriority() < below) setPriority(below);

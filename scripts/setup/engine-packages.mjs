@@ -26,7 +26,9 @@ const TEST_PACKAGES = [
   { name: 'chromium', why: 'the console in a real browser', proof: () => existsSync('/usr/bin/chromium') },
 ];
 
-/** Installs missing Debian packages where it may; elsewhere says the command and goes on. @returns names still missing */
+/**
+ * Installs missing Debian packages where it may; elsewhere says the command and goes on. @returns names still missing
+ */
 export async function ensureEnginePackages({ install = true } = {}) {
   return ensure(ENGINE_PACKAGES, { install, what: 'engine packages', present: 'ffmpeg, pocketsphinx, flite' });
 }

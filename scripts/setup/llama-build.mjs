@@ -4,12 +4,18 @@ import { command, inRoot, toolEnvironment } from './command.mjs';
 
 const PACKAGE = inRoot('node_modules', 'node-llama-cpp', 'llama');
 
-/** llama.cpp's whole source, at the release that node-llama-cpp's binaries are of: it comes with the package, nothing is downloaded. */
+/**
+ * llama.cpp's whole source, at the release that node-llama-cpp's binaries are of: it comes with the package, nothing is
+ * downloaded.
+ */
 export const LLAMA_SOURCE = join(PACKAGE, 'gitRelease.bundle');
 
 export const llamaRelease = () => JSON.parse(readFileSync(join(PACKAGE, 'binariesGithubRelease.json'), 'utf8')).release;
 
-/** What a person set for compilers is for other builds: two builds that are compared differ in nothing but their purpose. */
+/**
+ * What a person set for compilers is for other builds: two builds that are compared differ in nothing but their
+ * purpose.
+ */
 export const buildEnvironment = () => toolEnvironment({ CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' });
 
 /** Any one of the commands will do. */

@@ -12,7 +12,8 @@ const KIND = `
 `;
 
 /**
- * llama.cpp compiled for this machine's CPU, by node-llama-cpp's own command and into its own folder. Workers take it from their next
+ * llama.cpp compiled for this machine's CPU, by node-llama-cpp's own command and into its own folder. Workers take it
+ * from their next
  * start on. It goes with `npm ci`, and it must not be carried to another kind of CPU.
  */
 export async function ensureNativeKernels() {

@@ -7,7 +7,8 @@ const RESTART_MAX_MS = 5000;
 const STABLE_MS = 10_000;
 
 /**
- * One process of the topology, started again whenever it ends by itself, as Kubernetes or `restart: always` would. Its output goes
+ * One process of the topology, started again whenever it ends by itself, as Kubernetes or `restart: always` would. Its
+ * output goes
  * to one file; its process group is its own, so that a terminal's Ctrl-C reaches nobody past us.
  */
 export class Member {
@@ -19,7 +20,8 @@ export class Member {
   restarts = 0;
 
   /**
-   * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal, graceMs, tied}; `tied`: it gets an IPC
+   * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal, graceMs, tied}; `tied`: it gets an
+   * IPC
    * channel, whose end tells it that this process is gone, also by SIGKILL
    * @param onChange called when its pid changes
    */

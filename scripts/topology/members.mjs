@@ -7,7 +7,8 @@ import { postgresUrl } from './servers.mjs';
 const KILL_AFTER_GRACE_MS = 10_000;
 
 /**
- * The processes of Switchyard in a cluster, each with the settings that make it one of many (docs/operate/going-to-production.md).
+ * The processes of Switchyard in a cluster, each with the settings that make it one of many
+ * (docs/operate/going-to-production.md).
  * @param plan {folder, ports: {redis, postgres, proxy}, env, graceMs}
  */
 export async function switchyardMembers(plan) {

@@ -6,8 +6,10 @@ const PROBE_LIMIT_MS = 2000;
 const HOP_HEADERS = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'];
 
 /**
- * What stands before several gateways: each request goes to the next one that is ready, a WebSocket stays on the one it was opened
- * on. A gateway leaves the round when its `/health/ready` or a connection to it fails, and comes back by itself. A request whose
+ * What stands before several gateways: each request goes to the next one that is ready, a WebSocket stays on the one it
+ * was opened
+ * on. A gateway leaves the round when its `/health/ready` or a connection to it fails, and comes back by itself. A
+ * request whose
  * gateway could not even be connected to goes to another; one that broke later is answered 502, and the client decides.
  */
 export class RoundRobinProxy {

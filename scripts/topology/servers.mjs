@@ -43,7 +43,8 @@ export function postgresServer({ folder, port }) {
 }
 
 /**
- * A command that is sent `signal` by the kernel when this process dies, however that happens. Servers cannot watch an IPC channel as
+ * A command that is sent `signal` by the kernel when this process dies, however that happens. Servers cannot watch an
+ * IPC channel as
  * our own programs do, and would otherwise hold their ports and folders for ever.
  */
 const endingWithUs = (signal, file, args) =>

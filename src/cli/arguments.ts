@@ -40,7 +40,10 @@ export function readablePath(file: string): Promise<string> {
   return accessible(path, path, { mode: constants.R_OK, problem: `${file} cannot be read` });
 }
 
-/** Where a file will be written. Checked before the work is done. @throws CliError exit code 2 when its folder is not writable */
+/**
+ * Where a file will be written. Checked before the work is done. @throws CliError exit code 2 when its folder is not
+ * writable
+ */
 export function writablePath(file: string): Promise<string> {
   const path = resolve(launchDirectory(), file);
   return accessible(path, dirname(path), { mode: constants.W_OK, problem: `${file} cannot be written` });

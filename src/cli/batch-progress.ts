@@ -8,7 +8,10 @@ import { ProgressLine } from './terminal.js';
 const POLL_MS = 500;
 const BAR = ' {bar} {percentage}% | {value}/{total} lines | {failed} failed | {rate} | ETA {remaining} | {status}';
 
-/** Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C ends the watching, not the batch. */
+/**
+ * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C ends the watching, not the
+ * batch.
+ */
 export async function watch(client: BatchClient, first: BatchDto, signal: AbortSignal): Promise<BatchDto> {
   const progress = stderr.isTTY ? new ProgressBar() : new PlainProgress();
   try {

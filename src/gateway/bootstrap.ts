@@ -46,7 +46,9 @@ export function gatewayAdapter(settings: Settings): FastifyAdapter {
   return new FastifyAdapter(fastifyOptions(settings));
 }
 
-/** What an application of `GatewayModule` needs before it listens; apart, so that tests can override providers first. */
+/**
+ * What an application of `GatewayModule` needs before it listens; apart, so that tests can override providers first.
+ */
 export function configureGateway(app: NestFastifyApplication, settings: Settings): NestFastifyApplication {
   app.useLogger(app.get(Logger));
   app.useWebSocketAdapter(new CompositeWebSocketAdapter(app.getHttpServer(), app.get(OriginGuard)));

@@ -87,7 +87,8 @@ const partsOf = (path: string) => path.split('.').map(camelCase) as [section: st
 const SETTINGS = SETTING_PATHS.map(partsOf);
 
 /**
- * The whole path, `queue.maxRequests`. A name that only one section has is enough by itself; of others the file must name the
+ * The whole path, `queue.maxRequests`. A name that only one section has is enough by itself; of others the file must
+ * name the
  * section as well, and reading the name from another section does not count.
  */
 function readsSetting(code: string, path: string): boolean {

@@ -58,7 +58,9 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-/** From the row's creation until the job is `in_progress`: claim, copy, validation, plans, sync. No line is answered. */
+/**
+ * From the row's creation until the job is `in_progress`: claim, copy, validation, plans, sync. No line is answered.
+ */
 async function ingest(file: Buffer): Promise<Ingestion> {
   await using target = await TargetServer.start(() => never);
   await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 10 } });

@@ -140,7 +140,10 @@ interface Interactive {
   readonly linesPerS: number;
 }
 
-/** The product as it starts by default: lines come back over loopback at BATCH priority, to the model that a user talks to. */
+/**
+ * The product as it starts by default: lines come back over loopback at BATCH priority, to the model that a user talks
+ * to.
+ */
 async function interactive(): Promise<Interactive> {
   await using rig = await BenchRig.start({
     cost: { groupMs: GROUP_MS, maxBatch: 8 },

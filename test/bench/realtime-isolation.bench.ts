@@ -21,7 +21,10 @@ const FRAME = Buffer.alloc(640, 1);
 const FRAME_MS = 20;
 const LOAD = { warmupMs: 2000, durationMs: 30_000 };
 
-/** Do live streams feel 50 file requests that take every file slot? First text after the first frame, idle and loaded in turns. */
+/**
+ * Do live streams feel 50 file requests that take every file slot? First text after the first frame, idle and loaded in
+ * turns.
+ */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const model = syntheticModel(

@@ -6,7 +6,8 @@ import { llamaModel } from '../support/llama-model.js';
 import { whisperFolder } from '../support/whisper-model.js';
 
 /**
- * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model that has an
+ * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model
+ * that has an
  * address, and `addresses.json`, which names those.
  * Usage: node --import test/support/typescript-loader.mjs generate-models.ts FOLDER
  */

@@ -25,7 +25,10 @@ const failed = (code: 'worker_lost' | 'queue_timeout'): Settlement<string> => ({
 });
 const CANCELLED: Settlement<string> = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') };
 
-/** A small scheduler over the real core: what the gateway does, without I/O, and with every invariant checked on the way. */
+/**
+ * A small scheduler over the real core: what the gateway does, without I/O, and with every invariant checked on the
+ * way.
+ */
 class Harness {
   readonly workers = new FakeWorkers();
   readonly lives = new Map<string, Life>();
@@ -120,7 +123,9 @@ class Harness {
     }
   }
 
-  /** The starvation bound, within a model: of equals nobody overtakes, and between REALTIME and aged the turns decide. */
+  /**
+   * The starvation bound, within a model: of equals nobody overtakes, and between REALTIME and aged the turns decide.
+   */
   #checkTurn(first: Plan['members'][number]['request']): void {
     const waiting = this.#harness.queue.snapshot(this.nowMs).filter(({ request: { model } }) => model === first.model);
     const rivals = waiting.filter(({ request, aged }) => aged || request.priority === RequestPriority.REALTIME);

@@ -4,7 +4,7 @@ import {
   ENGLISH_RULES,
   EnglishNormalizer,
   tokenize,
-} from '../../src/gateway/written-form/english/english-normalizer.js';
+} from '../../src/gateway/written-form/english-normalizer.js';
 import { rewrite } from '../../src/gateway/written-form/english/token.js';
 
 const english = new EnglishNormalizer();

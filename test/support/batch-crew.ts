@@ -5,7 +5,10 @@ import { type SettingOverrides } from './gateway-process.js';
 import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 
-/** Processors of which one works on a batch while another waits for its lease to run out: struck at any point, replaced at once. */
+/**
+ * Processors of which one works on a batch while another waits for its lease to run out: struck at any point, replaced
+ * at once.
+ */
 export class BatchCrew {
   #members: NodeProcess[];
   strikes = 0;

@@ -17,7 +17,8 @@ interface Answer {
 }
 
 /**
- * Callers who always have one request at the cluster, each with an id and a content of its own, sent again until it is answered.
+ * Callers who always have one request at the cluster, each with an id and a content of its own, sent again until it is
+ * answered.
  * What they were answered is kept, to be compared with what they asked.
  */
 export class ClusterLoad {

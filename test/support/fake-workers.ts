@@ -47,7 +47,9 @@ export class FakeWorker {
   }
 }
 
-/** WorkerPort in memory, with the pool's rules: least loaded first, a lease never exceeds what there is of its credit. */
+/**
+ * WorkerPort in memory, with the pool's rules: least loaded first, a lease never exceeds what there is of its credit.
+ */
 export class FakeWorkers implements WorkerPort {
   readonly #workers = new Map<string, FakeWorker>();
   readonly #byModel = new Map<string, FakeWorker[]>();

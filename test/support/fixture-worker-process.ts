@@ -2,7 +2,8 @@ import { readWorkerSpec } from '../../src/platform/config/worker-spec.js';
 import { FixtureWorker } from './fixture-worker.js';
 
 /**
- * The fixture as a supervised process. `model.options` may say `exitCode` (at once), `silent` (never ready), `stubborn` (deaf to
+ * The fixture as a supervised process. `model.options` may say `exitCode` (at once), `silent` (never ready), `stubborn`
+ * (deaf to
  * SIGTERM), `tell` (variables whose values become the revision) and `device`.
  */
 const spec = readWorkerSpec();

@@ -90,7 +90,8 @@ export class LlamaHarness {
   }
 
   /**
-   * One step, if there is one, with the next one sent behind it where that can be planned. A dead process is opened again, as
+   * One step, if there is one, with the next one sent behind it where that can be planned. A dead process is opened
+   * again, as
    * the step loop of the product does.
    */
   async step(): Promise<void> {

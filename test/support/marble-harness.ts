@@ -54,7 +54,8 @@ export function describePlan({ members, reason }: Plan): string {
 }
 
 /**
- * A dispatch loop in virtual time, to be drawn: letters arrive, plans leave. Capital letters are REALTIME, small ones BATCH;
+ * A dispatch loop in virtual time, to be drawn: letters arrive, plans leave. Capital letters are REALTIME, small ones
+ * BATCH;
  * `1` in the slots row gives all leases back, `x` in the losses row re-queues what was sent last.
  */
 export class MarbleHarness {

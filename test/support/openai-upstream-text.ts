@@ -7,7 +7,10 @@ type Body = Readonly<Record<string, unknown>>;
 /** How an ordinary answer ends early or never, by what was said last. */
 export const ENDLESS = 'ENDLESS';
 
-/** The words of the last message again, one chunk each; `FLOOD:n` is n chunks of a kilobyte, `ENDLESS` one chunk and silence. */
+/**
+ * The words of the last message again, one chunk each; `FLOOD:n` is n chunks of a kilobyte, `ENDLESS` one chunk and
+ * silence.
+ */
 export async function answerText(body: Body, chat: boolean, response: ServerResponse): Promise<void> {
   const said = lastWords(body);
   if (body.stream !== true) {

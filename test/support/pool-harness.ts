@@ -77,7 +77,9 @@ export function makePool({ models, settings, launch, resolve = systemResolver }:
 /** Below jest's own limit of a test: a wait that outlived its test would keep jest from ending. */
 const WAIT_MS = 25_000;
 
-/** Resolves with the worker's view as soon as it satisfies `condition`. Rejects, and tells what there is, after 25 s. */
+/**
+ * Resolves with the worker's view as soon as it satisfies `condition`. Rejects, and tells what there is, after 25 s.
+ */
 export async function workerThat(
   pool: WorkerPoolService,
   condition: (worker: WorkerView) => boolean,

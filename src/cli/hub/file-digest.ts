@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** What a file must hash to: sha256, or what git calls the file (`blob SIZE\0` + bytes, SHA-1), as hubs give for small files. */
+/**
+ * What a file must hash to: sha256, or what git calls the file (`blob SIZE\0` + bytes, SHA-1), as hubs give for small
+ * files.
+ */
 export type ExpectedDigest =
   | { readonly algorithm: 'sha256'; readonly hex: string }
   | { readonly algorithm: 'git'; readonly hex: string; readonly size: number };

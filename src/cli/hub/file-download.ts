@@ -7,7 +7,9 @@ import { HubError } from './hub-error.js';
 import type { HubHttp } from './hub-http.js';
 import { type OpenFile, PartialFile } from './partial-file.js';
 
-/** Aborts what it watches when nothing was heard for a while; the caller says so with `heard`, and ends it with `stop`. */
+/**
+ * Aborts what it watches when nothing was heard for a while; the caller says so with `heard`, and ends it with `stop`.
+ */
 export class StallWatch {
   readonly #stall = new AbortController();
   readonly #timer: NodeJS.Timeout;

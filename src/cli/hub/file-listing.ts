@@ -104,7 +104,10 @@ interface OfferedManifest {
   readonly files?: readonly { path: string; url?: string; size?: number; sha256?: string }[];
 }
 
-/** A folder on a plain web server, told by the manifest that `models pull` writes: any pulled folder can be served as it is. */
+/**
+ * A folder on a plain web server, told by the manifest that `models pull` writes: any pulled folder can be served as it
+ * is.
+ */
 async function manifestListing(
   http: HubHttp,
   url: string,

@@ -16,7 +16,10 @@ export interface HubRequest {
 /** Codes after which the connection itself was impossible: nobody listens, no such name, no way there. */
 const NO_WAY = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
-/** GET with failures told as HubError. Redirects are followed; the token does not go along to another host (Fetch standard). */
+/**
+ * GET with failures told as HubError. Redirects are followed; the token does not go along to another host (Fetch
+ * standard).
+ */
 export class HubHttp {
   constructor(private readonly options: HubHttpOptions) {}
 

@@ -40,7 +40,10 @@ export interface ManifestFile {
   readonly sha256?: string | undefined;
 }
 
-/** `switchyard-model.json` in the folder of a model: what was pulled, from where. A web server can offer the folder by it. */
+/**
+ * `switchyard-model.json` in the folder of a model: what was pulled, from where. A web server can offer the folder by
+ * it.
+ */
 export interface PullManifest {
   /** As `models pull` takes it. */
   readonly source: string;
@@ -64,7 +67,10 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
   }
 }
 
-/** Whole or not at all: a reader finds the one before or this one. @throws HubError naming the path, such as for a full disk */
+/**
+ * Whole or not at all: a reader finds the one before or this one. @throws HubError naming the path, such as for a full
+ * disk
+ */
 export async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
   const path = join(folder, MANIFEST_NAME);
   try {
@@ -82,7 +88,8 @@ export const PARTIAL_SUFFIX = '.partial';
 
 /**
  * A file name as a server gave it, when it stays inside the model's folder on every system.
- * @throws HubError `refused` for absolute names, `..`, backslashes, drive letters, control characters and our own names.
+ * @throws HubError `refused` for absolute names, `..`, backslashes, drive letters, control characters and our own
+ * names.
  */
 export function safeFilePath(name: string): string {
   const parts = name.split('/');
@@ -96,7 +103,9 @@ export function safeFilePath(name: string): string {
   return parts.join('/');
 }
 
-/** `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below it. No pattern: every file. */
+/**
+ * `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below it. No pattern: every file.
+ */
 export function included(path: string, patterns: readonly string[]): boolean {
   if (patterns.length === 0) return true;
   return patterns.some(pattern => posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern));

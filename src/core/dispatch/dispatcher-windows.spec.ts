@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { MarbleHarness, type HarnessOptions } from '../../../test/support/marble-harness.js';
 
-/** One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small letters BATCH, capitals REALTIME. */
+/**
+ * One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small letters BATCH, capitals
+ * REALTIME.
+ */
 function aHarness(options: HarnessOptions = {}): MarbleHarness {
   const harness = new MarbleHarness(options);
   harness.workers.add('m');

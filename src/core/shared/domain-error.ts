@@ -2,7 +2,8 @@
  * Every error a caller can meet, in one table: HTTP status, OpenAI `type`, and whether trying again can help.
  *
  * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is
- * sent with `x-should-retry: false` (`retry: 'never'`). The table of docs/reference/errors.md is proven equal to this one.
+ * sent with `x-should-retry: false` (`retry: 'never'`). The table of docs/reference/errors.md is proven equal to this
+ * one.
  */
 export interface ErrorDefinition {
   readonly status: number;

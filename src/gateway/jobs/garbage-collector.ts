@@ -19,7 +19,7 @@ import {
   STORED_REQUEST_BLOBS,
   storedRequestBlobOf,
 } from '../../platform/storage/blob-keys.js';
-import { GARBAGE_BLOBS } from './counted-blobs.js';
+import { GARBAGE_BLOBS } from './shared/counted-blobs.js';
 
 /** Returns a test for unreferenced keys; all keys are old enough. */
 type GarbageJudge = (keys: readonly string[]) => Promise<(key: string) => boolean>;

@@ -5,7 +5,7 @@ import { TracingModule } from '../../platform/tracing/tracing.module.js';
 import { BatchesController } from './batches/batches.controller.js';
 import { BatchesService, BatchTraces, WebhookAddress } from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
-import { COUNTED_BLOBS } from './counted-blobs.js';
+import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesController } from './files/files.controller.js';

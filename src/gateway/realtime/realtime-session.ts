@@ -8,7 +8,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { type RealtimeSocket } from './realtime-socket.js';
+import { type RealtimeSocket } from './session/realtime-socket.js';
 import { ClientMessages, type MessageTarget } from './session/client-messages.js';
 import { type SessionOutbox } from './session/session-outbox.js';
 import { type SessionInput } from './session/session-input.js';

@@ -11,7 +11,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type GatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { RealtimeSocket } from './realtime-socket.js';
+import { RealtimeSocket } from './session/realtime-socket.js';
 import { type AdmittedClient, SessionHandshake } from './session-handshake.js';
 
 /** Live sessions: `GET /v1/realtime` as a WebSocket. */

@@ -5,7 +5,7 @@ import { type Subscription } from 'rxjs';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
-import { type ActivityEvent, SessionActivity } from './session-activity.js';
+import { type ActivityEvent, SessionActivity } from './session/session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
 /** The `stt_*` metrics of live sessions. */

@@ -9,14 +9,14 @@ import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { ClientSecretsController } from './client-secrets.controller.js';
 import { ClientSecrets } from './client-secrets.js';
 import { SessionJournals } from './journal/session-journals.js';
-import { SessionActivity } from './session-activity.js';
+import { SessionActivity } from './session/session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { realtimeMetricProviders } from './realtime.metrics.js';
 import { SessionHandshake } from './session-handshake.js';
 import { SessionFactory } from './session-factory.js';
 import { AdminSessionsController } from './sessions.controller.js';
-import { SpeechSynthesis } from './speech-synthesis.js';
+import { SpeechSynthesis } from './session/speech-synthesis.js';
 import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */

@@ -13,15 +13,15 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { WrittenForm } from '../written-form/written-form.js';
 import { type SessionJournal } from './journal/session-journal.js';
 import { type SessionJournals } from './journal/session-journals.js';
-import { type AdoptedSession, secretDigest } from './journal/session-state.js';
-import { SessionActivity } from './session-activity.js';
+import { type AdoptedSession, secretDigest } from './session/session-state.js';
+import { SessionActivity } from './session/session-activity.js';
 import { RealtimeSession } from './realtime-session.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { SessionInput } from './session/session-input.js';
 import { SessionOutput } from './session/session-output.js';
 import { demandTranscribing } from './session/session-settings.js';
 import { TranscriptItems } from './session/transcript-items.js';
-import { SpeechSynthesis } from './speech-synthesis.js';
+import { SpeechSynthesis } from './session/speech-synthesis.js';
 
 export interface NewSession {
   readonly config: SessionConfig;

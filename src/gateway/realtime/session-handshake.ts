@@ -13,7 +13,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { type RealtimeSocket } from './realtime-socket.js';
+import { type RealtimeSocket } from './session/realtime-socket.js';
 import { resolveSession } from './session/session-settings.js';
 
 export interface AdmittedClient {

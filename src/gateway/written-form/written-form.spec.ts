@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { formatSrt } from '../../contracts/formats/subtitles.js';
 import { transcriptEvents } from '../../contracts/formats/transcript-events.js';
 import { type Transcript } from '../../contracts/formats/transcript.js';
-import { EnglishNormalizer } from './english/english-normalizer.js';
+import { EnglishNormalizer } from './english-normalizer.js';
 import { NormalizerRegistry } from './normalizer-registry.js';
 import { WrittenForm, writtenTranscript } from './written-form.js';
 

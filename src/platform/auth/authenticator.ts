@@ -46,7 +46,8 @@ function splitOnce(text: string, separator: string): [string, string | undefined
 const MINUTE_MS = 60_000;
 
 /**
- * Wrong keys by address. It never keeps a right key out: keys are 256 random bits and cannot be guessed, but whoever could lock an
+ * Wrong keys by address. It never keeps a right key out: keys are 256 random bits and cannot be guessed, but whoever
+ * could lock an
  * address out could lock out everybody behind the same proxy. Addresses are bounded; the eldest are forgotten first.
  */
 export class FailedAttempts {

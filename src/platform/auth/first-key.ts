@@ -7,7 +7,8 @@ import { KEY_SCOPES } from './principal.js';
 
 /**
  * Makes the file with one key that may do everything, unless it is there already.
- * @returns what to tell the operator, the key included: it is stored nowhere. @throws ConfigError when it cannot be written
+ * @returns what to tell the operator, the key included: it is stored nowhere. @throws ConfigError when it cannot be
+ * written
  */
 export function makeFirstKey({ server, auth }: Settings): string | undefined {
   if (existsSync(auth.keysFile)) return undefined;

@@ -29,7 +29,10 @@ function readSecret(path: string): Buffer {
 export const INTERNAL_KEY_ID = 'internal:batch';
 
 const LIFE_S = 3600;
-/** A token with less life than this is replaced: lines wait in the gateway's queue before they are done, not before they are let in. */
+/**
+ * A token with less life than this is replaced: lines wait in the gateway's queue before they are done, not before they
+ * are let in.
+ */
 const RENEW_MS = 600_000;
 
 /** Tokens that a batch processor shows its gateway on behalf of a tenant: inference and nothing else, for an hour. */

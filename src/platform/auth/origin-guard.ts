@@ -9,8 +9,10 @@ type Headers = IncomingMessage['headers'];
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Keeps web pages of other origins out. Where keys are asked for, a page must know one, so only WebSockets are checked, which
- * browsers open to anywhere. Without keys (D-32) every request is: its `Host`, and the origin of what changes something.
+ * Keeps web pages of other origins out. Where keys are asked for, a page must know one, so only WebSockets are checked,
+ * which
+ * browsers open to anywhere. Without keys (D-32) every request is: its `Host`, and the origin of what changes
+ * something.
  */
 export class OriginGuard {
   /** @param keyless true while no keys are asked for */

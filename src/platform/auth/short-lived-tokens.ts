@@ -28,7 +28,8 @@ export interface TokenGrant {
 }
 
 /**
- * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed, not stored, so any replica with
+ * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed, not stored, so any replica
+ * with
  * the same secret accepts them.
  */
 export class ShortLivedTokens {

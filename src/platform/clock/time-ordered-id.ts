@@ -5,12 +5,15 @@ const RANDOM_BYTES = 8;
 const pool = Buffer.alloc(512 * RANDOM_BYTES);
 let used = pool.length;
 let lastMs = 0;
-/** Many ids are made in the same millisecond, and hexadecimal digits of numbers above 2^32 cost more than all the rest. */
+/**
+ * Many ids are made in the same millisecond, and hexadecimal digits of numbers above 2^32 cost more than all the rest.
+ */
 let timeDigits = '';
 let counter = 0;
 
 /**
- * A prefix and 32 hex digits that grow with time, as UUIDv7 does: 48 bits of milliseconds, 16 bits of counter, 64 random bits.
+ * A prefix and 32 hex digits that grow with time, as UUIDv7 does: 48 bits of milliseconds, 16 bits of counter, 64
+ * random bits.
  * Listing by id is listing by age, also for ids of one process in the same millisecond and across a clock set back.
  */
 export function timeOrderedId(prefix: string, nowMs: number): string {

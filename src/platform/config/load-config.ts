@@ -58,7 +58,10 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
 /** Origin of `auth.keys_file` where nobody named one and the server is reached from elsewhere. */
 export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
 
-/** The keys file of a server that listens beyond loopback without one (D-32). Undefined: another is named, or none is needed. */
+/**
+ * The keys file of a server that listens beyond loopback without one (D-32). Undefined: another is named, or none is
+ * needed.
+ */
 export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
   const needed = auth.keysFile === '' && !auth.allowAnonymous && !isLoopback(server.host);
   return needed ? join(data.dir, 'keys.yaml') : undefined;

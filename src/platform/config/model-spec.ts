@@ -40,7 +40,9 @@ export interface ModelSpec {
   readonly autostart?: Autostart;
   /** Seconds without any work after which its workers are stopped, until the next request; absent: never. */
   readonly idleUnloadS?: number;
-  /** Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false). */
+  /**
+   * Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false).
+   */
   readonly itn?: boolean;
   /** `normalise`: one gain per file toward the usual loudness of speech, before the engine hears it (default off). */
   readonly loudness?: (typeof LOUDNESS)[number];

@@ -1,10 +1,13 @@
 /**
- * Flags of Node for a batch processor, whoever starts it. A batch makes much garbage and keeps next to nothing: with V8's own
+ * Flags of Node for a batch processor, whoever starts it. A batch makes much garbage and keeps next to nothing: with
+ * V8's own
  * measures the old generation grows by 150 MiB before anybody looks (test/bench/README.md "Reading `batch-ingest`").
  */
 export const PROCESSOR_NODE_FLAGS = ['--max-semi-space-size=16', '--initial-old-space-size=48'] as const;
 
-/** Carries the link from a gateway to the processor that it starts; the secret never touches a disk or a command line. */
+/**
+ * Carries the link from a gateway to the processor that it starts; the secret never touches a disk or a command line.
+ */
 export const PROCESSOR_LINK_VARIABLE = 'SWITCHYARD_PROCESSOR_LINK';
 
 /** What a gateway tells the batch processor that it starts. A processor that was started by hand has none. */
@@ -20,7 +23,10 @@ export const processorLinkVariable = (link: ProcessorLink): Record<string, strin
   [PROCESSOR_LINK_VARIABLE]: JSON.stringify(link),
 });
 
-/** Everything that the gateway was started with, so that both read the same settings; a debugger's port cannot be shared. */
+/**
+ * Everything that the gateway was started with, so that both read the same settings; a debugger's port cannot be
+ * shared.
+ */
 export function processorEnvironment(link: ProcessorLink, base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _own, ...shared } = base;
   return { ...shared, ...processorLinkVariable(link) };

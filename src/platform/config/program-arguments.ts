@@ -40,7 +40,9 @@ Runs one more batch processor, on the database and blob store of the gateways: d
 for processes of one machine. Lines go to batch.gateway_url.
 ${SETTINGS_HELP}`;
 
-/** Whether a program without options shall run: `--help` prints its usage instead. @throws UsageError for any other word */
+/**
+ * Whether a program without options shall run: `--help` prints its usage instead. @throws UsageError for any other word
+ */
 export function shallRun(usage: string, args: readonly string[] = process.argv.slice(2)): boolean {
   const { help } = parsed(usage, args);
   if (help) process.stdout.write(`${usage}\n`);

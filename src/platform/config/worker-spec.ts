@@ -126,7 +126,10 @@ export const WORKER_SPEC = Symbol('WORKER_SPEC');
 /** Voices of four known speakers, 2 MiB each, and 1 MiB for a prompt and the rest. */
 const ENVELOPE_BYTES = 9_437_184;
 
-/** Audio of this size still goes as one message: both sides hold all of it at once. Beyond, `TranscribeUpload` streams it. */
+/**
+ * Audio of this size still goes as one message: both sides hold all of it at once. Beyond, `TranscribeUpload` streams
+ * it.
+ */
 const WHOLE_BYTES = 33_554_432;
 
 /** The one place where the upload limit becomes the gRPC limit of both sides. */
@@ -143,7 +146,9 @@ export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
   allowHosts: fetch.allowHosts,
 });
 
-/** The environment a supervised worker is started with: the part of `base` it may see, what is `added` to it, the spec. */
+/**
+ * The environment a supervised worker is started with: the part of `base` it may see, what is `added` to it, the spec.
+ */
 export function workerEnvironment(
   spec: WorkerSpec,
   base: NodeJS.ProcessEnv = process.env,

@@ -67,7 +67,10 @@ export function parseYaml(text: string, name: string): YamlFile {
   };
 }
 
-/** @returns the problem with line and column of the deepest part of its path that the file has; of an unknown field, of its name */
+/**
+ * @returns the problem with line and column of the deepest part of its path that the file has; of an unknown field, of
+ * its name
+ */
 export function placed(
   file: YamlFile,
   { node, path: prefix }: { readonly node: unknown; readonly path: string },

@@ -6,7 +6,8 @@ import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { type BatchRow, type Database } from './schema.js';
 
 /**
- * Writes what a holder found out. A terminal status, the end of the lease and the webhook are one transaction: after a crash
+ * Writes what a holder found out. A terminal status, the end of the lease and the webhook are one transaction: after a
+ * crash
  * either all of them are there or none.
  */
 export async function writeJobChange(

@@ -25,7 +25,10 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
   inject: [DATABASE],
 });
 
-/** The stores of files and batches. The schema is up to date before anything else starts; the connection is the last to go. */
+/**
+ * The stores of files and batches. The schema is up to date before anything else starts; the connection is the last to
+ * go.
+ */
 @Global()
 @Module({
   providers: [

@@ -40,19 +40,24 @@ export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS
     application_name: 'switchyard',
     types,
   });
-  // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a query
+  // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a
+  // query
   // on it is refused.
   pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
   return new PostgresDialect({ pool });
 }
 
-/** How long SQLite itself waits for another process's transaction, with the event loop; the rest of the wait is the guard's. */
+/**
+ * How long SQLite itself waits for another process's transaction, with the event loop; the rest of the wait is the
+ * guard's.
+ */
 const BUSY_MS = 20;
 /** At the start nobody else is served yet, and the switch to WAL needs the file alone. */
 const OPENING_MS = 10_000;
 
 /**
- * Node's own SQLite in the data folder, shared by the gateway and local batch processors (D-13). WAL: readers never wait.
+ * Node's own SQLite in the data folder, shared by the gateway and local batch processors (D-13). WAL: readers never
+ * wait.
  * FULL: what was answered survives a power cut.
  */
 export class NodeSqliteDialect extends SqliteDialect {

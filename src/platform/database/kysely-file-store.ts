@@ -24,7 +24,10 @@ export class KyselyFileStore implements FileStore {
     await this.#db.insertInto('files').values(rowOf(file)).execute();
   }
 
-  /** One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds no lock. */
+  /**
+   * One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds
+   * no lock.
+   */
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
     const row = rowOf(file, holder.jobId);
     const columns = Object.keys(row) as (keyof FileRow)[];

@@ -17,7 +17,10 @@ import { type Database } from './schema.js';
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
 
-/** Stored requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at once. */
+/**
+ * Stored requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at
+ * once.
+ */
 export class KyselyStoredRequestStore implements StoredRequestStore {
   readonly #db: Kysely<Database>;
   readonly #skipsLocked: boolean;

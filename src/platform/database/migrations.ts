@@ -109,7 +109,9 @@ async function outbox(db: Kysely<unknown>): Promise<void> {
   await index(db, 'webhook_outbox_due', 'webhook_outbox', ['due_at_ms']);
 }
 
-/** The trace that made a batch. SQLite knows no `add column if not exists`: two processes may start at the same time. */
+/**
+ * The trace that made a batch. SQLite knows no `add column if not exists`: two processes may start at the same time.
+ */
 const batchTraceparent: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const tables = await db.introspection.getTables();

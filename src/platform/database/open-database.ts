@@ -27,7 +27,8 @@ export function connectDatabase(url: string): OpenDatabase {
 const open = (dialect: Dialect): Kysely<Database> => new Kysely<Database>({ dialect: guarded(dialect) });
 
 /**
- * Brings the schema up to date. Two processes may do so at the same time: the later one waits, or tries again, and finds it done.
+ * Brings the schema up to date. Two processes may do so at the same time: the later one waits, or tries again, and
+ * finds it done.
  * PostgreSQL: on a connection of its own without time limits, since an index over millions of rows takes minutes.
  */
 export async function migrate({ db, dialect, url }: OpenDatabase, migrations = MIGRATIONS): Promise<void> {

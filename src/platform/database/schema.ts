@@ -13,7 +13,10 @@ export const idOrder = ({ order = 'desc' }: PageRequest): { direction: 'asc' | '
   beyond: order === 'asc' ? '>' : '<',
 });
 
-/** Tables of both dialects. Instants and sizes are whole numbers, structured values are JSON as text: one set of queries (D-13). */
+/**
+ * Tables of both dialects. Instants and sizes are whole numbers, structured values are JSON as text: one set of queries
+ * (D-13).
+ */
 export interface Database {
   files: FilesTable;
   uploads: UploadsTable;

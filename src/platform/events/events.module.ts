@@ -21,7 +21,10 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
     this.#subject.next(event);
   }
 
-  /** The hook stays when the application has gone: rxjs reports from a timer, and the last report must not end the process. */
+  /**
+   * The hook stays when the application has gone: rxjs reports from a timer, and the last report must not end the
+   * process.
+   */
   onModuleInit(): void {
     rxjsConfig.onUnhandledError = error => this.#report(error);
   }

@@ -46,7 +46,10 @@ function exactOrigin(text: string): string {
   throw new Error(`\`${text}\` is no origin such as https://app.example.com or tauri://localhost`);
 }
 
-/** As a browser or a web view sends it. URL knows the origins of the web's own schemes only: those of others are `null` to it. */
+/**
+ * As a browser or a web view sends it. URL knows the origins of the web's own schemes only: those of others are `null`
+ * to it.
+ */
 function serialized({ origin, protocol, host }: URL): string | undefined {
   if (origin !== 'null') return origin;
   return host === '' ? undefined : `${protocol}//${host}`;

@@ -24,7 +24,8 @@ export interface TargetRules {
 
 /**
  * Checks one URL, be it the caller's or a redirect's. Of several addresses only the permitted ones are kept.
- * @throws DomainError `file_url_refused`, or `file_url_unreachable` when the name has no address. No message tells what a
+ * @throws DomainError `file_url_refused`, or `file_url_unreachable` when the name has no address. No message tells what
+ * a
  *   name resolved to: a stranger could map the inner network with it.
  */
 export async function fetchTarget(url: URL, { exceptions, resolve }: TargetRules): Promise<FetchTarget> {

@@ -94,7 +94,8 @@ export class SafeFetch {
           : http.get(url, { ...options, agent: this.#plain });
       request.on('error', reject);
       request.on('response', answer => {
-        // A body without a length ends with its connection, also one that was reset or cut by us: the reader has to hear of it.
+        // A body without a length ends with its connection, also one that was reset or cut by us: the reader has to
+        // hear of it.
         request.on('error', error => answer.destroy(error));
         resolve(answer);
       });

@@ -63,7 +63,8 @@ const isPretty = (pretty: LogOptions['pretty']): boolean =>
   pretty === 'true' || (pretty === 'auto' && process.stdout.isTTY);
 
 /**
- * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`; `app.useLogger(app.get(Logger))` with
+ * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`; `app.useLogger(app.get(Logger))`
+ * with
  * `Logger` of nestjs-pino routes them here, and after `logRequests(fastify)` every line of a request carries its
  * `requestId`.
  */

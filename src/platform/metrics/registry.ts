@@ -7,7 +7,8 @@ export type MetricDefinition =
       readonly buckets: readonly number[];
     };
 
-// The top buckets lie beyond the default limits (120 s in the queue), or an alert could compare with a value never seen.
+// The top buckets lie beyond the default limits (120 s in the queue), or an alert could compare with a value never
+// seen.
 const WAIT_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const WORK_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];

@@ -12,7 +12,8 @@ export const OTHER_TENANTS = 'other';
 export const isTenantSetting = (text: string): boolean => text === OFF || TOP.test(text) || NAMES.test(text);
 
 /**
- * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values than were asked for. `top-N` names the N with
+ * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values than were asked for. `top-N`
+ * names the N with
  * most requests of the last minute; somebody who is named stays so until another has more.
  */
 export class TenantLabels {

@@ -12,7 +12,8 @@ export function killGuarded(): void {
 }
 
 /**
- * Kills `child` when this process ends without having stopped it: at once after an uncaught exception or `process.exit`, and
+ * Kills `child` when this process ends without having stopped it: at once after an uncaught exception or
+ * `process.exit`, and
  * `limitMs` after this process was itself killed with SIGKILL. A child exits by itself when its IPC channel closes
  * (`parent-loss`); the watcher ends those that are stopped, hung in native code or blocked.
  */
@@ -32,7 +33,8 @@ export function unguard(child: ChildProcess): void {
 const WATCH = 'trap \'\' HUP INT TERM; read -r ended || { sleep "$2"; kill -9 "$1"; }';
 
 /**
- * A shell of its own session: it depends on neither event loop, works for children in any language and costs less than 1 MB.
+ * A shell of its own session: it depends on neither event loop, works for children in any language and costs less than
+ * 1 MB.
  * Where there is no POSIX shell, only `parent-loss` ends the children of a killed process.
  */
 function watch({ pid }: ChildProcess, limitMs: number): ChildProcess {
@@ -63,7 +65,10 @@ export interface ProcessOptions {
   readonly env: NodeJS.ProcessEnv;
   /** `advanced` carries typed arrays as they are; both ends are Node. Absent: `json`. */
   readonly serialization?: 'json' | 'advanced';
-  /** How long it may live on when this process is killed, until it is killed as well (3000). It should end earlier by itself. */
+  /**
+   * How long it may live on when this process is killed, until it is killed as well (3000). It should end earlier by
+   * itself.
+   */
   readonly orphanLimitMs?: number;
   /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
   onMessage(message: ProcessMessage): void;

@@ -1,7 +1,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Logger } from '@nestjs/common';
 
-/** A process that never ends its line would grow the gateway's memory; longer lines are cut into pieces of this size. */
+/**
+ * A process that never ends its line would grow the gateway's memory; longer lines are cut into pieces of this size.
+ */
 const MAX_LINE_CHARS = 65_536;
 
 /** Cuts a byte stream into lines. Empty lines are dropped. */

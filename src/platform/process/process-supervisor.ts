@@ -32,7 +32,8 @@ export interface SupervisorEvents {
 const SOUND_AFTER_MS = 30_000;
 
 /**
- * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits, kills
+ * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits,
+ * kills
  * it when it does not get ready in time or hangs. Never more than one process at a time.
  */
 export class ProcessSupervisor {

@@ -2,8 +2,10 @@ import { type Redis } from 'ioredis';
 import { QueueJobClass, type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
- * Moves what waited longer than ARGV[2] from both lanes into the class of the aged, merged by time of acceptance. Both lanes are
- * in order of time, so looking stops at the first one that is young. One script, so no lock: whoever comes second finds nothing.
+ * Moves what waited longer than ARGV[2] from both lanes into the class of the aged, merged by time of acceptance. Both
+ * lanes are
+ * in order of time, so looking stops at the first one that is young. One script, so no lock: whoever comes second finds
+ * nothing.
  * The score is BullMQ's own (`getPriorityScore`): class · 2^32 + counter. Reads heads only, never the data of jobs.
  */
 const PROMOTE = `
@@ -38,7 +40,8 @@ export interface AgingPromoterOptions {
 }
 
 /**
- * Makes requests that waited long enough go first, by time of acceptance (D-03). Gateways ask on a timer, workers before they
+ * Makes requests that waited long enough go first, by time of acceptance (D-03). Gateways ask on a timer, workers
+ * before they
  * take: it is decided when choosing, whoever is there to choose.
  */
 export class AgingPromoter {

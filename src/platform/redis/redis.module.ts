@@ -10,7 +10,10 @@ export interface RedisPair {
 /** A caller waits for it. */
 const COMMAND_MS = 500;
 
-/** What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail because of it. */
+/**
+ * What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail because
+ * of it.
+ */
 class FleetingPublisher extends Redis {
   override publish(channel: string | Buffer, message: string | Buffer): Promise<number> {
     return super.publish(channel, message).catch(() => 0);
@@ -41,7 +44,8 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   /**
-   * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when there is
+   * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when
+   * there is
    * no Redis.
    * @param timeoutMs limit of one command
    */
@@ -85,7 +89,9 @@ export class RedisLink implements OnApplicationShutdown {
 const ANSWER_MS = 2000;
 const KEY_TTL_MS = 1000;
 
-/** Asks Redis for a write, because a full one still answers reads. A connection of its own: nothing queues before it. */
+/**
+ * Asks Redis for a write, because a full one still answers reads. A connection of its own: nothing queues before it.
+ */
 @Injectable()
 export class RedisProbe {
   readonly timeoutMs = ANSWER_MS;

@@ -2,7 +2,8 @@ import { type Redis } from 'ioredis';
 import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
- * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when nobody looks it up in a set any more. A job that was queued
+ * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when nobody looks it up in a set any more. A
+ * job that was queued
  * again under the same id is not finished, and must not expire.
  */
 const EXPIRE = `
@@ -16,7 +17,8 @@ end
 return 1`;
 
 /**
- * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds, milliseconds that results live, jobs to look at, the
+ * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds, milliseconds that results live,
+ * jobs to look at, the
  * option by which a job's writer chooses how long it stays: that choice is kept. Returns the number of jobs removed.
  */
 const SWEEP = `
@@ -70,7 +72,10 @@ export class ResultExpiry {
     return Math.min(ANSWERED_TTL_MS, this.resultTtlMs);
   }
 
-  /** Somebody has its result: it expires soon, and is no longer listed as finished. @param base before every key of the queue */
+  /**
+   * Somebody has its result: it expires soon, and is no longer listed as finished. @param base before every key of the
+   * queue
+   */
   async answered(base: string, jobId: string): Promise<void> {
     await this.#expire(base, jobId, { ms: this.answeredMs, unlist: true });
   }
@@ -80,7 +85,9 @@ export class ResultExpiry {
     await this.#expire(base, jobId, { ms, unlist: false });
   }
 
-  /** Removes finished jobs that nobody expired, names of those that did, and old events. @param nowMs epoch milliseconds */
+  /**
+   * Removes finished jobs that nobody expired, names of those that did, and old events. @param nowMs epoch milliseconds
+   */
   async sweep(base: string, nowMs = Date.now()): Promise<number> {
     let removed = 0;
     for (const [set, option] of Object.entries(SETS)) {

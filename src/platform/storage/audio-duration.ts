@@ -12,7 +12,8 @@ const CHUNK_HEADER = 8;
 const FMT_BYTES = 16;
 
 /**
- * Reads `fmt ` and `data` of a RIFF/WAVE file from its first bytes; undefined when it is none, or the chunks are not there.
+ * Reads `fmt ` and `data` of a RIFF/WAVE file from its first bytes; undefined when it is none, or the chunks are not
+ * there.
  *
  * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the rest of the file is data.
  */
@@ -43,13 +44,17 @@ export interface AudioDuration {
 
 /** Headers only (D-12): never scans the file for frames, never reads tags behind the audio or cover pictures. */
 const HEADERS_ONLY: IOptions = { duration: false, skipCovers: true, skipPostHeaders: true };
-/** 16 kbit/s, the low end of speech codecs: an unknown duration is guessed long, which only lengthens the time limit (D-07). */
+/**
+ * 16 kbit/s, the low end of speech codecs: an unknown duration is guessed long, which only lengthens the time limit
+ * (D-07).
+ */
 const GUESSED_BYTES_PER_S = 2000;
 /** 4 kbit/s: no audio is thinner, so a header that claims more seconds than this allows is lying. */
 const LEAST_BYTES_PER_S = 500;
 
 /**
- * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV and well under a millisecond for
+ * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV and well under a millisecond
+ * for
  * most others. What is no audio at all gets a guess: the worker, which decodes, answers `invalid_audio`.
  */
 export async function audioDuration(upload: SpooledUpload, filename: string): Promise<AudioDuration> {

@@ -2,7 +2,10 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BlobMissing } from './storage-problems.js';
 import { type StorageComponent, type StorageOperation, type StorageOperations } from './storage.metrics.js';
 
-/** A blob store whose operations are counted for one component. What goes wrong with a caller's bytes is not the store's. */
+/**
+ * A blob store whose operations are counted for one component. What goes wrong with a caller's bytes is not the
+ * store's.
+ */
 export class CountedBlobStore implements BlobStore {
   constructor(
     private readonly blobs: BlobStore,

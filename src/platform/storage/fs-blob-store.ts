@@ -9,7 +9,10 @@ import { BlobMissing, checkKey } from './storage-problems.js';
 const UNFINISHED = '.unfinished';
 const MOST_MOVES = 100;
 
-/** Blobs as files in a folder, each under its key. A blob is written beside, synced, then renamed: it is whole or absent. */
+/**
+ * Blobs as files in a folder, each under its key. A blob is written beside, synced, then renamed: it is whole or
+ * absent.
+ */
 export class FsBlobStore implements BlobStore {
   constructor(private readonly folder: string) {}
 

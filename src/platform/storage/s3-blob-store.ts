@@ -111,7 +111,10 @@ export class S3BlobStore implements BlobStore {
     } while (ContinuationToken !== undefined);
   }
 
-  /** Parts of uploads that never ended are the bucket's own: a lifecycle rule (AbortIncompleteMultipartUpload) removes them. */
+  /**
+   * Parts of uploads that never ended are the bucket's own: a lifecycle rule (AbortIncompleteMultipartUpload) removes
+   * them.
+   */
   removeDrafts(): Promise<number> {
     return Promise.resolve(0);
   }

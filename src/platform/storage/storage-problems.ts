@@ -16,7 +16,10 @@ export async function orStorageFull<T>(operation: Promise<T>, message: string): 
   }
 }
 
-/** @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or database do not work; else what `operation` throws. */
+/**
+ * @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or database do not work; else what
+ * `operation` throws.
+ */
 export async function orStorageProblem<T>(operation: Promise<T>, message: string): Promise<T> {
   try {
     return await orStorageFull(operation, message);
@@ -42,7 +45,10 @@ export class BlobMissing extends Error {
 
 const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
 
-/** Keys are made here, never by users; a path that could leave the folder is a mistake worth stopping at. @throws RangeError */
+/**
+ * Keys are made here, never by users; a path that could leave the folder is a mistake worth stopping at. @throws
+ * RangeError
+ */
 export function checkKey(key: string): string {
   if (key.length > 200 || !KEY.test(key)) throw new RangeError(`Not a blob key: ${JSON.stringify(key)}.`);
   return key;
@@ -50,14 +56,18 @@ export function checkKey(key: string): string {
 
 /** SQLite's result codes for what passes: busy, locked, read-only, I/O, full, cannot open, protocol of locks. */
 const SQLITE_PASSING = new Set([5, 6, 8, 10, 13, 14, 15]);
-/** Classes of SQLSTATE: connection, rolled back by the server, resources, not now, operator, system; a transaction left idle. */
+/**
+ * Classes of SQLSTATE: connection, rolled back by the server, resources, not now, operator, system; a transaction left
+ * idle.
+ */
 const SQLSTATE_PASSING = /^(08|40|53|55|57|58|25P03)/;
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 const SQLSTATE_FULL = '53100';
 
 /**
- * A disk, database, network or blob store that does not do its work now: everything is kept and tried again. Anything else is a
+ * A disk, database, network or blob store that does not do its work now: everything is kept and tried again. Anything
+ * else is a
  * mistake of ours, and repeating it would not help.
  */
 export function isOutage(error: unknown): boolean {

@@ -11,7 +11,8 @@ export interface Tracing {
 }
 
 /**
- * Traces over OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, with OpenTelemetry's other variables; without it a tracer that does
+ * Traces over OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, with OpenTelemetry's other variables; without it a tracer that
+ * does
  * nothing, and none of the SDK is loaded.
  */
 export async function startTracing(service: string): Promise<Tracing> {

@@ -8,11 +8,16 @@ import { type HostExceptions } from '../http/host-exceptions.js';
 
 const PREFIX = 'whsec_';
 
-/** Signs as Standard Webhooks says: HMAC-SHA256 over `id.timestamp.body`, so that a receiver knows sender, age and content. */
+/**
+ * Signs as Standard Webhooks says: HMAC-SHA256 over `id.timestamp.body`, so that a receiver knows sender, age and
+ * content.
+ */
 export class WebhookSignature {
   constructor(private readonly secret: Buffer) {}
 
-  /** @param path of a file with `whsec_` and base64, or with the secret as it is; empty: undefined. @throws ConfigError */
+  /**
+   * @param path of a file with `whsec_` and base64, or with the secret as it is; empty: undefined. @throws ConfigError
+   */
   static fromFile(path: string): WebhookSignature | undefined {
     if (path === '') return undefined;
     const text = readSecret(path).trim();

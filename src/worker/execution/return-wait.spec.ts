@@ -177,7 +177,8 @@ function strangers(load: number, calls: number): { readonly meanShare: number; r
 
 describe('ReturnWait: strangers', () => {
   // E[returned] <= rate * D/2, E[answered] = rate * (time between calls) >= rate * D: the quotient is 0.5 at most. Near
-  // saturation only the calls that leave less than a group READY teach; they are smaller than the others, which makes it 0.55.
+  // saturation only the calls that leave less than a group READY teach; they are smaller than the others, which makes
+  // it 0.55.
   it.each([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])(
     'sees at most about half of a random stream at load %d come back, and waits before less than 1 call in 500',
     load => {

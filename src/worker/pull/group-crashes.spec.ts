@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type CrashMarker, retryAfterCrash } from './crash-markers.js';
 
-/** Engine calls that a killer is part of until it is given up, by their sizes, when each call is as large as it may be. */
+/**
+ * Engine calls that a killer is part of until it is given up, by their sizes, when each call is as large as it may be.
+ */
 function sizesUntilGivenUp(first: number, maxStalled = 1): number[] {
   const sizes: number[] = [];
   let mark: CrashMarker = { size: first, alone: first === 1 ? 1 : 0, deaths: 0 };

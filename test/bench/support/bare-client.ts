@@ -2,7 +2,8 @@ import { Agent, request } from 'node:http';
 import { Pool } from 'undici';
 
 /**
- * The bare peers of `batch-throughput`: N callers in a loop with kept connections, the same body each time, the answer read whole.
+ * The bare peers of `batch-throughput`: N callers in a loop with kept connections, the same body each time, the answer
+ * read whole.
  * They read no file, parse no answer, keep no result. A process of its own, one job at a time.
  */
 export interface BareJob {

@@ -13,7 +13,10 @@ export interface FileUpload {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A transcription of a file of any size, sent as it is read; resolves with the answer's body. @throws Error for a status but 200. */
+/**
+ * A transcription of a file of any size, sent as it is read; resolves with the answer's body. @throws Error for a
+ * status but 200.
+ */
 export async function uploadFile({ port, path, fields }: FileUpload): Promise<string> {
   const head = Object.entries(fields).map(([name, value]) => `${part(`name="${name}"`)}\r\n\r\n${value}\r\n`);
   const before = Buffer.from(`${head.join('')}${part(`name="file"; filename="${basename(path)}"`)}\r\n\r\n`);

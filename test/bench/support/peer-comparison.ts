@@ -26,7 +26,8 @@ export function kernelsOf({ process: { child } }: GatewayProcess): Kernels | und
 export const told = ({ file, build }: Kernels): object => ({ file: basename(file), build });
 
 /**
- * llama.cpp's own server: once with the CPU kernels that this engine runs on, so that only the servers differ, and once as it was built for this
+ * llama.cpp's own server: once with the CPU kernels that this engine runs on, so that only the servers differ, and once
+ * as it was built for this
  * machine. Where the engine's kernels were built here too, these would be the same twice.
  */
 export async function startPeers(

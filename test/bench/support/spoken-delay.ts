@@ -31,7 +31,8 @@ const QUIET = 300;
 const PAUSE_MS = 2000;
 
 /**
- * Milliseconds from the last sample of speech, sent in real time, to the completed transcript; the silence that the voice activity
+ * Milliseconds from the last sample of speech, sent in real time, to the completed transcript; the silence that the
+ * voice activity
  * detection waits for (500 ms unless set otherwise) is part of them.
  */
 export async function finalDelays(url: string, utterances: number): Promise<number[]> {

@@ -117,7 +117,9 @@ const config = (): StreamConfig => {
   return { sessionId, language: '', prompt: '', sampleRate: 16_000, partials: true };
 };
 
-/** Asks the worker itself until it says that a stream has its place, and gives the place back. @returns when it said so */
+/**
+ * Asks the worker itself until it says that a stream has its place, and gives the place back. @returns when it said so
+ */
 async function takePlace(stub: SpeechToTextClient): Promise<number> {
   for (;;) {
     const call = stub.transcribeStream();

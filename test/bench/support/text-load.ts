@@ -42,7 +42,10 @@ const NO_END = { '2': -100, '4': -100 };
 
 const FIRST = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Unlike the sixty before it from the first letter on, and these fill the memory of a server with 32 rows: nothing to be found there. */
+/**
+ * Unlike the sixty before it from the first letter on, and these fill the memory of a server with 32 rows: nothing to
+ * be found there.
+ */
 export function newPrompt(length: number): string {
   asked += 1;
   return `${FIRST[asked % FIRST.length]}${asked}:`.padEnd(length, `${asked}abc `);

@@ -30,7 +30,9 @@ export interface TwoDrivers {
   readonly cancelElsewhereMs: Distribution;
 }
 
-/** What does the shared queue add to one request, and how soon does a cancel cross it? Real gateways with local workers. */
+/**
+ * What does the shared queue add to one request, and how soon does a cancel cross it? Real gateways with local workers.
+ */
 export async function twoDrivers(folder: string): Promise<TwoDrivers> {
   await using redis = await RedisServer.start();
   const shared = { 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': join(folder, 'shared') } as const;

@@ -47,7 +47,8 @@ export async function measureTable(options: TableOptions): Promise<Table> {
   const { policy, prepMs, load, rig } = options;
   const rows = rowsOf(options).map(row => ({ ...row, rounds: [] as Measured[] }));
   await load.run(warmUp(rig.gateway.port));
-  // Round by round and not row by row: a slow half minute of the machine then costs every row one round, and no row its median.
+  // Round by round and not row by row: a slow half minute of the machine then costs every row one round, and no row its
+  // median.
   for (let round = 0; round < (policy === 'adaptive' ? GOAL_ROUNDS : 1); round++) {
     for (const { arrivals, rounds } of rows) rounds.push(await measureRound(options, arrivals, round));
   }

@@ -10,7 +10,10 @@ import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-i
 import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
-/** Tiny models with made-up weights on the real library (test/fixtures/sherpa): what they hear means nothing, but is always the same. */
+/**
+ * Tiny models with made-up weights on the real library (test/fixtures/sherpa): what they hear means nothing, but is
+ * always the same.
+ */
 const folder = (name: string): string => `test/fixtures/sherpa/${name}`;
 const recognizer = (name: string, options = {}) =>
   createEngine(modelSpec('sherpa-onnx', 'stt', { modelDir: folder(name), ...options })) as SpeechRecognizer;

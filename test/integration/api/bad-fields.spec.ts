@@ -40,24 +40,33 @@ describe('a field of a transcription that cannot be honoured is refused, naming 
     ['temperature as a word', { temperature: 'hot' }, 400, 'invalid_value', 'temperature'],
     ['temperature without sampling', { temperature: '0.4' }, 400, 'unsupported_parameter', 'temperature'],
     ['a prompt nobody reads', { prompt: 'Switchyard' }, 400, 'unsupported_parameter', 'prompt'],
-    ['an unknown granularity', { 'timestamp_granularities[]': 'phone', response_format: 'verbose_json' }, 400, 'invalid_value', 'timestamp_granularities'], // prettier-ignore
-    ['granularities without verbose_json', { 'timestamp_granularities[]': 'word' }, 400, 'invalid_value', 'timestamp_granularities'], // prettier-ignore
-    ['word times of a model without them', { model: 'stt-any', timestamp_granularities: 'word', response_format: 'verbose_json' }, 400, 'unsupported_parameter', 'timestamp_granularities'], // prettier-ignore
+    // prettier-ignore
+    ['an unknown granularity', { 'timestamp_granularities[]': 'phone', response_format: 'verbose_json' }, 400, 'invalid_value', 'timestamp_granularities'],
+    // prettier-ignore
+    ['granularities without verbose_json', { 'timestamp_granularities[]': 'word' }, 400, 'invalid_value', 'timestamp_granularities'],
+    // prettier-ignore
+    ['word times of a model without them', { model: 'stt-any', timestamp_granularities: 'word', response_format: 'verbose_json' }, 400, 'unsupported_parameter', 'timestamp_granularities'],
     ['a language the model does not know', { language: 'fr' }, 400, 'invalid_value', 'language'],
     ['languages the model does not know', { 'languages[]': ['de', 'fr'] }, 400, 'invalid_value', 'languages'],
     ['a language that is none', { language: '!!' }, 400, 'invalid_value', 'language'],
     ['log probabilities of a model without them', { 'include[]': 'logprobs' }, 400, 'unsupported_parameter', 'include'],
-    ['log probabilities in another format', { 'include[]': 'logprobs', response_format: 'text' }, 400, 'invalid_value', 'include'], // prettier-ignore
+    // prettier-ignore
+    ['log probabilities in another format', { 'include[]': 'logprobs', response_format: 'text' }, 400, 'invalid_value', 'include'],
     ['an unknown inclusion', { 'include[]': 'everything' }, 400, 'invalid_value', 'include'],
     ['an unknown chunking strategy', { chunking_strategy: 'clever' }, 400, 'invalid_value', 'chunking_strategy'],
-    ['one without a type', { chunking_strategy: '{"threshold":0.5}' }, 400, 'missing_required_parameter', 'chunking_strategy'], // prettier-ignore
+    // prettier-ignore
+    ['one without a type', { chunking_strategy: '{"threshold":0.5}' }, 400, 'missing_required_parameter', 'chunking_strategy'],
     ['one of another type', { 'chunking_strategy[type]': 'semantic_vad' }, 400, 'invalid_value', 'chunking_strategy'],
-    ['a threshold above 1', { 'chunking_strategy[type]': 'server_vad', 'chunking_strategy[threshold]': '7' }, 400, 'invalid_value', 'chunking_strategy'], // prettier-ignore
-    ['a pause of half a millisecond', { chunking_strategy: '{"type":"server_vad","silence_duration_ms":0.5}' }, 400, 'invalid_value', 'chunking_strategy'], // prettier-ignore
-    ['speaker names without diarized_json', { 'known_speaker_names[]': 'Ada' }, 400, 'invalid_value', 'known_speaker_names'], // prettier-ignore
+    // prettier-ignore
+    ['a threshold above 1', { 'chunking_strategy[type]': 'server_vad', 'chunking_strategy[threshold]': '7' }, 400, 'invalid_value', 'chunking_strategy'],
+    // prettier-ignore
+    ['a pause of half a millisecond', { chunking_strategy: '{"type":"server_vad","silence_duration_ms":0.5}' }, 400, 'invalid_value', 'chunking_strategy'],
+    // prettier-ignore
+    ['speaker names without diarized_json', { 'known_speaker_names[]': 'Ada' }, 400, 'invalid_value', 'known_speaker_names'],
     ['hot words nobody hears', { hot_words: 'Switchyard' }, 400, 'unsupported_parameter', 'hot_words'],
     ['keywords nobody hears', { 'keywords[]': 'Switchyard' }, 400, 'unsupported_parameter', 'keywords'],
-    ['101 hot words', { hot_words: Array.from({ length: 101 }, (_, i) => `w${i}`).join() }, 400, 'invalid_value', 'hot_words'], // prettier-ignore
+    // prettier-ignore
+    ['101 hot words', { hot_words: Array.from({ length: 101 }, (_, i) => `w${i}`).join() }, 400, 'invalid_value', 'hot_words'],
     ['a hot word of 101 characters', { hot_words: 'a'.repeat(101) }, 400, 'invalid_value', 'hot_words'],
     ['subtitles as a stream', { stream: 'true', response_format: 'srt' }, 400, 'invalid_value', 'stream'],
     ['stream as a word', { stream: 'maybe' }, 400, 'invalid_value', 'stream'],

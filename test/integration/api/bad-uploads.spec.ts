@@ -170,7 +170,8 @@ describe('multipart that is malformed', () => {
     ['that never begins', `multipart/form-data; boundary=${BOUNDARY}`, 'nothing of the kind'],
     ['that breaks off in a part', `multipart/form-data; boundary=${BOUNDARY}`, `${filePartHead()}abc`],
     ['with a part without headers', `multipart/form-data; boundary=${BOUNDARY}`, `--${BOUNDARY}\r\n\r\nabc`],
-    ['with a field named __proto__', `multipart/form-data; boundary=${BOUNDARY}`, `--${BOUNDARY}\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`], // prettier-ignore
+    // prettier-ignore
+    ['with a field named __proto__', `multipart/form-data; boundary=${BOUNDARY}`, `--${BOUNDARY}\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`],
   ])('%s is invalid_multipart', async (_name, type, body) => {
     const response = await fetch(rig.url + PATH, { method: 'POST', headers: { 'content-type': type }, body });
     expect(await errorOf(response)).toMatchObject({ status: 400, code: 'invalid_multipart' });

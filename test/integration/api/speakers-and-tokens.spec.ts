@@ -80,7 +80,8 @@ describe('diarized_json', () => {
       'invalid_value',
       '`known_speaker_references[0]` must be 2 to 10 seconds long; got 11.00.',
     ],
-    ['text', 'data:audio/wav;base64,bm8gYXVkaW8gYXQgYWxs', 'invalid_audio', '`known_speaker_references[0]`: The file cannot be decoded as audio'], // prettier-ignore
+    // prettier-ignore
+    ['text', 'data:audio/wav;base64,bm8gYXVkaW8gYXQgYWxs', 'invalid_audio', '`known_speaker_references[0]`: The file cannot be decoded as audio'],
   ])('refuses a voice of %s, naming it', async (_what, reference, code, message) => {
     const error = await errorOf(
       post({

@@ -7,7 +7,9 @@ const LINES = 6;
 
 type Batch = OpenAI.Batches.Batch;
 
-/** What an application does with the official SDK, unchanged: upload, create, poll, download, paginate, cancel, delete. */
+/**
+ * What an application does with the official SDK, unchanged: upload, create, poll, download, paginate, cancel, delete.
+ */
 export class SdkRoundTrip {
   readonly client: OpenAI;
 

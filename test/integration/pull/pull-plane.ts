@@ -97,7 +97,10 @@ export class PullQueue implements AsyncDisposable {
     return this.queue.add('request', data, { priority: 3, ...options });
   }
 
-  /** What the job ended with; a job that BullMQ itself failed rejects with its reason. Asked for: events would not outlive a Redis. */
+  /**
+   * What the job ended with; a job that BullMQ itself failed rejects with its reason. Asked for: events would not
+   * outlive a Redis.
+   */
   async result({ id }: Job, limitMs?: number): Promise<QueueJobResult> {
     const ended: Job[] = [];
     const hasEnded = async (): Promise<boolean> => {

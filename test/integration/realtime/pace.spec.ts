@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type WebSocket } from 'ws';
-import { RealtimeSocket } from '../../../src/gateway/realtime/realtime-socket.js';
+import { RealtimeSocket } from '../../../src/gateway/realtime/session/realtime-socket.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
 import { realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';

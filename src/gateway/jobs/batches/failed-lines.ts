@@ -4,7 +4,7 @@ import { type BlobStore, type FileStore, type StoredFile } from '../../../core/j
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
-import { API_BLOBS } from '../counted-blobs.js';
+import { API_BLOBS } from '../shared/counted-blobs.js';
 import { FileWriter } from '../files/file-writer.js';
 
 const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };

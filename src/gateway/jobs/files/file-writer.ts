@@ -7,7 +7,7 @@ import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
 import { orStorageFull } from '../../../platform/storage/storage-problems.js';
-import { API_BLOBS } from '../counted-blobs.js';
+import { API_BLOBS } from '../shared/counted-blobs.js';
 import { expiryMs, type FileLimits, MeasuredBytes } from './measured-bytes.js';
 
 /** Durable bytes without a file row. */

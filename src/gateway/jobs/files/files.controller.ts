@@ -22,8 +22,8 @@ import { tenantOf } from '../../../platform/auth/access-hooks.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { summaryOf } from '../../http/openapi/route.decorator.js';
-import { OutageInterceptor } from '../outage.interceptor.js';
-import { pageView } from '../page-view.js';
+import { OutageInterceptor } from '../shared/outage.interceptor.js';
+import { pageView } from '../shared/page-view.js';
 import { FilesService } from './files.service.js';
 
 const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };

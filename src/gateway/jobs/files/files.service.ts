@@ -12,7 +12,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { parseDto } from '../../http/dto-validation.js';
-import { API_BLOBS } from '../counted-blobs.js';
+import { API_BLOBS } from '../shared/counted-blobs.js';
 import { sendContent } from './file-content.js';
 import { bytesOf, type Fields, readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes } from './file-writer.js';

@@ -15,7 +15,7 @@ import { parseDto } from '../../http/dto-validation.js';
 import { fieldsOf } from '../../http/json-body.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { summaryOf } from '../../http/openapi/route.decorator.js';
-import { OutageInterceptor } from '../outage.interceptor.js';
+import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { UploadsService } from './uploads.service.js';
 
 @ApiTags('files')

@@ -15,7 +15,7 @@ import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
-import { API_BLOBS } from '../counted-blobs.js';
+import { API_BLOBS } from '../shared/counted-blobs.js';
 import { bytesOf, readFileForm } from '../files/file-form.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
 import { limitsOf } from '../files/measured-bytes.js';

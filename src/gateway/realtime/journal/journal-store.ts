@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { type AdoptedSession, type JournalAudio, type SessionState } from './session-state.js';
+import { type AdoptedSession, type JournalAudio, type SessionState } from '../session/session-state.js';
 
 /** KEYS: the session (a hash: owner, state), its events and its audio (lists). */
 

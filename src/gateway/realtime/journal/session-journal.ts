@@ -1,5 +1,5 @@
 import { type JournalStore } from './journal-store.js';
-import { type JournalAudio, type SessionState } from './session-state.js';
+import { type JournalAudio, type SessionState } from '../session/session-state.js';
 
 export interface SessionJournalOptions {
   readonly id: string;

@@ -5,7 +5,7 @@ import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RedisLink } from '../../../platform/redis/redis.module.js';
 import { JournalStore } from './journal-store.js';
 import { SessionJournal, type SessionJournalOptions } from './session-journal.js';
-import { type AdoptedSession, secretDigest } from './session-state.js';
+import { type AdoptedSession, secretDigest } from '../session/session-state.js';
 
 /** Longest wait of an event for its write; without a connection to Redis a write fails at once. */
 const WRITE_MS = 500;

@@ -1,8 +1,16 @@
 import { CLOSE } from '../../../contracts/realtime/close-code.js';
 import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { type SessionJournal } from '../journal/session-journal.js';
-import { type RealtimeSocket } from '../realtime-socket.js';
+import { type RealtimeSocket } from './realtime-socket.js';
+
+/** Where events are stored before they are sent, so that another gateway can continue the session. */
+interface EventJournal {
+  /** @param deliver called in order, when the event is written */
+  event(json: string, deliver: () => void): void;
+  settled(): Promise<void>;
+  /** @param keep another gateway may continue the session */
+  stop(keep: boolean): void;
+}
 
 /** One event as it was written to the socket. */
 export interface SentEvent {
@@ -58,7 +66,7 @@ export class SessionOutbox {
   #sent = 0;
   #attached: (() => void)[] = [];
   #ended = false;
-  #journal: SessionJournal | undefined;
+  #journal: EventJournal | undefined;
 
   constructor(
     sessionId: string,
@@ -83,7 +91,7 @@ export class SessionOutbox {
   }
 
   /** From now on events are sent once the journal has written them. @param before what another gateway has sent */
-  writeTo(journal: SessionJournal, before?: { readonly sent: number; readonly events: readonly string[] }): void {
+  writeTo(journal: EventJournal, before?: { readonly sent: number; readonly events: readonly string[] }): void {
     this.#journal = journal;
     if (!before) return;
     this.#sent = before.sent;

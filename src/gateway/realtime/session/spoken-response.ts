@@ -1,6 +1,6 @@
 import { assistantItem, type ServerEvent } from '../../../contracts/realtime/server-event.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type Speech } from '../speech-synthesis.js';
+import { type Speech } from './speech-synthesis.js';
 import { newItemId } from './transcript-items.js';
 
 export interface SpokenResponseOptions {

@@ -4,7 +4,10 @@ import { type TraceRequest } from './trace.js';
 
 type Counts = Record<SettlementStatus, number>;
 
-/** What happened in a simulation, by priority and by tenant. Waits are milliseconds from arrival until a slot was leased. */
+/**
+ * What happened in a simulation, by priority and by tenant. Waits are milliseconds from arrival until a slot was
+ * leased.
+ */
 export class SimulationLedger {
   readonly waitsMs: Record<PriorityLabel, number[]> = { realtime: [], batch: [] };
   /** Of completed requests, from arrival until answered. */

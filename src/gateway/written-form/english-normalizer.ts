@@ -1,12 +1,12 @@
-import { type InverseTextNormalizer } from '../normalizer-registry.js';
-import { writeDate } from './date.js';
-import { writeDigitRun } from './digit-run.js';
-import { writeMeasure } from './measure.js';
-import { writeMoney } from './money.js';
-import { writeNumber, writeSharedScale } from './number.js';
-import { writeOrdinal } from './ordinal.js';
-import { writeTime } from './time.js';
-import { rewrite, type Rule, type Token } from './token.js';
+import { type InverseTextNormalizer } from './normalizer-registry.js';
+import { writeDate } from './english/date.js';
+import { writeDigitRun } from './english/digit-run.js';
+import { writeMeasure } from './english/measure.js';
+import { writeMoney } from './english/money.js';
+import { writeNumber, writeSharedScale } from './english/number.js';
+import { writeOrdinal } from './english/ordinal.js';
+import { writeTime } from './english/time.js';
+import { rewrite, type Rule, type Token } from './english/token.js';
 
 interface TokenizedText {
   readonly tokens: readonly Token[];

@@ -1,12 +1,12 @@
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import { type Settlement } from '../../core/request/settlement.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { ModelCatalog } from '../models/model-catalog.js';
-import { speechWork, parseSpeech } from '../audio/parse-speech.js';
-import { SpeechStream } from '../audio/speech-stream.js';
-import { InferenceService } from '../inference/inference.service.js';
+import { RequestPriority } from '../../../core/request/request-priority.js';
+import { type Settlement } from '../../../core/request/settlement.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { speechWork, parseSpeech } from '../../audio/parse-speech.js';
+import { SpeechStream } from '../../audio/speech-stream.js';
+import { InferenceService } from '../../inference/inference.service.js';
 
 export interface SpeechRequest {
   /** Unique among running requests; also what an operator sees and can cancel. */

@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { catchError, type Observable } from 'rxjs';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { storageUnavailable } from '../../platform/http/passing-errors.js';
-import { isOutage } from '../../platform/storage/storage-problems.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { storageUnavailable } from '../../../platform/http/passing-errors.js';
+import { isOutage } from '../../../platform/storage/storage-problems.js';
 
 /** Answers 503 with `Retry-After` while the database or blob store is unavailable; SDKs retry by themselves. */
 @Injectable()

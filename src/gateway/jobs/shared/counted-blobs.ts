@@ -1,8 +1,8 @@
 import { type Provider } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { CountedBlobStore } from '../../platform/storage/counted-blob-store.js';
-import { type StorageComponent, StorageOperations } from '../../platform/storage/storage.metrics.js';
+import { type BlobStore } from '../../../core/jobs/job.ports.js';
+import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
+import { CountedBlobStore } from '../../../platform/storage/counted-blob-store.js';
+import { type StorageComponent, StorageOperations } from '../../../platform/storage/storage.metrics.js';
 
 /** The blob store for requests and for the garbage collector: the same blobs with separate metrics. */
 export const API_BLOBS = Symbol('API_BLOBS');

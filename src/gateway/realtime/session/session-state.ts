@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { type TranscriberState } from '../session/transcriber-state.js';
-import { type ItemsState } from '../session/transcript-items.js';
+import { type TranscriberState } from './transcriber-state.js';
+import { type ItemsState } from './transcript-items.js';
 
 /** The input of a session; `transcriber` is absent before the first audio. */
 export interface InputState {
