@@ -4,8 +4,8 @@ import { ensurePackages } from './setup/packages.mjs';
 import { runMain, say } from './setup/report.mjs';
 
 const HELP = `npm run llama:native
-  Compiles llama.cpp for this machine's CPU, from the source that comes with the packages; workers take it when they start.
-  --remove   back to the binaries that came with the packages`;
+  Compiles llama.cpp for this machine's CPU from the source in the packages. Workers use it when they start.
+  --remove   restore the binaries of the packages`;
 
 await runMain(async () => {
   const { values } = parseArgs({ options: { remove: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });

@@ -33,7 +33,7 @@ export async function lackingBuildTools() {
   if (lacking.length === 0) return undefined;
   const names = lacking.map(({ commands }) => commands.join(' or ')).join(', ');
   const install = `apt-get install -y --no-install-recommends ${lacking.map(({ debian }) => debian).join(' ')}`;
-  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. On Debian: ${install}`;
+  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. Debian: ${install}`;
 }
 
 async function isThere(commands) {

@@ -28,7 +28,7 @@ Examples:
   switchyard chat "Three fruits." --json --seed 7 --temperature 0.2
   switchyard chat --priority realtime --timings        ahead of batch requests; time per phase on stderr
 
-The default model is the first one of the gateway that can chat. The answer is streamed. Ctrl-C also cancels it in the worker.
+The default model is the first one that can chat. The answer is streamed. Ctrl-C also cancels it in the worker.
 With questions from a pipe, one a line, the exit code is that of the last question that failed.`;
 
 export const chatCommand = (): Command =>

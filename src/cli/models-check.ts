@@ -30,7 +30,7 @@ export const modelsCheckCommand = (): Command =>
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      '\nExit code 2: models.yaml is wrong; every error is reported with line and column. Exit code 1: files are missing or wrong.',
+      '\nExit code 2: models.yaml has errors, each with line and column. Exit code 1: files are missing or wrong.',
     )
     .action((file: string | undefined, options: CheckOptions) =>
       interruptible(async signal => {

@@ -41,9 +41,9 @@ Examples:
   switchyard models pull https://files.example/vad.onnx --sha256 1a153a22…
   switchyard models pull hf:acme/asr --offline
 
---include may be repeated: *.onnx matches files in any folder, onnx/* files in one folder, onnx/** files at any depth below it.
-An interrupted pull resumes. Every file is verified before it gets its name. Set the engine option of the model (modelDir)
-in models.yaml to the folder, then run: switchyard models check`;
+--include may be repeated: *.onnx matches files in any folder, onnx/* files in one folder, onnx/** files at any depth.
+An interrupted pull resumes. Every file is verified before it gets its name. In models.yaml, set the engine option of
+the model (modelDir) to the folder. Then run: switchyard models check`;
 
 export const modelsPullCommand = (): Command =>
   new Command('pull')
@@ -128,7 +128,8 @@ async function reportOffline(
   }
   if (missing.length === 0) return;
   throw new CliError(
-    `${missing.length} of ${manifest.files.length} files of ${manifest.source} are missing; pull again without --offline`,
+    `${missing.length} of ${manifest.files.length} files of ${manifest.source} are missing; ` +
+      'pull again without --offline',
   );
 }
 

@@ -49,7 +49,7 @@ export function program(): Command {
   ];
   const root = new Command('switchyard')
     .description(
-      'Manages and tries the models of a Switchyard gateway: speech and language models behind one OpenAI-compatible API.',
+      'Manages and tests the speech and language models of a Switchyard gateway, behind one OpenAI-compatible API.',
     )
     .version(productVersion(), '-V, --version', 'the version of this installation')
     .addHelpText('after', HELP);

@@ -31,7 +31,7 @@ Examples:
   switchyard speak "Mind the gap." --voice nova --format wav -o - | aplay
   switchyard speak - --speed 1.2 -o chapter.opus < chapter.txt
 
-The file grows while the speech is generated (default: speech.FORMAT in the current folder). Ctrl-C cancels the request.`;
+The file is written during generation (default: speech.FORMAT in the current folder). Ctrl-C cancels the request.`;
 
 export const speakCommand = (): Command =>
   withGatewayOptions(new Command('speak'))

@@ -9,7 +9,8 @@ const problems = (text: string) =>
   );
 
 const entry = (engine: string, options: string, more = '') =>
-  `models:\n  - id: m\n    kind: stt\n    engine: ${engine}\n    capabilities: [transcribe]\n${more}    options:\n${options}`;
+  `models:\n  - id: m\n    kind: stt\n    engine: ${engine}\n` +
+  `    capabilities: [transcribe]\n${more}    options:\n${options}`;
 
 describe('engineObjections', () => {
   it('places a misspelt option and a wrong value at their lines, with the nearest name', () => {

@@ -27,7 +27,7 @@ const below = (limit: number): number => Math.floor(random() * limit);
 
 describe(`a processor struck at random points (seed ${SEED})`, () => {
   it(
-    `by kill -9, ${KILLS} times: every batch of ${LINES} lines completes, none lost, none twice, one checkpoint sent again`,
+    `by kill -9, ${KILLS} times: batches of ${LINES} lines complete, none lost, none twice, one checkpoint sent again`,
     () => strikeBatches(KILLS, (crew, worker) => crew.kill(worker)),
     KILLS * 5000 + 60_000,
   );

@@ -56,7 +56,7 @@ describe('a batch survives', () => {
     expect(processor.child.exitCode).toBeNull();
   });
 
-  it('an outage of S3 while its files are made, and the death of its processor in it: made once, nothing sent again', async () => {
+  it('an S3 outage while its files are made, and the death of its processor: made once, none sent again', async () => {
     await using s3 = await S3Server.start();
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.openS3(s3, { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 });

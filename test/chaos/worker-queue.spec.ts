@@ -21,7 +21,7 @@ describe.each([
 
   const worker = async (id: string) => (await product.workers()).find(view => view.id === id)!;
 
-  it('gives each request one answer after at most one retry, leaves its neighbours alone and keeps the gauges exact', async () => {
+  it('answers each request once after at most one retry, spares its neighbours, keeps the gauges exact', async () => {
     const other = syntheticModel(SLOW, { id: 'other', replicas: 1 });
     product = await Product.start([syntheticModel(SLOW, { replicas: 2 }), other], HEALTH);
     await product.until('three ready', async () => (await product.workers()).every(({ state }) => state === 'ready'));

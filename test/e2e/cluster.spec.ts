@@ -43,7 +43,7 @@ describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the defaul
     ]);
   });
 
-  it('speaks at one gateway and hears at the other: a round trip with the official SDK, each gateway in its turn', async () => {
+  it('speaks at one gateway and transcribes at the other with the official SDK, each gateway in turn', async () => {
     for (let turn = 0; turn < 2; turn += 1) {
       const file = await toFile(await speak('mp3'), 'fox.mp3');
       const { text } = await openai.audio.transcriptions.create({ file, model: 'whisper-1' });

@@ -27,7 +27,8 @@ done
 chown 1000:1000 "$DATA"
 chmod 1777 "$SCRATCH"
 if setpriv --reuid 1000 --regid 1000 --clear-groups touch "$ROOT/written" 2>/dev/null; then exit 66; fi
-exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all --bounding-set=-all "$NODE" "$ROOT/dist/main.gateway.js"
+exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all --bounding-set=-all \
+"$NODE" "$ROOT/dist/main.gateway.js"
 `;
 
 function mayMount(): boolean {

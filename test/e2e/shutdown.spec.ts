@@ -87,7 +87,8 @@ async function openSocket(port: number): Promise<Socket> {
 async function refused(socket: Socket): Promise<string> {
   for (;;) {
     socket.write(
-      'POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+      'POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n' +
+        'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
     );
     const [chunk] = (await once(socket, 'data')) as [Buffer];
     const answer = chunk.toString();

@@ -85,7 +85,9 @@ describe('llama.cpp behind the built product', () => {
 
   it('passes calls of tools through, streamed as the SDK gathers them', async () => {
     // A model of random weights calls nothing by itself.
-    const grammar = String.raw`root ::= "<tool_call>{\"name\": \"switch_track\", \"arguments\": {\"to\": 4}}</tool_call>"`;
+    const grammar =
+      String.raw`root ::= "<tool_call>{\"name\": \"switch_track\", ` +
+      String.raw`\"arguments\": {\"to\": 4}}</tool_call>"`;
     const asked = { model, messages, tools: TOOLS, max_tokens: 200, grammar };
     const { choices } = await openai.chat.completions.create(asked);
     const called = {

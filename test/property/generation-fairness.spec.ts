@@ -74,7 +74,7 @@ describe('GenerationScheduler shares the device', () => {
     harness.drain();
   });
 
-  it('between classes by waiting: one of a lower class starts within its width and four turns, in any stream of higher ones', () => {
+  it('between classes by wait: a lower one starts within its width and four turns in any stream of higher ones', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3 }),
@@ -104,7 +104,7 @@ describe('GenerationScheduler shares the device', () => {
     );
   });
 
-  it('between REALTIME and an aged backlog by turns: three rows to REALTIME, one to the backlog, and no more of each', () => {
+  it('between REALTIME and an aged backlog by turns: exactly three rows to REALTIME, one to the backlog', () => {
     const history = fc.record({
       maxRows: fc.integer({ min: 1, max: 3 }),
       backlog: fc.integer({ min: 20, max: 60 }),

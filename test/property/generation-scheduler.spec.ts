@@ -23,7 +23,7 @@ function expectedEnd({ fieldsOf, cancelled, hit }: Played, record: ToyRecord): v
 }
 
 describe('GenerationScheduler in any history', () => {
-  it('keeps the rules of each step, and ends each request exactly once with the right reason and the tokens it has alone', () => {
+  it('keeps the rules of each step; each request ends once with the right reason and the tokens it has alone', () => {
     fc.assert(
       fc.property(trace, history => {
         const played = play(history);

@@ -71,7 +71,7 @@ class History {
 }
 
 describe('the live feed, under random histories', () => {
-  it('counts what waits and runs exactly, and snapshot plus deltas is the next snapshot, lost deltas found by number', () => {
+  it('counts waiting and running exactly; snapshot plus deltas is the next snapshot; numbers show lost deltas', () => {
     fc.assert(
       fc.property(steps, sequence => {
         const [ledger, history] = [new LiveLedger(MODELS), new History()];

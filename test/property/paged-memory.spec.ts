@@ -25,7 +25,7 @@ interface Held {
 }
 
 describe('PagedMemory over any history', () => {
-  it('conserves blocks, takes nothing when it refuses, and never lends a block with other content or of another salt', () => {
+  it('conserves blocks, takes nothing when it rejects, and never lends a block of other content or salt', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
         const ledger = new PagedMemory<number>({ blocks: 8, blockTokens: BLOCK });

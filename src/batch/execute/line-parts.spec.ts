@@ -69,7 +69,7 @@ describe('verdictOn', () => {
     expect(verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } }).kind).toBe('again');
   });
 
-  it('charges a line for a broken connection only when the target was there: it took a probe, or answered others since', () => {
+  it('counts a broken connection as a failure only when the target was up: a probe, or other answers since', () => {
     const lost = { kind: 'transport', cause: 'lost', message: '' } as const;
     const first = verdictOn(lost, { ...context, answers: 7 });
     expect(first).toEqual({ kind: 'again', tried: { failed: 0, busy: 0, lostAt: 7 }, afterMs: 0 });

@@ -31,7 +31,8 @@ describe('the targets file', () => {
 
   it('names one target for all models, with times, retries, key and TLS', () => {
     const targets = read(
-      `global_inference_gateway: { url: "https://h:1/x/", ${TIMES}, api_key_name: key-a, tls_insecure_skip_verify: true }`,
+      `global_inference_gateway: { url: "https://h:1/x/", ${TIMES}, api_key_name: key-a, ` +
+        'tls_insecure_skip_verify: true }',
     );
     if (targets.kind !== 'global') throw new Error('not global');
     expect(targets.target).toMatchObject({

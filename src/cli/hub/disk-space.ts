@@ -15,7 +15,8 @@ export async function demandSpace(
   const missing = byteText(bytes - available);
   throw new HubError(
     'disk_full',
-    `${folder} has ${byteText(available)} free and ${byteText(bytes)} are to come: free ${missing}, or choose another disk (--into, hub.models_dir)`,
+    `${folder} has ${byteText(available)} free and ${byteText(bytes)} are needed: ` +
+      `free ${missing}, or choose another disk (--into, hub.models_dir)`,
   );
 }
 

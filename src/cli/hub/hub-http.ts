@@ -78,7 +78,8 @@ export class HubHttp {
     const missing = code === 'RepoNotFound' ? 'it does not exist, or is private' : 'it is gated or private';
     return new HubError(
       'gated',
-      `${what}: ${missing}, and ${known}. Accept its terms on its page, make an access token at ${this.endpoint}/settings/tokens, ` +
+      `${what}: ${missing}, and ${known}. Accept its terms on its page, ` +
+        `create an access token at ${this.endpoint}/settings/tokens, ` +
         'put it alone into a file, and name that file: --token-file FILE, or hub.token_file in config/switchyard.yaml',
     );
   }

@@ -44,11 +44,11 @@ describe('text', () => {
 describe('verbose_json', () => {
   it('has the fields of OpenAI, in their order', () => {
     const segment = (id: number, seek: number, start: number, end: number, text: string) =>
-      `{"id":${id},"seek":${seek},"start":${start},"end":${end},"text":"${text}","tokens":[50364,440],"temperature":0,` +
-      `"avg_logprob":-0.286,"compression_ratio":${compressionRatio(text)},"no_speech_prob":0.01}`;
+      `{"id":${id},"seek":${seek},"start":${start},"end":${end},"text":"${text}","tokens":[50364,440],` +
+      `"temperature":0,"avg_logprob":-0.286,"compression_ratio":${compressionRatio(text)},"no_speech_prob":0.01}`;
     expect(bodyOf({ format: 'verbose_json', task: 'translate' })).toBe(
-      '{"task":"translate","language":"english","duration":8.47,"text":"the beach was popular people swam","segments":[' +
-        `${segment(0, 0, 0, 3.32, ' the beach was popular')},${segment(1, 3000, 31, 33, ' people swam')}` +
+      '{"task":"translate","language":"english","duration":8.47,"text":"the beach was popular people swam",' +
+        `"segments":[${segment(0, 0, 0, 3.32, ' the beach was popular')},${segment(1, 3000, 31, 33, ' people swam')}` +
         '],"usage":{"type":"duration","seconds":9}}',
     );
   });
@@ -70,7 +70,8 @@ describe('log probabilities', () => {
   it('are in json after the text, as token, logprob and bytes', () => {
     const heard = { ...transcript, text: 'hé', logprobs: [{ token: 'hé', logprob: -0.25, bytes: Buffer.from('hé') }] };
     expect(transcriptBody(heard, options).body).toBe(
-      '{"text":"hé","logprobs":[{"token":"hé","logprob":-0.25,"bytes":[104,195,169]}],"usage":{"type":"duration","seconds":9}}',
+      '{"text":"hé","logprobs":[{"token":"hé","logprob":-0.25,"bytes":[104,195,169]}],' +
+        '"usage":{"type":"duration","seconds":9}}',
     );
   });
 
@@ -113,8 +114,8 @@ describe('diarized_json', () => {
 
   it('has the fields of OpenAI, in their order', () => {
     expect(transcriptBody(told, { ...options, format: 'diarized_json' }).body).toBe(
-      `{"task":"transcribe","duration":8.47,"text":"the beach was popular people swam","segments":${JSON.stringify(segments)},` +
-        '"usage":{"type":"duration","seconds":9}}',
+      `{"task":"transcribe","duration":8.47,"text":"the beach was popular people swam",` +
+        `"segments":${JSON.stringify(segments)},"usage":{"type":"duration","seconds":9}}`,
     );
   });
 

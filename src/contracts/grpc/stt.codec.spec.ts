@@ -68,7 +68,7 @@ describe('TranscribeFile on the wire', () => {
     expect(requestDeserialize(wire).audio).toHaveLength(0);
   });
 
-  it('sends aged BATCH as REALTIME with its share: a worker without aging treats it correctly, ours as aged BATCH', () => {
+  it('sends aged BATCH as REALTIME with its share: correct for a worker without aging; ours reads aged BATCH', () => {
     const aged = { ...call, priority: RequestPriority.BATCH, group: { id: 'g', size: 1, agingShare: 0.25 } };
     const message = encodeTranscribeCall(aged);
     expect([message.priority, message.group?.agingShare]).toEqual([Priority.REALTIME, 0.25]);

@@ -67,7 +67,7 @@ describe('GenerationScheduler', () => {
     expect(harness.scheduler.waiting).toBe(1);
   });
 
-  it('asks for 50 ms when nobody is here, 5 ms when all are paused, the deadline if sooner, and no wait when something can run', () => {
+  it('asks for 50 ms when idle, 5 ms when all are paused, the deadline if sooner, 0 when something can run', () => {
     const harness = new GenerationHarness();
     const wait = () => harness.scheduler.nextWakeMs(harness.nowMs) - harness.nowMs;
     expect(wait()).toBe(50);

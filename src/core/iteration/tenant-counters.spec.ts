@@ -49,7 +49,7 @@ describe('FairQueue', () => {
     expect(waiting.first(10, item => item !== old)).toBe(young);
   });
 
-  it('puts class before fairness, until one of a lower class has waited for its width of 100 ms: then it has its turns', () => {
+  it('orders by class before fairness; a lower class gets its turns once it waited for its width of 100 ms', () => {
     const counters = new TenantCounters();
     const waiting = line(counters);
     for (const tenant of ['greedy', 'modest']) counters.join(tenant);

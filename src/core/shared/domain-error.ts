@@ -1,15 +1,15 @@
 /**
- * Every error a caller can meet, in one table: HTTP status, OpenAI `type`, and whether trying again can help.
+ * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and whether a retry can help.
  *
  * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is
- * sent with `x-should-retry: false` (`retry: 'never'`). The table of docs/reference/errors.md is proven equal to this
- * one.
+ * sent with `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs` writes docs/reference/errors.md from this
+ * table.
  */
 export interface ErrorDefinition {
   readonly status: number;
   readonly type:
     'invalid_request_error' | 'rate_limit_error' | 'insufficient_quota' | 'server_error' | 'authentication_error';
-  /** `never`: the same request fails again; `later`: worth trying after `retryAfterMs`. */
+  /** `never`: the same request fails again; `later`: a retry after `retryAfterMs` may succeed. */
   readonly retry: 'never' | 'later';
   readonly help: string;
 }
@@ -36,15 +36,15 @@ export const ERROR_REGISTRY = {
   audio_too_short: invalid(400, 'The audio holds no samples.'),
   file_url_refused: invalid(
     400,
-    '`file_url` may not be fetched: its form, its host or port, a redirect of it, or a web page in place of audio.',
+    '`file_url` is not allowed: its form, host, port or a redirect of it, or it returns a web page instead of audio.',
   ),
   file_url_unreachable: invalid(
     400,
-    'The server behind `file_url` could not be reached, was too slow, or answered other than 200.',
+    'The server of `file_url` cannot be reached, is too slow, or returns a status other than 200.',
   ),
   invalid_multipart: invalid(400, 'The multipart body is malformed or ends early.'),
   invalid_json: invalid(400, 'The JSON body cannot be parsed.'),
-  model_kind_mismatch: invalid(400, 'The model exists but does another kind of work.'),
+  model_kind_mismatch: invalid(400, 'The model exists but is of another kind.'),
   unsupported_task: invalid(
     400,
     'The model cannot do this task, such as translation; the message names models that can.',
@@ -52,81 +52,81 @@ export const ERROR_REGISTRY = {
   unsupported_parameter: invalid(400, 'The field is valid but this model cannot honour it.'),
   context_length_exceeded: invalid(
     400,
-    'Prompt and wanted answer can never fit into the model; the message has the numbers.',
+    'The prompt and the requested answer exceed the context of the model; the message has the numbers.',
   ),
-  unknown_parameter: invalid(400, 'Realtime: an event has a field that nobody knows.'),
-  input_audio_buffer_commit_empty: invalid(400, 'Realtime: a commit without audio since the last one.'),
-  conversation_already_has_active_response: invalid(
-    400,
-    'Realtime: a response is still being spoken; cancel it first.',
-  ),
-  input_too_fast: invalid(400, 'Realtime: audio kept coming faster than real time after reading was slowed.'),
-  response_cancel_not_active: invalid(400, 'Realtime: no such response is being spoken.'),
-  voice_not_found: invalid(400, 'No such voice; the message lists the voices.'),
+  unknown_parameter: invalid(400, 'Realtime: an event has an unknown field.'),
+  input_audio_buffer_commit_empty: invalid(400, 'Realtime: no audio was sent since the last commit.'),
+  conversation_already_has_active_response: invalid(400, 'Realtime: a response is in progress; cancel it first.'),
+  input_too_fast: invalid(400, 'Realtime: audio still arrived faster than real time after reading was slowed.'),
+  response_cancel_not_active: invalid(400, 'Realtime: no such response is in progress.'),
+  voice_not_found: invalid(400, 'No voice has that name; the message lists the voices.'),
   too_many_lines: invalid(400, 'An input file of a batch has more lines than `batch.max_lines`.'),
   file_in_use: invalid(400, 'An unfinished batch reads the file; the message names it.'),
-  upload_not_pending: invalid(400, 'The upload was completed or cancelled before, or its hour is over.'),
+  upload_not_pending: invalid(400, 'The upload is completed, cancelled or expired (after 1 hour).'),
   upload_incomplete: invalid(
     400,
-    'The parts are not what was announced: bytes, md5 or part ids; the message says which.',
+    'The parts differ from what was announced: bytes, md5 or part ids; the message says which.',
   ),
-  batch_not_cancellable: invalid(400, 'The batch has ended, or is writing its results.'),
-  batch_not_finished: invalid(400, 'Only a batch that has ended can be deleted or tried again.'),
-  nothing_to_retry: invalid(400, 'The batch has no failed lines to try again.'),
+  batch_not_cancellable: invalid(400, 'The batch has ended or is writing its results.'),
+  batch_not_finished: invalid(400, 'Only a batch that has ended can be deleted or retried.'),
+  nothing_to_retry: invalid(400, 'The batch has no failed lines to retry.'),
   webhook_refused: invalid(
     400,
-    'The webhook may not lead there (its form, or its host or port), or the server has no secret to sign it with.',
+    'The webhook URL is not allowed (its form, host or port), or the server has no secret to sign it with.',
   ),
-  invalid_api_key: invalid(401, 'No API key, or one that is unknown, withdrawn or expired.'),
-  missing_scope: invalid(403, 'The API key is valid but may not do this.'),
+  invalid_api_key: invalid(401, 'The API key is missing, unknown, revoked or expired.'),
+  missing_scope: invalid(403, 'The API key is valid but lacks the required scope.'),
   origin_not_allowed: invalid(
     403,
-    'A web page of that origin may not open a socket here, or change anything without a key; `server.cors_origins` names who may.',
+    'Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.',
   ),
   host_not_allowed: invalid(
     403,
-    'Without API keys the server serves this machine only; `server.allowed_hosts` names other values of `Host`.',
+    'Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.',
   ),
-  model_not_found: invalid(404, 'No model or alias of that name; `GET /v1/models` lists them.'),
-  file_not_found: invalid(404, 'No such file; it may have been deleted or have expired.'),
+  model_not_found: invalid(404, 'No model or alias has that name; `GET /v1/models` lists them.'),
+  file_not_found: invalid(404, 'The file does not exist; it may be deleted or expired.'),
   upload_not_found: invalid(404, 'No such upload.'),
   batch_not_found: invalid(404, 'No such batch.'),
-  session_not_found: invalid(404, 'Realtime: no such session to resume, it ended, or its secret is another.'),
-  request_not_found: invalid(404, 'No such request, or it ended too long ago.'),
+  session_not_found: invalid(
+    404,
+    'Realtime: the session to resume does not exist, has ended, or the secret does not match.',
+  ),
+  request_not_found: invalid(404, 'The request does not exist, or ended too long ago.'),
   unknown_url: invalid(404, 'No such route.'),
-  method_not_allowed: invalid(405, 'The route exists for another method; see `Allow`.'),
+  method_not_allowed: invalid(405, 'The route does not support this method; see `Allow`.'),
   duplicate_request_id: {
     status: 409,
     type: 'invalid_request_error',
     retry: 'later',
-    help: 'A request with this X-Request-Id or Idempotency-Key is still running; a later try finds it done.',
+    help: 'A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended.',
   },
   request_not_finished: {
     status: 409,
     type: 'invalid_request_error',
     retry: 'later',
-    help: 'The request has no answer yet; `GET /v1/requests/{id}` says where it is.',
+    help: 'The request has no answer yet; `GET /v1/requests/{id}` returns its state.',
   },
-  expectation_failed: invalid(417, 'The header `Expect` names something else than `100-continue`.'),
+  expectation_failed: invalid(417, 'The header `Expect` has a value other than `100-continue`.'),
   transfer_coding_unsupported: {
     status: 501,
     type: 'invalid_request_error',
     retry: 'never',
-    help: 'The header `Transfer-Encoding` names another coding than `chunked`.',
+    help: 'The header `Transfer-Encoding` has a coding other than `chunked`.',
   },
   file_too_large: invalid(
     413,
-    'Audio, or what `file_url` names, above `server.upload_limit_bytes`; a file above the limit of its purpose or of a part.',
+    'Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part.',
   ),
-  storage_quota_exceeded: invalid(413, 'The files of the tenant would take more than `files.tenant_quota_bytes`.'),
+  storage_quota_exceeded: invalid(413, 'The files of the tenant would exceed `files.tenant_quota_bytes`.'),
   unsupported_media_type: invalid(
     415,
-    'The Content-Type is not what the route takes, or the body has a Content-Encoding.',
+    'The route does not accept this Content-Type, or the body has a Content-Encoding.',
   ),
   range_not_satisfiable: invalid(416, 'The file has no bytes in that range; see `Content-Range`.'),
   idempotency_key_reused: invalid(
     422,
-    'The `Idempotency-Key`, or the X-Request-Id in its place, was used before for something else.',
+    'The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request.',
   ),
   live_feed_limit: {
     status: 429,
@@ -138,81 +138,82 @@ export const ERROR_REGISTRY = {
     status: 429,
     type: 'rate_limit_error',
     retry: 'later',
-    help: 'The queue is at its bound; Retry-After is backlog / drain rate.',
+    help: 'The queue is full; Retry-After is backlog / drain rate.',
   },
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
     retry: 'later',
-    help: 'A limit per minute or of concurrent requests is reached; Retry-After says when there is room again.',
+    help: 'A limit per minute or of concurrent requests is reached; Retry-After says when to retry.',
   },
   insufficient_quota: {
     status: 429,
     type: 'insufficient_quota',
     retry: 'never',
-    help: 'The quota of the day is used up; a new one begins at midnight UTC.',
+    help: 'The daily quota is used up; it resets at 00:00 UTC.',
   },
-  request_cancelled: invalid(499, 'The request was cancelled by its caller, by disconnect or by an operator.'),
+  request_cancelled: invalid(499, 'The caller, a disconnect or an operator cancelled the request.'),
   engine_failed: server(500, 'never', 'The engine failed on this input.'),
-  internal_error: server(500, 'never', 'A defect of Switchyard; the log has the details under the request id.'),
+  internal_error: server(500, 'never', 'A bug in Switchyard; the log has the details under the request id.'),
   worker_lost: server(
     503,
     'later',
-    'Workers were lost with the request, or refused it; the message says which, and why it was not sent again.',
+    'Workers were lost with the request or rejected it; the message says which, and why it was not retried.',
   ),
-  gateway_lost: server(503, 'later', 'Three gateways ended while they had the request, which nobody waited for.'),
+  gateway_lost: server(503, 'later', 'Three gateways ended while they ran this async request.'),
   queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
-  no_worker: server(503, 'later', 'No worker of the model came up within `queue.timeout_ms`.'),
+  no_worker: server(503, 'later', 'No worker of the model became ready within `queue.timeout_ms`.'),
   model_unloaded: server(
     503,
     'later',
-    'An operator unloaded the model; `POST /admin/v1/models/{id}/load` brings it back.',
+    'An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.',
   ),
   queue_unavailable: server(
     503,
     'later',
-    'The queue in Redis cannot be reached, or is full; the request was not taken.',
+    'The queue in Redis is full or cannot be reached; the request was not accepted.',
   ),
-  shutting_down: server(503, 'later', 'The server is draining; another replica or a later try will do.'),
+  shutting_down: server(503, 'later', 'The server is draining; use another replica or retry later.'),
   storage_unavailable: server(
     503,
     'later',
-    'The database or blob store does not answer now, for files, batches and stored requests; with an `Idempotency-Key` trying again is safe.',
+    'The database or blob store of files, batches and stored requests does not respond; ' +
+      'with an `Idempotency-Key`, a retry is safe.',
   ),
   storage_full: server(
     507,
     'never',
-    'No room for the upload: in the data folder, or in the temporary folder of a worker; the message says which.',
+    'No space for the upload, in the data folder or the temporary folder of a worker; the message says which.',
   ),
   inference_timeout: server(
     504,
     'never',
-    'The worker had the request longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.',
+    'The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.',
   ),
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERROR_REGISTRY;
 
 export interface DomainErrorDetails {
-  /** The field at fault, as the caller spelled it. */
+  /** The invalid field, as the caller spelled it. */
   readonly param?: string;
-  /** The code that another server gave for its refusal; its caller is told that one. Nothing of ours decides by it. */
+  /** The error code of an upstream server, returned to the caller unchanged. No decision depends on it. */
   readonly foreignCode?: string | undefined;
-  /** When to try again, for `retry: 'later'` codes. */
+  /** Delay before a retry, for `retry: 'later'` codes. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
-/** Messages quote what the caller sent; an answer must not grow with it. In characters. */
+/** In characters. Messages quote what the caller sent, so their length is limited. */
 const LONGEST_MESSAGE = 2000;
 const LONGEST_PARAM = 200;
-/** A word such as `content_policy_violation`; what else another server says there is not repeated. */
+/** A word such as `content_policy_violation`; other codes of an upstream server are dropped. */
 const FOREIGN_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const shortened = (text: string, limit: number): string =>
   text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
-/** The only error type that crosses module borders. */
+/** The only error type that crosses module boundaries. */
 export class DomainError extends Error {
   readonly param: string | undefined;
   readonly foreignCode: string | undefined;

@@ -20,15 +20,19 @@ describe('knownSpeakers', () => {
     ['a name without a voice', ['Ada'], [], 'must come in pairs; got 1 and 0', 'known_speaker_references'],
     ['a voice without a name', [], [url(Buffer.from('a'))], 'must come in pairs; got 0 and 1', 'known_speaker_names'],
     // prettier-ignore
-    ['a name twice', ['A', 'A'], [url(Buffer.from('a')), url(Buffer.from('b'))], 'names[1]` must differ', 'known_speaker_names'],
+    ['a name twice', ['A', 'A'], [url(Buffer.from('a')), url(Buffer.from('b'))], 'names[1]` must differ',
+      'known_speaker_names'],
     ['a link', ['A'], ['https://example.com/a.wav'], 'references[0]` must be a data URL', 'known_speaker_references'],
     // prettier-ignore
-    ['a data URL of text', ['A'], ['data:audio/wav,abc'], 'references[0]` must be a data URL', 'known_speaker_references'],
+    ['a data URL of text', ['A'], ['data:audio/wav,abc'], 'references[0]` must be a data URL',
+      'known_speaker_references'],
     // prettier-ignore
-    ['what is no base64', ['A'], ['data:audio/wav;base64,§§§§'], 'must hold audio in base64', 'known_speaker_references'],
+    ['what is no base64', ['A'], ['data:audio/wav;base64,§§§§'], 'must hold audio in base64',
+      'known_speaker_references'],
     ['nothing', ['A'], ['data:audio/wav;base64,'], 'must hold audio in base64', 'known_speaker_references'],
     // prettier-ignore
-    ['2 MiB and more', ['A'], [url(Buffer.alloc(MAX_REFERENCE_BYTES + 3))], 'at most 2097152 bytes', 'known_speaker_references'],
+    ['2 MiB and more', ['A'], [url(Buffer.alloc(MAX_REFERENCE_BYTES + 3))], 'at most 2097152 bytes',
+      'known_speaker_references'],
   ])('refuses %s, naming it', (_what, names, references, message, param) => {
     expect(() => parse(names, references)).toThrow(message);
     expect(() => parse(names, references)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));

@@ -39,7 +39,7 @@ describe('the fingerprint of a form', () => {
     expect(await fingerprint('b', [form('b', 'one')])).not.toBe(await fingerprint('b', [form('b', 'two')]));
   });
 
-  it('is another one for content that holds what separates the parts, such as the one letter of a boundary', async () => {
+  it('differs for content that holds what separates the parts, such as the one letter of a boundary', async () => {
     const plain = await fingerprint('b', [form('b', 'one')]);
     for (const content of ['bone', 'o--bne', 'one\r\n-b'])
       expect(await fingerprint('b', [form('b', content)])).not.toBe(plain);

@@ -25,7 +25,7 @@ export function explainWait(view: RequestView): string {
   const { state, workerId = 'a worker', position, waitsFor, code, phases } = view;
   const waited = seconds(view.waitedMs);
   if (state === 'running') {
-    return `It is at ${workerId}: being prepared, waiting for the device or being computed. It waited ${waited} before.`;
+    return `It is at ${workerId}: being prepared, waiting for the device or being computed. It waited ${waited}.`;
   }
   if (state !== 'queued') {
     const ready = phases.readyMs ? `, and ${seconds(phases.readyMs)} for the device of ${workerId}` : '';

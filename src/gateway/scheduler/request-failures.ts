@@ -65,7 +65,7 @@ export class RequestFailures {
       case 'operator':
         return cancelled('The request was cancelled by an operator.');
       case 'deadline': {
-        const message = `The worker had the request for ${Math.round(request.inferenceTimeoutMs)} ms without an answer.`;
+        const message = `The worker did not answer within ${Math.round(request.inferenceTimeoutMs)} ms.`;
         return failed('inference_timeout', message);
       }
       case 'silence': {

@@ -44,7 +44,8 @@ describe('the keys file', () => {
 
   it('is refused with every problem and its line, never quoting what may be a key', () => {
     const found = problems(
-      `keys:\n  - { id: a, tenant: 'two words', scopes: [root], sha256: sk-oops }\n  - { id: b, key: sk-oops, tenant: t, scopes: [admin], sha256: ${HASH} }\n`,
+      `keys:\n  - { id: a, tenant: 'two words', scopes: [root], sha256: sk-oops }\n` +
+        `  - { id: b, key: sk-oops, tenant: t, scopes: [admin], sha256: ${HASH} }\n`,
     );
     expect(found).toEqual([
       expect.stringMatching(/^2 keys\[0\]\.tenant must be 1 to 64 letters/),

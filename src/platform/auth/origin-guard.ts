@@ -40,7 +40,8 @@ export class OriginGuard {
     if (this.hosts.accepts(host)) return;
     throw new DomainError(
       'host_not_allowed',
-      `The server asks for no API keys, so it serves this machine and \`server.allowed_hosts\` only, not the Host ${quoted(host)}.`,
+      `The server asks for no API keys, so it serves this machine and \`server.allowed_hosts\` only, ` +
+        `not the Host ${quoted(host)}.`,
       { param: 'Host' },
     );
   }

@@ -22,7 +22,7 @@ import {
 } from './model-spec.js';
 import { REMOTE, REPLICAS } from './worker-fields.js';
 
-/** What an engine can be asked for; mirrors `EngineCapability` of the engine contract (a spec compares them). */
+/** What an engine can do; mirrors `EngineCapability` of the engine contract (a spec compares them). */
 export const MODEL_CAPABILITIES = [
   'transcribe',
   'translate',
@@ -42,7 +42,7 @@ export const MODEL_CAPABILITIES = [
   'dimensions',
 ] as const;
 
-/** The kinds of work each engine does. */
+/** The model kinds of each engine. */
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = {
   pocketsphinx: ['stt'],
   flite: ['tts'],
@@ -53,7 +53,7 @@ export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = 
   synthetic: ['stt', 'tts', 'llm', 'embedding'],
 };
 
-/** The kinds of work a capability belongs to; a model of another kind cannot have it. */
+/** The model kinds of each capability; a model of another kind cannot have it. */
 export const CAPABILITY_KINDS: Readonly<Record<(typeof MODEL_CAPABILITIES)[number], readonly ModelKind[]>> = {
   transcribe: ['stt'],
   translate: ['stt'],
@@ -76,7 +76,7 @@ export const CAPABILITY_KINDS: Readonly<Record<(typeof MODEL_CAPABILITIES)[numbe
 export interface ModelField extends ValueRule {
   /** What the field does and when to set it: its row in docs/reference/models-yaml.md. */
   readonly help: string;
-  /** What leaving it out means, in words; required fields have none. */
+  /** The default, in words; required fields have none. */
   readonly default?: string;
 }
 
@@ -90,13 +90,13 @@ const MAX_IDLE_S = 604_800;
 export type ModelFieldName = SnakeCase<keyof ModelSpec>;
 
 /**
- * The fields of one entry of `config/models.yaml`. Specs prove that the comments of that file and the table in
- * docs/reference/models-yaml.md are equal to this one.
+ * The fields of one entry of `config/models.yaml`. A spec checks that the comments of that file name these
+ * fields; `scripts/docs.mjs` writes the table of docs/reference/models-yaml.md from them.
  */
 export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   id: {
     ...NAME,
-    help: 'Canonical name: what requests may ask for, the `model` label of metrics, the name of its queue.',
+    help: 'Canonical name: used in requests, as the `model` label of metrics and as the name of its queue.',
   },
   kind: {
     ...oneOf(MODEL_KINDS),
@@ -104,60 +104,60 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   },
   engine: {
     ...oneOf(ENGINE_NAMES),
-    help: 'What computes it; each engine and its options: src/worker/engines/README.md.',
+    help: 'The engine that runs the model. Engines and their options: src/worker/engines/README.md.',
   },
   aliases: {
     ...optional(listOf(NAME, `names (${NAME_RULE})`)),
-    help: 'Other names that requests may use, such as those OpenAI clients send. Ids and aliases share one name space.',
+    help: 'Other names that requests may use, such as those OpenAI clients send. Ids and aliases share one namespace.',
     default: 'none',
   },
   capabilities: {
     ...listOf(oneOf(MODEL_CAPABILITIES), MODEL_CAPABILITIES.join(', ')),
-    help: 'What the model can do. Fields that need another capability are refused, or ignored and reported where they only advise.',
+    help: 'What the model can do. Fields that need another capability are rejected; hints are ignored and reported.',
   },
   languages: {
     ...optional(listOf(LANGUAGE, 'BCP-47 tags such as en')),
-    help: 'BCP-47 tags that requests may ask for.',
+    help: 'BCP-47 tags that requests may use.',
     default: 'any',
   },
   replicas: {
     ...optional(REPLICAS),
-    help: 'Local worker processes that the gateway starts and supervises; as a list, each with its device and environment.',
+    help: 'Local worker processes that the gateway starts and supervises. A list sets device and environment of each.',
     default: '1; 0 with `addresses`',
   },
   addresses: {
     ...optional(listOf(ADDRESS, 'host:port')),
-    help: 'Workers that run elsewhere; a host name stands for all its address records, as they come and go.',
+    help: 'Workers that run elsewhere. A host name stands for all its address records, also for those added later.',
     default: 'none',
   },
   remote: {
     ...optional(REMOTE),
-    help: 'How the workers of `addresses` are reached; files are read when the model is loaded.',
-    default: 'in clear, without a token',
+    help: 'How the gateway connects to the workers of `addresses`. Files are read when the model is loaded.',
+    default: 'no TLS, no token',
   },
   autostart: {
     ...optional(oneOf(AUTOSTARTS)),
-    help: 'When workers start: always, at boot; on_request, with the first request, which waits for them.',
+    help: 'When workers start. always: at boot. on_request: with the first request, which waits for them.',
     default: 'always',
   },
   idle_unload_s: {
     ...optional(wholeNumberFrom(1, MAX_IDLE_S, 'seconds')),
-    help: 'Its workers stop after so many seconds without any work; the next request starts them again.',
+    help: 'The workers stop after this many seconds without work; the next request starts them again.',
     default: 'never',
   },
   itn: {
     ...optional(FLAG),
-    help: 'stt: write "25%" for "twenty five percent" unless a request says `itn=false`; English only.',
+    help: 'stt: write "25%" for "twenty five percent" unless a request sends `itn=false`; English only.',
     default: 'false',
   },
   loudness: {
     ...optional(oneOf(LOUDNESS)),
-    help: 'stt: normalise brings quiet speech to the usual loudness, by one gain per file; for recognisers that miss it.',
+    help: 'stt: normalise raises quiet speech to the usual loudness with one gain per file, for engines that miss it.',
     default: 'off',
   },
   voices: {
     ...optional(mapOf(TEXT, 'pairs of a client voice name and an engine voice id')),
-    help: "tts: names that requests may use, each with the engine's own.",
+    help: 'tts: names that requests may use, each mapped to a voice id of the engine.',
     default: 'none',
   },
   options: {

@@ -20,7 +20,7 @@ export function camelKeys(map: object, nested: readonly string[] = []): Record<s
 
 /** One entry of `config/models.yaml`, validated. */
 export interface ModelSpec {
-  /** Canonical id: the `model` label of metrics, the key of queue lanes. */
+  /** Canonical id: the `model` label of metrics, the name of its queue. */
   readonly id: string;
   readonly kind: ModelKind;
   readonly engine: EngineName;
@@ -34,7 +34,7 @@ export interface ModelSpec {
   readonly replicas: number | readonly ReplicaSpec[];
   /** host:port of workers run elsewhere; a host name stands for all its address records, as they come and go. */
   readonly addresses: readonly string[];
-  /** How those are reached; absent: in clear, without a token. */
+  /** How the gateway connects to them (default: no TLS, no token). */
   readonly remote?: RemoteSpec;
   /** `on_request`: the first request starts its workers and waits for them. Absent: `always`, from boot on. */
   readonly autostart?: Autostart;

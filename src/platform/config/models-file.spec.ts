@@ -44,7 +44,9 @@ describe('modelsFromFile', () => {
   });
 
   it('rejects an alias or id that another model has', () => {
-    const text = `${model('    aliases: [a]\n')}  - { id: a, kind: stt, engine: synthetic, capabilities: [], aliases: [m] }\n`;
+    const text =
+      `${model('    aliases: [a]\n')}` +
+      `  - { id: a, kind: stt, engine: synthetic, capabilities: [], aliases: [m] }\n`;
     expect(brief(text)).toEqual([
       'models.yaml:7:11 models[1].id "a" already names model m; names must be unique',
       'models.yaml:7:72 models[1].aliases[0] "m" already names model m; names must be unique',

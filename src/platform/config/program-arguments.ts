@@ -18,8 +18,8 @@ export class UsageError extends Error {
 /** Exit code of a program that was called wrongly, as of the `switchyard` command. */
 export const WRONG_USAGE = 2;
 
-const SETTINGS_HELP = `It takes no options: settings come from config/switchyard.yaml and from the environment, where server.port is
-SWITCHYARD_SERVER_PORT.
+const SETTINGS_HELP = `It takes no options. Settings come from config/switchyard.yaml and the environment
+(SWITCHYARD_SERVER_PORT sets server.port).
 
   npm run config:print   every setting, its value and where it came from
   SWITCHYARD_CONFIG      names another settings file
@@ -36,8 +36,8 @@ ${SETTINGS_HELP}`;
 
 export const PROCESSOR_USAGE = `node dist/main.batch.js
 
-Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or data.dir
-for processes of one machine. Lines go to batch.gateway_url.
+Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or
+data.dir for processes of one machine. Lines go to batch.gateway_url.
 ${SETTINGS_HELP}`;
 
 /**

@@ -114,7 +114,7 @@ function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
 function demandProtection({ listen, insecure, 'tls-cert': certFile, 'token-file': tokenFile }: Values): void {
   if (insecure || certFile !== undefined || tokenFile !== undefined || isLoopback(listenAddress(listen).host)) return;
   throw wrong(
-    `--listen ${listen} reaches beyond this machine: give --token-file or --tls-cert and --tls-key, or --insecure where ` +
-      'the network lets only gateways in',
+    `--listen ${listen} reaches beyond this machine: give --token-file or --tls-cert and --tls-key, ` +
+      'or --insecure where only gateways can connect',
   );
 }

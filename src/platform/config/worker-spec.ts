@@ -72,7 +72,7 @@ export interface WorkerSpec {
   readonly logLevel: Settings['logging']['level'];
   /** How audio by URL is fetched; without it every URL is refused. */
   readonly fetch?: FetchRules;
-  /** It speaks TLS; absent: in clear. */
+  /** It speaks TLS; absent: no TLS. */
   readonly tls?: WorkerTls;
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;

@@ -42,7 +42,7 @@ describe('SQLite, write-locked by an outsider', () => {
     expect(await files.find('acme', 'f1')).toMatchObject({ id: 'f1' });
   });
 
-  it('ends writes with storage_unavailable and a Retry-After; later ones do not wait anew, and it recovers', async () => {
+  it('fails writes with storage_unavailable and a Retry-After; later ones do not wait again; it recovers', async () => {
     outsider.exec('BEGIN IMMEDIATE');
     const ends = await Promise.allSettled([files.create(file('f1') as never), files.create(file('f2') as never)]);
     for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });

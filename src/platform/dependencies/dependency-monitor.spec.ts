@@ -34,7 +34,7 @@ describe('DependencyMonitor', () => {
     expect(monitor.state('redis')?.error).toBeUndefined();
   });
 
-  it('counts a probe that is not answered in time as failed, and sends a dependency that hangs no more than 3', async () => {
+  it('counts a probe without an answer in time as failed, and sends a hung dependency at most 3', async () => {
     const answers: (() => void)[] = [];
     monitor.watch('redis', { ...often, probe: () => new Promise<void>(resolve => answers.push(resolve)) });
     expect(await changed()).toBe('down');

@@ -39,7 +39,7 @@ describe('DispatchEventBus', () => {
     expect(seen).toEqual(['1:a', '2:a', '1:b', '2:b']);
   });
 
-  it('isolates a subscriber that throws: the emitter and the others go on, and the log says what it threw', async () => {
+  it('isolates a subscriber that throws: the emitter and the others continue, and the log has the error', async () => {
     const events = bus();
     const seen: string[] = [];
     events.events$.subscribe(({ requestId }) => {

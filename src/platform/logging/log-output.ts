@@ -90,8 +90,10 @@ export class LogOutput implements DestinationStream {
   }
 }
 
-const droppedLine = (lines: number): string =>
-  `${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, msg: `${lines} log lines were dropped: nobody read them.` })}\n`;
+const droppedLine = (lines: number): string => {
+  const msg = `${lines} log lines were dropped: nobody read them.`;
+  return `${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, msg })}\n`;
+};
 
 const isBusy = (error: unknown): boolean => {
   const { code } = error as NodeJS.ErrnoException;

@@ -8,7 +8,8 @@ describe('mergedMetrics', () => {
     const own = `${FAMILY}\na_total{who="x"} 1\na_total{who="y"} 2\n\n# HELP b B.\n# TYPE b gauge\nb 3\n`;
     const other = `${FAMILY}\na_total{who="z"} 4\n\n# HELP c C.\n# TYPE c gauge\n`;
     expect(mergedMetrics([own, other])).toBe(
-      `${FAMILY}\na_total{who="x"} 1\na_total{who="y"} 2\na_total{who="z"} 4\n\n# HELP b B.\n# TYPE b gauge\nb 3\n\n# HELP c C.\n# TYPE c gauge\n`,
+      `${FAMILY}\na_total{who="x"} 1\na_total{who="y"} 2\na_total{who="z"} 4\n\n` +
+        `# HELP b B.\n# TYPE b gauge\nb 3\n\n# HELP c C.\n# TYPE c gauge\n`,
     );
   });
 

@@ -65,7 +65,7 @@ describe('a duration that cannot be known', () => {
     expect(await audioDuration(inMemory(text), name)).toEqual({ seconds: text.length / 2000, known: false });
   });
 
-  it('of a truncated mp3 is guessed, or read from the header that is left, and never above what its bytes allow', async () => {
+  it('of a truncated mp3 is estimated, or read from the remaining header, at most what its bytes allow', async () => {
     const bytes = (await readFile(record('cut.mp3'))).subarray(0, 300);
     const { seconds } = await audioDuration(inMemory(bytes), 'cut.mp3');
     expect(seconds).toBeLessThanOrEqual(bytes.length / 500);

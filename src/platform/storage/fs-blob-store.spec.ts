@@ -27,7 +27,7 @@ describe('the folders of blobs', () => {
     expect(await readdir(folder)).toEqual(['.unfinished']);
   });
 
-  it('are made again under a writer when a remover empties them: 300 writes beside 300 removals all succeed', async () => {
+  it('are made again under a writer when a remover empties them: 300 writes beside 300 removals succeed', async () => {
     const writing = Array.from({ length: 300 }, (_, index) => store.write(`kept/x/${index}`, bytes()));
     const removing = writing.map(async (written, index) => {
       await written;

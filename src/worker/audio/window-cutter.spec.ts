@@ -60,7 +60,7 @@ describe('cutIntoWindows', () => {
     ]);
   });
 
-  it('does not take a pause that is shorter than asked for, and gives the padding asked for to what follows', async () => {
+  it('ignores a pause shorter than the requested one, and gives the requested padding to what follows', async () => {
     const audio = [speech(8), pause(0.5), speech(8)];
     expect(times(await cut(audio, { ...RULES, silenceS: 0.6 }))[1]).toEqual([8, 8.5]);
     expect(times(await cut(audio, { ...RULES, silenceS: 0.4, paddingS: 0.1 }))[1]?.[0]).toBeCloseTo(8.4);

@@ -99,7 +99,8 @@ export class BatchJournal {
     const total = seconds(prepMs + deviceMs);
     this.log.info(
       fields,
-      `Micro-batch done: ${succeeded}/${members.length} succeeded in ${total} (prep=${seconds(prepMs)} device=${seconds(deviceMs)})`,
+      `Micro-batch done: ${succeeded}/${members.length} succeeded in ${total} ` +
+        `(prep=${seconds(prepMs)} device=${seconds(deviceMs)})`,
     );
   }
 }

@@ -33,7 +33,7 @@ describe('PriorityLine', () => {
 
   const aged = (sequence: number, agingShare = 0.25) => ({ sequence, priority: BATCH, agingShare });
 
-  it('gives aged entries one place in four while REALTIME waits too, over many takes, and all of them when none does', () => {
+  it('gives aged entries one place in four while REALTIME waits, over many takes, and all of them otherwise', () => {
     const line = new WorkQueue();
     for (let sequence = 0; sequence < 5; sequence += 1) line.add(aged(sequence));
     for (let sequence = 10; sequence < 20; sequence += 1) line.add(entry(sequence, REALTIME));

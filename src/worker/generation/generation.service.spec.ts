@@ -76,7 +76,7 @@ describe('the GenerationService of a worker', () => {
     await last;
   });
 
-  it('gives the slot back after a failure, and tells the cause of an abort, not what the engine made of it', async () => {
+  it('releases the slot after a failure, and reports the cause of an abort, not the error of the engine', async () => {
     const abort = new AbortController();
     // eslint-disable-next-line @typescript-eslint/require-await -- an engine that only fails
     const generation = service(async function* () {

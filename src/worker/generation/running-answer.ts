@@ -21,8 +21,8 @@ export function contextExceeded({ form, promptTokens, tokens, limit }: TooLong):
   const asked =
     promptTokens >= limit
       ? `your ${param} resulted in ${promptTokens} tokens. Please reduce the length of the ${param}`
-      : `you requested ${tokens} tokens (${promptTokens} in the ${param}, ${tokens - promptTokens} in the completion). ` +
-        `Please reduce the length of the ${param} or completion`;
+      : `you requested ${tokens} tokens (${promptTokens} in the ${param}, ` +
+        `${tokens - promptTokens} in the completion). Please reduce the length of the ${param} or completion`;
   const message = `This model's maximum context length is ${limit} tokens. However, ${asked}.`;
   return new DomainError('context_length_exceeded', message, { param });
 }

@@ -31,7 +31,7 @@ describe('StepPipeline', () => {
     ]);
   });
 
-  it('resolves late in a step: at once where steps are short, else near its end, and with false when it is over', async () => {
+  it('resolves late in a step: at once if steps are short, else near its end, with false once it is over', async () => {
     let nowMs = 0;
     const gates: (() => void)[] = [];
     const beforeStep = (): Promise<void> => new Promise(resolve => gates.push(resolve));
@@ -54,7 +54,7 @@ describe('StepPipeline', () => {
     expect(await pipeline.outcome(next)).toMatchObject({ type: 'done' });
   });
 
-  it('rejects the steps of a dead backend, and leaves no unhandled rejection of one that nobody waits for', async () => {
+  it('rejects the steps of a dead backend, without an unhandled rejection for one that nobody awaits', async () => {
     const backend = new SimulatedTextBackend();
     const pipeline = new StepPipeline(backend, () => 0);
     backend.die();

@@ -47,7 +47,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(await harness.serve(16)).toEqual([...ids(8, 'r'), ...ids(8, 'b')]);
   });
 
-  it('serves BATCH that waited 30 s before younger REALTIME, by time of acceptance, with an aging share of 1, and counts the promotion once', async () => {
+  it('serves BATCH after 30 s before younger REALTIME with an aging share of 1, and counts one promotion', async () => {
     harness = await QueueHarness.start(driver, { 'queue.aging_share': 1 });
     const { blocker } = await occupied();
     await harness.submitInLine(['old-batch']);
@@ -60,7 +60,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual(['old-batch']);
   });
 
-  it('cancels what waits: its caller hears of it at once, no worker ever does, a second cancel finds nothing', async () => {
+  it('cancels a waiting request: it ends at once, no worker gets it, and a second cancel finds nothing', async () => {
     harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
     const [first, gone, last] = (await harness.submitInLine(['b1', 'b2', 'b3'])).settled;
@@ -104,7 +104,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(await depth()).toEqual([2, 0]);
   });
 
-  it('refuses one more than the bound of the model with queue_full and a time to come back, and takes it when there is room', async () => {
+  it('rejects requests above the model limit with queue_full and a retry time; accepts them with room', async () => {
     harness = await QueueHarness.start(driver, { 'queue.max_requests_per_model': 3, 'queue.realtime_reserve': 0 });
     const { blocker } = await occupied();
     await harness.submitInLine(ids(3));
@@ -148,7 +148,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await settled;
   });
 
-  it('fails what no slot became free for within queue.timeout_ms: queue_timeout, with a time to come back', async () => {
+  it('fails a request that gets no slot within queue.timeout_ms: queue_timeout, with a retry time', async () => {
     harness = await QueueHarness.start(driver, { 'queue.timeout_ms': 1500 });
     const { blocker } = await occupied();
     const late = await harness.submit('late');

@@ -96,9 +96,8 @@ describe('PostgreSQL', () => {
     const database = connectDatabase(server.createDatabase('migrations'));
     const limits = (db: Kysely<never>) =>
       sql<{ name: string; setting: string }>`
-        select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout') order by name`.execute(
-        db,
-      );
+        select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout')
+        order by name`.execute(db);
     const seen: string[] = [];
     const look = async (db: Kysely<never>) => void seen.push(...(await limits(db)).rows.map(({ setting }) => setting));
     await migrate(database, { ...MIGRATIONS, '999-limits': { up: look } });

@@ -101,7 +101,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(claimed).toContain(late.id);
   });
 
-  it('claims round robin over tenants: the one with the fewest held jobs first, of these the least time left', async () => {
+  it('claims round robin over tenants: fewest held jobs first, then the least time left', async () => {
     const made = async (tenant: string, leftMs: number) =>
       (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job.id;
     const [first, second, third] = [await made(TENANT, 1000), await made(TENANT, 2000), await made(TENANT, 3000)];

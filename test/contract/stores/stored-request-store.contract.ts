@@ -76,7 +76,7 @@ export function keptRequestStoreContract(
     expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
   });
 
-  it('takes no word of an earlier attempt of the same gateway: taken over, or begun anew under the same name', async () => {
+  it('ignores an earlier attempt of the same gateway: taken over, or opened again under the same name', async () => {
     const { kept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
     const taken = await kept.takeOver(by('a', NOW + 2 * LEASE));

@@ -27,7 +27,7 @@ async function refused(path: string, fields: Record<string, string | string[]>) 
   return errorOf(await rig.post(path, audioForm({ fields })));
 }
 
-describe('a field of a transcription that cannot be honoured is refused, naming field, value and what is allowed', () => {
+describe('a transcription field that cannot be honoured is rejected, naming field, value and what is allowed', () => {
   const cases: readonly (readonly [string, Record<string, string | string[]>, number, string, string])[] = [
     ['an unknown model', { model: 'whisper-9' }, 404, 'model_not_found', 'model'],
     ['no model', { model: '' }, 400, 'missing_required_parameter', 'model'],
@@ -41,32 +41,42 @@ describe('a field of a transcription that cannot be honoured is refused, naming 
     ['temperature without sampling', { temperature: '0.4' }, 400, 'unsupported_parameter', 'temperature'],
     ['a prompt nobody reads', { prompt: 'Switchyard' }, 400, 'unsupported_parameter', 'prompt'],
     // prettier-ignore
-    ['an unknown granularity', { 'timestamp_granularities[]': 'phone', response_format: 'verbose_json' }, 400, 'invalid_value', 'timestamp_granularities'],
+    ['an unknown granularity', { 'timestamp_granularities[]': 'phone', response_format: 'verbose_json' },
+      400, 'invalid_value', 'timestamp_granularities'],
     // prettier-ignore
-    ['granularities without verbose_json', { 'timestamp_granularities[]': 'word' }, 400, 'invalid_value', 'timestamp_granularities'],
+    ['granularities without verbose_json', { 'timestamp_granularities[]': 'word' },
+      400, 'invalid_value', 'timestamp_granularities'],
     // prettier-ignore
-    ['word times of a model without them', { model: 'stt-any', timestamp_granularities: 'word', response_format: 'verbose_json' }, 400, 'unsupported_parameter', 'timestamp_granularities'],
+    ['word times of a model without them',
+      { model: 'stt-any', timestamp_granularities: 'word', response_format: 'verbose_json' },
+      400, 'unsupported_parameter', 'timestamp_granularities'],
     ['a language the model does not know', { language: 'fr' }, 400, 'invalid_value', 'language'],
     ['languages the model does not know', { 'languages[]': ['de', 'fr'] }, 400, 'invalid_value', 'languages'],
     ['a language that is none', { language: '!!' }, 400, 'invalid_value', 'language'],
     ['log probabilities of a model without them', { 'include[]': 'logprobs' }, 400, 'unsupported_parameter', 'include'],
     // prettier-ignore
-    ['log probabilities in another format', { 'include[]': 'logprobs', response_format: 'text' }, 400, 'invalid_value', 'include'],
+    ['log probabilities in another format', { 'include[]': 'logprobs', response_format: 'text' },
+      400, 'invalid_value', 'include'],
     ['an unknown inclusion', { 'include[]': 'everything' }, 400, 'invalid_value', 'include'],
     ['an unknown chunking strategy', { chunking_strategy: 'clever' }, 400, 'invalid_value', 'chunking_strategy'],
     // prettier-ignore
-    ['one without a type', { chunking_strategy: '{"threshold":0.5}' }, 400, 'missing_required_parameter', 'chunking_strategy'],
+    ['one without a type', { chunking_strategy: '{"threshold":0.5}' },
+      400, 'missing_required_parameter', 'chunking_strategy'],
     ['one of another type', { 'chunking_strategy[type]': 'semantic_vad' }, 400, 'invalid_value', 'chunking_strategy'],
     // prettier-ignore
-    ['a threshold above 1', { 'chunking_strategy[type]': 'server_vad', 'chunking_strategy[threshold]': '7' }, 400, 'invalid_value', 'chunking_strategy'],
+    ['a threshold above 1', { 'chunking_strategy[type]': 'server_vad', 'chunking_strategy[threshold]': '7' },
+      400, 'invalid_value', 'chunking_strategy'],
     // prettier-ignore
-    ['a pause of half a millisecond', { chunking_strategy: '{"type":"server_vad","silence_duration_ms":0.5}' }, 400, 'invalid_value', 'chunking_strategy'],
+    ['a pause of half a millisecond', { chunking_strategy: '{"type":"server_vad","silence_duration_ms":0.5}' },
+      400, 'invalid_value', 'chunking_strategy'],
     // prettier-ignore
-    ['speaker names without diarized_json', { 'known_speaker_names[]': 'Ada' }, 400, 'invalid_value', 'known_speaker_names'],
+    ['speaker names without diarized_json', { 'known_speaker_names[]': 'Ada' },
+      400, 'invalid_value', 'known_speaker_names'],
     ['hot words nobody hears', { hot_words: 'Switchyard' }, 400, 'unsupported_parameter', 'hot_words'],
     ['keywords nobody hears', { 'keywords[]': 'Switchyard' }, 400, 'unsupported_parameter', 'keywords'],
     // prettier-ignore
-    ['101 hot words', { hot_words: Array.from({ length: 101 }, (_, i) => `w${i}`).join() }, 400, 'invalid_value', 'hot_words'],
+    ['101 hot words', { hot_words: Array.from({ length: 101 }, (_, i) => `w${i}`).join() },
+      400, 'invalid_value', 'hot_words'],
     ['a hot word of 101 characters', { hot_words: 'a'.repeat(101) }, 400, 'invalid_value', 'hot_words'],
     ['subtitles as a stream', { stream: 'true', response_format: 'srt' }, 400, 'invalid_value', 'stream'],
     ['stream as a word', { stream: 'maybe' }, 400, 'invalid_value', 'stream'],

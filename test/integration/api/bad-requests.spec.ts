@@ -55,8 +55,9 @@ describe('a route that is none', () => {
     'is told as such before a body of %s is looked at',
     async type => {
       const post = { method: 'POST', headers: { 'content-type': type }, body: '{broken' };
-      // prettier-ignore
-      expect(await errorOf(await fetch(`${rig.url}/v1/nothing`, post))).toMatchObject({ status: 404, code: 'unknown_url' });
+      expect(await errorOf(await fetch(`${rig.url}/v1/nothing`, post))).toMatchObject({
+        ...{ status: 404, code: 'unknown_url' },
+      });
       expect(await errorOf(await fetch(`${rig.url}/v1/models`, post))).toMatchObject({
         ...{ status: 405, code: 'method_not_allowed' },
       });

@@ -74,7 +74,8 @@ describe('an upload that is not one audio file', () => {
     raw.send(...multipartHead('Transfer-Encoding: chunked'));
     raw.send(
       chunk(
-        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="model"\r\n\r\nnobody\r\n${filePartHead()}${'x'.repeat(99)}`,
+        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="model"\r\n\r\nnobody\r\n` +
+          `${filePartHead()}${'x'.repeat(99)}`,
       ),
     );
     const { status, body } = await raw.answer();
@@ -171,7 +172,8 @@ describe('multipart that is malformed', () => {
     ['that breaks off in a part', `multipart/form-data; boundary=${BOUNDARY}`, `${filePartHead()}abc`],
     ['with a part without headers', `multipart/form-data; boundary=${BOUNDARY}`, `--${BOUNDARY}\r\n\r\nabc`],
     // prettier-ignore
-    ['with a field named __proto__', `multipart/form-data; boundary=${BOUNDARY}`, `--${BOUNDARY}\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`],
+    ['with a field named __proto__', `multipart/form-data; boundary=${BOUNDARY}`,
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`],
   ])('%s is invalid_multipart', async (_name, type, body) => {
     const response = await fetch(rig.url + PATH, { method: 'POST', headers: { 'content-type': type }, body });
     expect(await errorOf(response)).toMatchObject({ status: 400, code: 'invalid_multipart' });

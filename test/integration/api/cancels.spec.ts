@@ -24,8 +24,10 @@ afterAll(async () => {
 afterEach(async () => {
   worker.releaseAll();
   await until(async () => (await rig.spooled()).length === 0);
-  // prettier-ignore
-  await until(async () => (await rig.metric('switchyard_worker_slots_in_use{worker="' + (await rig.ready('stt')).id + '",model="stt"}')) === 0);
+  await until(async () => {
+    const { id } = await rig.ready('stt');
+    return (await rig.metric(`switchyard_worker_slots_in_use{worker="${id}",model="stt"}`)) === 0;
+  });
 });
 
 /** A request that its worker keeps until it is released or cancelled. */

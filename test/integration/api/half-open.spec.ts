@@ -78,8 +78,9 @@ describe('a malformed upgrade to /v1/realtime', () => {
     );
     for (const raw of broken) raw.socket.end();
     await until(() => rig.connections.size === 0);
-    // prettier-ignore
-    const places = await Promise.all([1, 2].map(() => sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'))));
+    const places = await Promise.all(
+      [1, 2].map(() => sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'))),
+    );
     for (const raw of places) expect((await raw.head()).status).toBe(101);
     for (const raw of places) raw.socket.destroy();
   });

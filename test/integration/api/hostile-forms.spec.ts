@@ -102,7 +102,9 @@ describe('a text field whose part says application/json', () => {
 });
 
 it('a file of application/octet-stream without a filename is stored under the name of its part', async () => {
-  const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const head =
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"\r\n` +
+    `Content-Type: application/octet-stream\r\n\r\n`;
   const answer = await send('/v1/files', [part('purpose', 'user_data'), `${head}hello\r\n`]);
   expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ filename: 'file', bytes: 5 })]);
 });

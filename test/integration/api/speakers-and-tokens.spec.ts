@@ -81,7 +81,8 @@ describe('diarized_json', () => {
       '`known_speaker_references[0]` must be 2 to 10 seconds long; got 11.00.',
     ],
     // prettier-ignore
-    ['text', 'data:audio/wav;base64,bm8gYXVkaW8gYXQgYWxs', 'invalid_audio', '`known_speaker_references[0]`: The file cannot be decoded as audio'],
+    ['text', 'data:audio/wav;base64,bm8gYXVkaW8gYXQgYWxs', 'invalid_audio',
+      '`known_speaker_references[0]`: The file cannot be decoded as audio'],
   ])('refuses a voice of %s, naming it', async (_what, reference, code, message) => {
     const error = await errorOf(
       post({
@@ -97,7 +98,8 @@ describe('diarized_json', () => {
     const error = await errorOf(post({ model: 'stt', response_format: 'diarized_json' }));
     expect(error).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'response_format' });
     expect(error.message).toBe(
-      'The model `stt` cannot honour `response_format=diarized_json`; models that can: able (gpt-4o-transcribe-diarize).',
+      'The model `stt` cannot honour `response_format=diarized_json`; ' +
+        'models that can: able (gpt-4o-transcribe-diarize).',
     );
   });
 });

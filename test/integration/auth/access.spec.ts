@@ -53,7 +53,7 @@ async function ask(method: Method, url: string, headers: Record<string, string> 
 const guarded = () => routes.filter(({ url }) => !PUBLIC_ROUTES.includes(url));
 
 describe('every registered route', () => {
-  it('is either on the list of public ones or refuses who has no key, a wrong key, or a key in another scheme', async () => {
+  it('is on the list of public routes, or rejects no key, a wrong key and a key in another scheme', async () => {
     expect(guarded().length).toBeGreaterThan(20);
     const open: string[] = [];
     for (const { method, url } of guarded()) {

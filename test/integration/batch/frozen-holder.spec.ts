@@ -45,7 +45,7 @@ describe('a processor frozen while it ends a batch, whose successor has made the
 });
 
 describe('a processor killed between the audio file of a line and the result that names it', () => {
-  it('leaves no file behind: its successor speaks the line again, and every file that stays is named by a line', async () => {
+  it('leaves no file behind: its successor speaks the line again, and a line names every remaining file', async () => {
     const audio = { headers: { 'content-type': 'audio/mpeg' }, body: Buffer.from('sound') };
     await using target = await TargetServer.start(() => audio);
     await using harness = await BatchHarness.open({

@@ -7,7 +7,7 @@ import { pause } from '../../support/waiting.js';
 import { TargetServer } from '../../support/target-server.js';
 
 describe('main.batch', () => {
-  it('runs 2,000 lines over 3 models: each answered once, counts, usage and files agree, the work folder is gone', async () => {
+  it('runs 2,000 lines over 3 models: one answer each; counts, usage, files agree; work folder gone', async () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     const ids = Array.from({ length: 2000 }, (_, index) => `line-${index}`);

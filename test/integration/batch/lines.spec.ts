@@ -27,7 +27,7 @@ describe('the lines of a batch', () => {
     expect(target.calls).toHaveLength(80);
   });
 
-  it('that no attempt answers well are error lines: a status with its body, a lost connection with a code', async () => {
+  it('without a good answer are error lines: a status with its body, a lost connection with a code', async () => {
     await using target = await TargetServer.start(call => {
       if (call.body.includes('bad')) return { status: 400, body: '{"error":{"code":"nope"}}' };
       return call.body.includes('lost') ? { reset: true } : { status: 500, body: 'not json' };
@@ -63,7 +63,9 @@ describe('the lines of a batch', () => {
     await using harness = await BatchHarness.open();
     const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
     await writeFile(key, 'sk-target\n');
-    const entry = `{ url: "${target.url}", request_timeout: 30s, max_retries: 1, initial_backoff: 10ms, max_backoff: 1s, api_key_file: "${key}" }`;
+    const entry =
+      `{ url: "${target.url}", request_timeout: 30s, max_retries: 1, ` +
+      `initial_backoff: 10ms, max_backoff: 1s, api_key_file: "${key}" }`;
     await writeFile(file, `model_gateways:\n  known: ${entry}\n`);
     const job = await harness.submit([chatLine('a', 'known'), chatLine('b', 'unknown')]);
     harness.start({ 'batch.targets_file': file });
@@ -74,10 +76,11 @@ describe('the lines of a batch', () => {
     expect(target.calls[0]!.headers.authorization).toBe('Bearer sk-target');
   });
 
-  it('arrive byte by byte as they were written: big integers, odd blanks, unicode, parts, deep nesting, 5 MB; behind BOM and CRLF', async () => {
+  it('arrive byte for byte: big integers, blanks, unicode, parts, deep nesting, 5 MB; after BOM and CRLF', async () => {
     const deep = '['.repeat(400) + ']'.repeat(400);
     const bodies = [
-      '{"model":"m", "seed": 12345678901234567890123, "x":1.0e+2,"messages":[{"role":"user","content":[{"type":"text","text":"\\u00e9é"}]}]}',
+      '{"model":"m", "seed": 12345678901234567890123, "x":1.0e+2,' +
+        '"messages":[{"role":"user","content":[{"type":"text","text":"\\u00e9é"}]}]}',
       `{"model":"m","messages":[],"deep":${deep}}`,
       `{"model":"m","messages":[{"role":"user","content":"${'ä'.repeat(2_500_000)}"}]}`,
     ];

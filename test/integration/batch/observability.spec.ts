@@ -15,7 +15,7 @@ interface OtlpSpan {
 }
 
 describe('a processor', () => {
-  it('serves its metrics at the address it is told: batches, lines, tokens, and gauges read at the scrape', async () => {
+  it('serves its metrics at the set address: batches, lines, tokens, and gauges read at the scrape', async () => {
     await using target = await TargetServer.start();
     const port = await freePort();
     await using harness = await BatchHarness.open({
@@ -75,7 +75,7 @@ describe('a processor', () => {
     expect(await harness.jobs.claim('me', Date.now(), 1000)).toMatchObject({ job: { id: job.id }, epoch: 2 });
   });
 
-  it('traces a batch in the trace of the request that made it: process-batch with its counts, and the storage it used', async () => {
+  it('traces a batch in the trace of its request: process-batch with its counts, and the storage it used', async () => {
     await using target = await TargetServer.start();
     await using collector = await TargetServer.start();
     await using harness = await BatchHarness.open({

@@ -11,7 +11,7 @@ import { pause } from '../../support/waiting.js';
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
 
 describe('an outage', () => {
-  it('of the blob store while a batch is finalizing: everything is kept, and it completes when the store is back', async () => {
+  it('of the blob store while a batch is finalizing: nothing is lost, and it completes after the outage', async () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
@@ -32,7 +32,7 @@ describe('an outage', () => {
     expect(target.calls).toHaveLength(50);
   });
 
-  it('of the disk while lines are sent: dispatch stops, what is durable stays, and the rest is sent when it is back', async () => {
+  it('of the disk while lines are sent: dispatch stops, durable lines stay, the rest is sent afterwards', async () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
     const job = await harness.submit(ids(400).map(id => chatLine(id)));

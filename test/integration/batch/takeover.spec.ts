@@ -16,7 +16,7 @@ const slowly = async (call: TargetCall) => {
 const ONE_CHECKPOINT = 10 + 64;
 
 describe('a processor that ends', () => {
-  it('by kill -9, three times: the next one goes on, no line is lost or twice in a file, few are sent again', async () => {
+  it('by kill -9, three times: the next continues, no line is lost or doubled, few are sent again', async () => {
     await using target = await TargetServer.start(slowly);
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
@@ -34,7 +34,7 @@ describe('a processor that ends', () => {
     expect(target.calls.length).toBeLessThanOrEqual(2000 + 3 * ONE_CHECKPOINT);
   });
 
-  it('by SIGTERM: lines in flight finish, the lease is released, another goes on at once and sends nothing twice', async () => {
+  it('by SIGTERM: lines in flight finish, lease released; another continues at once, none sent twice', async () => {
     await using target = await TargetServer.start(slowly);
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 60_000 },
@@ -84,7 +84,7 @@ describe('two processors', () => {
     expect(target.calls).toHaveLength(300);
   });
 
-  it('one of them asleep for longer than its lease: the other finishes, and what the sleeper still does is refused', async () => {
+  it('one of them paused past its lease: the other finishes, and writes of the paused one are rejected', async () => {
     let hold = true;
     await using target = await TargetServer.start(async call => {
       while (hold && call.number > 50) await pause(10);

@@ -7,7 +7,7 @@ const lines = (count: number, name: string): string[] =>
   Array.from({ length: count }, (_, index) => chatLine(`${name}-${index}`));
 
 describe('a tenant that fills all slots for batches', () => {
-  it('gives one to another that has none: its 50 lines end while the others still run, and no line is sent twice', async () => {
+  it('gives one to another that has none: its 50 lines end while the others run, and none is sent twice', async () => {
     let isOver = false;
     await using target = await TargetServer.start(async call => {
       if (call.body.includes('many-')) await pause(isOver ? 0 : 50);

@@ -29,7 +29,7 @@ const entry = (url: string, more: Readonly<Record<string, string | boolean>> = {
 });
 
 describe('targets over TLS', () => {
-  it('are trusted by their authority, know the processor by its certificate, get the named key; others are errors of their lines', async () => {
+  it('are trusted by their CA, get the client certificate and the named key; others give error lines', async () => {
     await using harness = await BatchHarness.open();
     const certificates = await TestCertificates.make(harness.folder);
     const server = await certificates.sign('server', 'IP:127.0.0.1');

@@ -15,7 +15,7 @@ describe('switchyard chat', () => {
   const run = (args: readonly string[], input = '') =>
     new CommandRun(['chat', ...args, '--url', rig.url], {}, input).ended;
 
-  it('answers one question on stdout, from the first model that chats, and tells where the time went apart', async () => {
+  it('answers one question on stdout with the first model that chats, and reports timings separately', async () => {
     const { code, stdout, stderr } = await run(['all lines are clear', '--timings']);
     expect([code, stdout]).toEqual([0, 'all lines are clear\n']);
     expect(stderr).toMatch(/first token [\d.]+ ms, .*total [\d.]+ ms, 4 \+ 4 tokens/s);

@@ -24,7 +24,7 @@ async function ask(id: string, priority: 'batch' | 'realtime'): Promise<void> {
 }
 
 describe('a BATCH backlog older than queue.aging_ms on one slot', () => {
-  it('holds a REALTIME chat for two answers at most, and a stream of them leaves one turn in four to the backlog', async () => {
+  it('holds a REALTIME chat for at most two answers; a stream of them leaves the backlog a turn in four', async () => {
     const backlog = Array.from({ length: BACKLOG }, (_, index) => ask(`batch-${index}`, 'batch'));
     await until(async () => (await rig.metric(AGED)) >= BACKLOG - 6);
     const before = ended.length;

@@ -30,7 +30,9 @@ const events = (...data: string[]) => data.map(one => `data: ${one}\n\n`).join('
 
 describe('a body on its way to an upstream', () => {
   it('changes in `model` only: digits, unknown fields, order and spaces stay', async () => {
-    const body = `{ "seed": 12345678901234567890, "model" : "gpt-4o-mini",\n "messages":[{"role":"user","content":"h\\u00e9 model"}],
+    const body =
+      `{ "seed": 12345678901234567890, "model" : "gpt-4o-mini",\n ` +
+      `"messages":[{"role":"user","content":"h\\u00e9 model"}],
       "guided_json": {"model": 1.0e0}, "tools": [{"type":"function","function":{"name":"f"}}] }`;
     const post = nextPost();
     const headers = { 'content-type': 'application/json' };
@@ -43,7 +45,8 @@ describe('a body on its way to an upstream', () => {
 describe('an answer on its way from an upstream', () => {
   it('passes chunk by chunk; `model` and `service_tier` are said by the gateway', async () => {
     const call = chunk(
-      '"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\\"n\\":"}}]}}],"model":"own","x":1e400',
+      '"choices":[{"index":0,"delta":{"tool_calls":[' +
+        '{"index":0,"id":"c","function":{"name":"f","arguments":"{\\"n\\":"}}]}}],"model":"own","x":1e400',
     );
     upstream.script({ kind: 'parts', type: 'text/event-stream', parts: [events(call), events(STOP, '[DONE]')] });
     const post = nextPost();
@@ -123,7 +126,7 @@ describe('an answer on its way from an upstream', () => {
 });
 
 describe('a reader', () => {
-  it('cancels by its id in mid-stream: the error is the last event, the upstream call is closed, the slot is free', async () => {
+  it('cancels by id in mid-stream: the error is the last event, the call upstream ends, slot free', async () => {
     const post = nextPost();
     const response = await ask('ENDLESS', { stream: true }, { headers: { 'x-request-id': 'mine' } });
     expect(await rig.json('/v1/requests/mine')).toMatchObject({ state: 'running', model: ID, attempts: 1 });

@@ -196,7 +196,7 @@ describe('a pull is refused', () => {
     await using rig = await PullRig.start();
     await expect(rig.pull({ freeBytes: () => Promise.resolve(100_000) })).rejects.toMatchObject({
       kind: 'disk_full',
-      message: expect.stringMatching(/has 97\.7 KiB free and 488\.3 KiB are to come: free 390\.6 KiB/),
+      message: expect.stringMatching(/has 97\.7 KiB free and 488\.3 KiB are needed: free 390\.6 KiB/),
     });
     expect(rig.hub.downloads(ENCODER)).toEqual([]);
   });

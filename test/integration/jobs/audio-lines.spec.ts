@@ -60,7 +60,7 @@ const textOf = async (id: string | null | undefined): Promise<string> =>
 const bytesOf = async (answer: Promise<Response>): Promise<Buffer> => Buffer.from(await (await answer).arrayBuffer());
 
 describe.each(['transcriptions', 'translations'] as const)('lines of /v1/audio/%s', endpoint => {
-  it('are heard from a file id, a URL, base64 and a data URL alike; what cannot be had is an error of its line', async () => {
+  it('accept a file id, a URL, base64 and a data URL; audio that cannot be read is an error of its line', async () => {
     const file = await toFile(Buffer.from(SOUND), 'night.wav');
     const stored = await client.files.create({ file, purpose: 'user_data' });
     const results = await run(`/v1/audio/${endpoint}`, {

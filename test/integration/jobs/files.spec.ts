@@ -97,7 +97,8 @@ describe('POST /v1/files', () => {
     const socket = connect(rig.gateway.port, '127.0.0.1');
     const part = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
     socket.write(
-      `POST /v1/files HTTP/1.1\r\nhost: localhost\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: 100000\r\n\r\n${part}${'x'.repeat(50_000)}`,
+      `POST /v1/files HTTP/1.1\r\nhost: localhost\r\n` +
+        `content-type: multipart/form-data; boundary=b\r\ncontent-length: 100000\r\n\r\n${part}${'x'.repeat(50_000)}`,
     );
     await until(async () => (await rig.gateway.drafts()).length === 1);
     socket.destroy();

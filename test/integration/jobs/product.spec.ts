@@ -66,7 +66,7 @@ describe('the built gateway with its batch processor', () => {
     await new SdkRoundTrip(product.url).run();
   }, 180_000);
 
-  it('keeps a processor that gives way, starts another one when it dies, and says so; requests are served all the while', async () => {
+  it('runs a low-priority processor, replaces it when it dies, reports it, serves requests meanwhile', async () => {
     await using product = await Product.start(MODELS, EMBEDDED);
     const pid = await withProcessor(product);
     expect(getPriority(pid)).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -88,7 +88,7 @@ describe('the built gateway with its batch processor', () => {
     }
   }, 120_000);
 
-  it('runs lines with keys asked for, in the name of the tenant; other tenants see nothing, and no key or token is kept', async () => {
+  it('runs lines with keys for their tenant; other tenants see nothing, and no key or token is stored', async () => {
     const keys = await KeysFolder.create();
     try {
       const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];

@@ -66,7 +66,7 @@ describe('files and batches', () => {
     await rig.file('x');
   }, 120_000);
 
-  it('count what they ask of the bucket, the garbage collector apart, and what a caller breaks off not at all', async () => {
+  it('count operations on the bucket, the garbage collector separately, and not what a caller aborts', async () => {
     const count = async (operation: string, status: string, component = 'apiserver') =>
       (await rig.gateway.metric(
         `file_storage_operations_total{operation="${operation}",component="${component}",status="${status}"}`,

@@ -34,7 +34,7 @@ describe('drawing on llama.cpp', () => {
     expect(await tokens({ ...DICED, topP: 0.0001 })).toEqual(likeliest);
   });
 
-  it('another seed draws other tokens, the same one the same, also where two have the same prompt at the same time', async () => {
+  it('another seed draws other tokens, the same seed the same, also for equal prompts at the same time', async () => {
     const one = await tokens(DICED);
     expect(await tokens({ ...DICED, seed: 10 })).not.toEqual(one);
     const both = await play(textSequence(prompt, { sampling: DICED }), textSequence(prompt, { sampling: DICED }));

@@ -32,7 +32,7 @@ describe('embeddings on llama.cpp', () => {
   });
   afterAll(() => engine.close());
 
-  it('are of all requests of a group in as few native runs as hold them, each of length 1 and in its place', async () => {
+  it('take as few native runs as hold all requests of a group, each of length 1 and in its place', async () => {
     const texts = Array.from({ length: 12 }, (_, index) => `text ${'x'.repeat(index % 5)}`);
     const before = engine.runs;
     const outcomes = await engine.embed(texts.map(text => embedItem([text, 'shared'])));

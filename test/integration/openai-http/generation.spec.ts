@@ -37,7 +37,7 @@ describe('openai-http: generation', () => {
     });
   });
 
-  it('closes the upstream call when a whole answer is cancelled, a stream is cancelled, or its consumer leaves', async () => {
+  it('closes the upstream call when a whole answer or a stream is cancelled, or its consumer leaves', async () => {
     const engine = await rig.generator();
     const whole = all(engine, generateItem('ENDLESS', { stream: false, signal: abort.signal }));
     const first = await rig.upstream.post(0);

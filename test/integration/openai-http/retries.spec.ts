@@ -63,7 +63,7 @@ describe('openai-http tries again', () => {
     expect(rig.timing.waits).toEqual([500, 1000]);
   });
 
-  it('at once on a new connection when a kept one is cut, and never when a new one is: the input may be the cause', async () => {
+  it('at once on a new connection when a reused one is cut; never when a new one is: the input may do it', async () => {
     const cut = { kind: 'cut', after: 'request' } as const;
     rig.upstream.script(cut);
     const engine = await rig.recognizer({ maxConcurrent: 1 });

@@ -54,7 +54,8 @@ describe('the key of an openai-http upstream', () => {
     const error = errorOf(await engine.transcribe([transcribeItem(encoded('one'))]));
     expect(error).toMatchObject({ code: 'engine_failed' });
     expect(error.message).toBe(
-      "The upstream of model 'openai-http-under-test' answered 401: the key in the file of options.apiKeyFile is missing or wrong.",
+      "The upstream of model 'openai-http-under-test' answered 401: " +
+        'the key in the file of options.apiKeyFile is missing or wrong.',
     );
   });
 

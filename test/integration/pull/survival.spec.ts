@@ -65,7 +65,7 @@ describe('a pull worker', () => {
     expect(result).toMatchObject({ outcome: 'completed', phases: { attempts: 1 } });
   });
 
-  it('survives a failover: its Redis takes no writes and unblocks who waits, until one that takes them is there', async () => {
+  it('survives a failover: its Redis rejects writes and unblocks clients until one accepts writes', async () => {
     await using plane = await PullQueue.start({ model: syntheticModel({ steps: 100, baseMs: 500 }) });
     await plane.worker();
     expect((await plane.result(await plane.submit('before'))).outcome).toBe('completed');

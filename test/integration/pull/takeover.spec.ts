@@ -49,7 +49,7 @@ describe('when a worker dies', () => {
     expect(phases.attempts).toBeGreaterThan(1);
   });
 
-  it('with a killer in its group everybody else is answered, and the killer fails alone after its second death', async () => {
+  it('a request that crashes it fails alone after the second crash; the others of its group are answered', async () => {
     await using plane = await PullQueue.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
     const texts = ['one', 'crash', 'three'];
     const jobs = await Promise.all(texts.map(text => plane.submit(text)));

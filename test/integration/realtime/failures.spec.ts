@@ -25,7 +25,7 @@ describe('an engine that fails without dying', () => {
     client.socket.close(1000);
   });
 
-  it('before a word was told is a warning, and the fourth time in a row given up: an error, 1011, and no stream is left', async () => {
+  it('before the first word warns; the fourth time in a row ends it: an error, 1011, no stream left', async () => {
     rig = await realtimeRig({ engine: { faults: FAULTS } });
     const client = await RealtimeClient.synthetic(rig.url);
     for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -40,7 +40,7 @@ describe('an engine that fails without dying', () => {
 });
 
 describe('a defect of the gateway', () => {
-  it('ends its session with internal_error and 1011, tells nothing of its cause, and leaves the others alone', async () => {
+  it('ends its session with internal_error and 1011, hides its cause, and leaves other sessions alone', async () => {
     rig = await realtimeRig();
     const other = await RealtimeClient.synthetic(rig.url);
     other.say('one ');

@@ -58,7 +58,7 @@ describe('a client that goes on sending at twice real time', () => {
 });
 
 describe('a recogniser that stands still', () => {
-  it('costs the session, not our memory: slowed and told 1 s behind, closed with 1013 a second of waiting later', async () => {
+  it('costs the session, not our memory: slowed and warned 1 s behind, closed with 1013 one second later', async () => {
     // The supervisor must not take it for dead meanwhile: a replacement would hear everything again.
     const patient = { 'workers.health_failures': 1000, 'workers.keepalive_timeout_ms': 60_000 };
     const rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000, ...patient } });

@@ -32,7 +32,7 @@ describe('a worker that dies under a session', () => {
     client.socket.close(1000);
   });
 
-  it('that stays away: the utterance fails, and the session is closed with 1013 after the time for recovery', async () => {
+  it('and is not replaced: the utterance fails; the session closes with 1013 after the recovery time', async () => {
     rig = await realtimeRig({
       settings: { 'realtime.recovery_ms': 300, 'workers.restart_min_ms': 60_000, 'workers.restart_max_ms': 60_000 },
     });
@@ -104,7 +104,7 @@ describe('a connection that drops', () => {
     second.socket.close(1000);
   });
 
-  it('whose missed events are not kept any more is told so, and goes on without them when it does not ask', async () => {
+  it('is rejected when its missed events are gone, and continues without them when it does not ask', async () => {
     const first = client.events[0]!.event_id;
     // Each answer is some 700 bytes; 64 KiB are kept.
     for (let sent = 0; sent < 150; sent += 1) {

@@ -16,7 +16,7 @@ describe('the end of the server', () => {
     await closing;
   });
 
-  it('waits for a stuck recogniser no longer than its one deadline: told at once, closed with 1001 inside it', async () => {
+  it('waits for a stuck recogniser at most its one deadline: warned at once, closed with 1001 within it', async () => {
     const rig = await realtimeRig({ settings: { 'server.shutdown_grace_ms': 2000 } });
     const [stuck, idle] = [await RealtimeClient.synthetic(rig.url), await RealtimeClient.synthetic(rig.url)];
     for (const frame of ['never ', 'heard ', 'of ']) stuck.say(frame);

@@ -116,7 +116,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   );
 
   it(
-    'loses nothing while Redis hangs: what comes is answered or refused with 503 and a time to come back, never with 500',
+    'loses nothing while Redis hangs: each request is answered or rejected with 503 and a retry time, never 500',
     async () => {
       const before = Array.from({ length: 8 }, (_, n) => embed({ 'x-request-id': `before-${n}` }));
       redis.pause();

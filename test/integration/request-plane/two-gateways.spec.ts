@@ -76,7 +76,7 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   );
 
   it(
-    'a gateway that is killed loses only its sockets: the same request at the other one gets the answer of the first try',
+    'a killed gateway loses only its sockets: the same request at the other one gets the answer of the first try',
     async () => {
       const lost = harness.transcribe(harness.a, 'r1').catch(() => 'broken');
       const held = await harness.puller.take();
@@ -94,7 +94,7 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   );
 
   it(
-    'Redis is killed under load and comes back empty: not ready meanwhile, 503 for new ones, and every accepted one is answered',
+    'Redis is killed under load and restarts empty: not ready meanwhile, 503 for new ones, all accepted ones answered',
     async () => {
       const { a, b, puller, redis } = harness;
       const answers = ids(12).map((id, n) => harness.transcribe(n % 2 ? a : b, id));

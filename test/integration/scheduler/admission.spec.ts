@@ -94,7 +94,7 @@ describe('admission beside a full queue of BATCH', () => {
       }
     });
 
-  it('refuses BATCH at 80 of 100 and takes 20 REALTIME requests more; 20 refused ones come back in different seconds', () => {
+  it('rejects BATCH at 80 of 100, accepts 20 more REALTIME; 20 rejected ones retry in different seconds', () => {
     const refused = refusals(100);
     expect(refused).toHaveLength(20);
     expect(refused[0]?.message).toBe(

@@ -52,7 +52,7 @@ describe('queue deadline', () => {
     expect((await harness.scheduler.list()).map(({ id }) => id)).toEqual(['r2']);
   });
 
-  it('all workers down for 2 minutes, then back: who waited 120 s has had its 503, all others are served in order', async () => {
+  it('all workers down for 2 minutes, then back: a 503 after a wait of 120 s, all others served in order', async () => {
     harness = await SchedulerHarness.start();
     const first = harness.submit('at 0 s');
     harness.clock.advance(1000);

@@ -121,7 +121,7 @@ describe('dispatch loop', () => {
     expect(sent()).toEqual(['r1', 'r2', 'live', 'r3', 'r4', 'r5']);
   });
 
-  it('sends one BATCH request older than 30 s in four turns beside REALTIME, and counts its promotion once', async () => {
+  it('sends one BATCH request older than 30 s in four turns beside REALTIME, and counts one promotion', async () => {
     void harness.submit('old');
     harness.clock.advance(30_001);
     void harness.submitAll(ids(4, 'live'), REALTIME);

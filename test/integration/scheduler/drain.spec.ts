@@ -55,7 +55,7 @@ describe('drain', () => {
     expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(Array(3).fill('completed'));
   });
 
-  it('waits for what workers have, sends what is queued into the slots that come free, and closes the pool last', async () => {
+  it('waits for requests at workers, sends queued ones into slots that become free, closes the pool last', async () => {
     await start({ settings: { 'batching.policy': 'none' } });
     harness.pool.addWorker('a1', 'alpha', { slots: 1 });
     const settled = harness.submitAll(['r1', 'r2']);

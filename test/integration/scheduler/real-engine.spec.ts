@@ -84,7 +84,7 @@ describe('scheduler and a real engine', () => {
     expect((await Promise.all(batch)).map(({ settlement }) => settlement.status)).toEqual(Array(12).fill('completed'));
   });
 
-  it('cancels a call of a minute: its slot is free when the engine has stopped, and the next request is answered', async () => {
+  it('cancels a call of a minute: its slot is free when the engine stops; the next request is answered', async () => {
     const hanging = submit('r1', 'endless');
     expect(await untilSlots(inUse => inUse === 1)).toBe(true);
     expect(await scheduler.cancel(aRef('r1'), 'client')).toBe(true);

@@ -108,7 +108,7 @@ describe('request counts', () => {
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(2);
   });
 
-  it('hold a promotion when it happens, not when the request is sent: 3 without a worker, one of which hangs up', async () => {
+  it('include a promotion when it happens, not at dispatch: 3 without a worker, one of which disconnects', async () => {
     void harness.submitAll(ids(3));
     harness.clock.advance(30_001);
     await harness.scheduler.cancel(aRef('r1'), 'client');

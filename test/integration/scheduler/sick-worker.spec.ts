@@ -91,7 +91,7 @@ describe('a worker that refuses everything though it is healthy', () => {
     expect(view(0)).toMatchObject({ state: 'ready', slots: { total: 4, free: 4 } });
   });
 
-  it('alone: its caller is told after five refusals that the worker refused, and it is no lost connection', async () => {
+  it('alone: its caller gets a refusal of the worker after five of them, not a lost connection', async () => {
     await start(1);
     workers[0]!.refusal = new DomainError('storage_unavailable', 'not today');
     const { settlement, attempts } = await submit('r');

@@ -21,7 +21,7 @@ describe('metrics by tenant', () => {
   const of = (name: string, tenant: string, labels: Record<string, string> = {}) =>
     scraped(`switchyard_tenant_${name}`, { tenant, ...labels });
 
-  it('tell who floods: what waits, how long it waited, how it ended and what was refused, others together', async () => {
+  it('show who floods: what waits and for how long, how it ended, what was rejected, others together', async () => {
     await start('acme, globex');
     const settled = ['acme', 'acme', 'hooli', undefined].map((tenant, n) =>
       harness.submit(`r${n}`, tenant === undefined ? {} : { tenant }),

@@ -20,7 +20,7 @@ describe('whisper-onnx batching', () => {
     before = await engine.counters();
   });
 
-  it('takes 6 windows through 1 encoder run and as many decoder runs as the longest of them, each as when alone', async () => {
+  it('runs 6 windows in 1 encoder run and as many decoder runs as the longest; each result as when alone', async () => {
     const alone: { seed: number; runs: number; transcript: Transcript }[] = [];
     for (let seed = 3; alone.length < 6; seed++) {
       const start = await engine.counters();
@@ -54,7 +54,7 @@ describe('whisper-onnx batching', () => {
     }
   });
 
-  it('shares runs between prompts of different length and several windows per file, with fallback, words and languages', async () => {
+  it('shares runs between prompts of any length and several windows, with fallback, words and languages', async () => {
     const changes = [
       { language: '', temperature: 0, wordTimestamps: true },
       { prompt: 'red green blue', temperature: 0 },

@@ -83,7 +83,7 @@ describe('loading and unloading over HTTP', () => {
     expect(await stateOnOffer()).toBe('loaded');
   });
 
-  it('autostart on_request: the first request waits for the process it starts; the gateway is ready before', async () => {
+  it('autostart on_request: the first request waits for its process; the gateway is ready before', async () => {
     await start({ replicas: 1, autostart: 'on_request' });
     expect((await fetch(`${rig.url}/health/ready`)).status).toBe(200);
     expect(await stateOnOffer()).toBe('unloaded');

@@ -67,7 +67,8 @@ export class MeasuredBytes {
     if (this.#size > quotaLeftBytes)
       throw new DomainError(
         'storage_quota_exceeded',
-        `The tenant's quota has ${quotaLeftBytes} bytes left; delete files or ask for a higher files.tenant_quota_bytes.`,
+        `The tenant's quota has ${quotaLeftBytes} bytes left; ` +
+          'delete files or ask for a higher files.tenant_quota_bytes.',
         { param: 'file' },
       );
     if (this.lines <= maxLines) return;

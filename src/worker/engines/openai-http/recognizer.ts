@@ -25,7 +25,9 @@ interface UploadForm {
 export function multipartBody({ file, filename, fields }: UploadForm): RequestBody {
   const boundary = `switchyard-${randomUUID()}`;
   const parts = fields.map(([name, value]) => `${header(boundary, name)}\r\n\r\n${value}\r\n`);
-  const fileHeader = `${header(boundary, 'file')}; filename="${quoted(filename || 'audio')}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const fileHeader =
+    `${header(boundary, 'file')}; filename="${quoted(filename || 'audio')}"\r\n` +
+    `Content-Type: application/octet-stream\r\n\r\n`;
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     parts: [Buffer.from(parts.join('') + fileHeader), file, Buffer.from(`\r\n--${boundary}--\r\n`)],

@@ -63,7 +63,7 @@ describe('LiveSession', () => {
     expect(inFrames(333)).toEqual(inFrames(audio.length));
   });
 
-  it('starts the pass again at 0.8, 1.6 and 3.2 s with the mean of all so far, and has only the rest to do at the end', () => {
+  it('restarts the pass at 0.8, 1.6 and 3.2 s with the mean of all so far; only the rest is left at the end', () => {
     const { decoder, session: stream } = session();
     stream.push(seconds(5.05));
     expect(decoder.log).toEqual([

@@ -122,6 +122,7 @@ function unknownType(folder: ModelFolder, wish: RecognizerModelFields, types: re
   const kind = wish.streaming ? 'streaming model (options.streams above 0)' : 'model';
   const given = wish.type === '' ? 'its type cannot be told from its files' : `options.type is ${wish.type}`;
   return new Error(
-    `A ${kind} is wanted in '${folder.path}', but ${given}. Set options.type to one of ${types.join(', ')}. There: ${folder.listing}.`,
+    `A ${kind} is required in '${folder.path}', but ${given}. ` +
+      `Set options.type to one of ${types.join(', ')}. There: ${folder.listing}.`,
   );
 }

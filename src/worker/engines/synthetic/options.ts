@@ -82,7 +82,9 @@ function readFaults(options: EngineOptions): ScriptedFault[] {
   const value = options.raw('faults') ?? [];
   const faults = Array.isArray(value) ? value.map(toFault) : [undefined];
   if (faults.every(fault => fault !== undefined)) return faults;
-  const allowed = `a list of {marker: text, action: ${FAULT_ACTIONS.join(' | ')}, ms: 0 to ${MILLISECONDS.max}, afterTokens: 0 or more}`;
+  const allowed =
+    `a list of {marker: text, action: ${FAULT_ACTIONS.join(' | ')}, ` +
+    `ms: 0 to ${MILLISECONDS.max}, afterTokens: 0 or more}`;
   options.reject('faults', value, allowed);
   return [];
 }

@@ -60,7 +60,8 @@ function findWeights(folder: string, name: string, dtype: WeightType): string {
   const found = [join(folder, 'onnx', name), join(folder, name)].find(file => existsSync(file));
   if (found !== undefined) return found;
   throw new Error(
-    `${folder} has no onnx/${name} and no ${name}: the files of dtype ${dtype} of a public ONNX export of Whisper are needed.`,
+    `${folder} has no onnx/${name} and no ${name}: ` +
+      `the files of dtype ${dtype} of a public ONNX export of Whisper are needed.`,
   );
 }
 

@@ -45,7 +45,8 @@ const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
  */
 const IMPLIED_PATTERNS: ReadonlyMap<string, string> = new Map([
   [
-    '^(?=.{1,253}\\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$',
+    '^(?=.{1,253}\\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?' +
+      '(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$',
     'hostname',
   ],
 ]);

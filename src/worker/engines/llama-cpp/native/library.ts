@@ -139,7 +139,8 @@ async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): P
       throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${messageOf(error)})`, { cause: error });
     const name = `@node-llama-cpp/${GPU_INSTALL[device]}@${VERSION}`;
     throw new Error(
-      `llama.cpp does not run on ${device} here: npm install ${name}, and a driver for the device (${messageOf(error)})`,
+      `llama.cpp does not run on ${device} here: npm install ${name}, ` +
+        `and a driver for the device (${messageOf(error)})`,
       { cause: error },
     );
   }

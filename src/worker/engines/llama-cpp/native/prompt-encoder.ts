@@ -47,7 +47,8 @@ export class PromptEncoder {
         if (this.#chat === undefined)
           throw new Refusal(
             'invalid_value',
-            'The file of this model brings no chat template, so it only continues texts: use `/v1/completions`, or the file of a model that was tuned for chat.',
+            'The file of this model has no chat template, so it only continues text: use `/v1/completions`, ' +
+              'or the file of a model that was tuned for chat.',
             'model',
           );
         return this.#begun(this.#chat.render(prompt), 'messages');
@@ -61,7 +62,9 @@ export class PromptEncoder {
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
       throw new Refusal(
         'context_length_exceeded',
-        `This model's maximum context length is ${contextTokens} tokens. However, your ${param} has ${bytes} bytes of text, which are more. Please reduce the length of the ${param}.`,
+        `This model's maximum context length is ${contextTokens} tokens. ` +
+          `However, your ${param} has ${bytes} bytes of text, which are more. ` +
+          `Please reduce the length of the ${param}.`,
         param,
       );
     const tokens = pieces.flatMap(({ text, control }) => [...model.tokenize(text, control)]);
