@@ -146,7 +146,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
       gateway = await GatewayProcess.start(models, settings(), { folder, until: 'live' });
       const took = async (): Promise<boolean> => {
         await new Promise(resolve => setTimeout(resolve, 50));
-        return (await gateway.process.logTail()).includes('taken over from a gateway that fell silent');
+        return (await gateway.process.logTail()).includes('taken over from a gateway whose lease expired');
       };
       expect(await until(took, 40_000)).toBe(true);
       expect((await embed()).code).toBe('queue_unavailable');
