@@ -14,7 +14,7 @@ const KILL_AFTER_GRACE_MS = 10_000;
 export async function switchyardMembers(plan) {
   const settings = sharedSettings(plan);
   // Compiled by now: the flags that a gateway starts its own processor with.
-  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/platform/process/processor-flags.js'));
+  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/platform/config/processor-link.js'));
   const member = (name, kind, script, extra) => ({
     ...{ name, kind, file: nodeBinary(), cwd: ROOT, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS, tied: true },
     ...extra,

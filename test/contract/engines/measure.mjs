@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createEngine } from '../../../dist/worker/engines/engine-factory.js';
-import { sleepUntil } from '../../../dist/worker/engines/synthetic/precise-sleep.js';
+import { createEngine } from '../../../dist/worker/engine-factory.js';
+import { sleepUntil } from '../../../dist/worker/engines/synthetic/device.js';
 
 const RATE = 16_000;
 const TEXT =

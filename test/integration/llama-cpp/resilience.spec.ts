@@ -69,7 +69,7 @@ describe('the llama.cpp process', () => {
 
   it('ends when the process that started it is killed', async () => {
     backend = new LlamaBackend({} as never);
-    const entry = pathToFileURL('dist/worker/engines/llama-cpp/llama-backend.js').href;
+    const entry = pathToFileURL('dist/worker/engines/llama-cpp/backend.js').href;
     const options = {
       ...{ modelFile: await llamaModel(), device: 'cpu', contextTokens: 64, rows: 1, stepTokens: 16, threads: 1 },
       ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
