@@ -70,7 +70,7 @@ describe('npm run up', () => {
     expect(await up.exitCode()).toBe(1);
     expect(up.output).toContain('The configuration has 2 problems');
     expect(up.output).toContain('did you mean SWITCHYARD_SERVER_PORT?');
-    expect(up.output).toContain('batching.policy = "best": must be adaptive, window, none');
+    expect(up.output).toContain('batching.policy = "best": must be one of adaptive, window, none');
   });
 
   it('teaches with --help and refuses an unknown option', async () => {

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  ENGLISH_RULES,
-  EnglishNormalizer,
-  tokenize,
-} from '../../src/gateway/written-form/english-normalizer.js';
+import { ENGLISH_RULES, EnglishNormalizer, tokenize } from '../../src/gateway/written-form/english-normalizer.js';
 import { rewrite } from '../../src/gateway/written-form/english/token.js';
 
 const english = new EnglishNormalizer();
