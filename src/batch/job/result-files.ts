@@ -8,6 +8,7 @@ import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
+import { hashed } from '../../platform/storage/hashed.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
@@ -132,15 +133,5 @@ export class ResultFiles {
     };
     if (!(await this.files.createFor({ jobId: job.id, epoch }, file))) throw new LeaseLost(job.id);
     return file;
-  }
-}
-
-async function* hashed(
-  source: AsyncIterable<Uint8Array>,
-  digest: ReturnType<typeof createHash>,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
-    digest.update(chunk);
-    yield chunk;
   }
 }

@@ -105,8 +105,7 @@ interface OfferedManifest {
 }
 
 /**
- * A folder on a plain web server, told by the manifest that `models pull` writes: any pulled folder can be served as it
- * is.
+ * A folder on a plain web server, described by the manifest that `models pull` writes. Any pulled folder can be served.
  */
 async function manifestListing(
   http: HubHttp,

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { merge, type Observable, Subject, type Subscription } from 'rxjs';
 import { type JobCompleted, type LoadedResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { isPromoted } from '../../platform/redis/plane-ager.js';
+import { isPromoted } from '../../platform/redis/aging-promoter.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { JobCancels } from './job-cancels.js';

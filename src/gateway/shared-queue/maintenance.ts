@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplica
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { AgingPromoter } from '../../platform/redis/plane-ager.js';
+import { AgingPromoter } from '../../platform/redis/aging-promoter.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';

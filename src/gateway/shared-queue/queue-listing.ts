@@ -9,7 +9,7 @@ import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { isPromoted } from '../../platform/redis/plane-ager.js';
+import { isPromoted } from '../../platform/redis/aging-promoter.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { WorkerDirectory } from './worker-directory.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { exhaustMap, interval, type Subscription } from 'rxjs';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { AgingPromoter } from '../../platform/redis/plane-ager.js';
+import { AgingPromoter } from '../../platform/redis/aging-promoter.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { CallbackSender } from './callback-sender.js';

@@ -1,4 +1,7 @@
-/** Measures the engines as the worker uses them: `npm run build && node test/contract/engines/measure.mjs`. Prints JSON. */
+/**
+ * Measures the engines as the worker uses them and prints JSON:
+ * `npm run build && node test/contract/engines/measure.mjs`.
+ */
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -7,11 +10,12 @@ import { sleepUntil } from '../../../dist/worker/engines/synthetic/device.js';
 
 const RATE = 16_000;
 const TEXT =
-  `The quick brown fox jumps over the lazy dog. She sells sea shells by the sea shore. The weather was cold this morning
-and the children stayed at home. A train left the station at seven and arrived in the city before noon. The old man walked slowly along
-the river and looked at the water. Many people believe that music helps them to work. The government announced a new plan to build more
-houses in the north of the country. My brother bought a red car last week and he drives it every day. The doctor told him to drink more
-water and to sleep eight hours a night. We will meet again tomorrow at the office to talk about the report. The company sold more
+  `The quick brown fox jumps over the lazy dog. She sells sea shells by the sea shore. The weather was cold this
+morning and the children stayed at home. A train left the station at seven and arrived in the city before
+noon. The old man walked slowly along the river and looked at the water. Many people believe that music helps
+them to work. The government announced a new plan to build more houses in the north of the country. My brother
+bought a red car last week and he drives it every day. The doctor told him to drink more water and to sleep
+eight hours a night. We will meet again tomorrow at the office to talk about the report. The company sold more
 computers this year than ever before. He opened the window because the room was too hot.`.replaceAll('\n', ' ');
 const SENTENCES = TEXT.match(/[^.]+\./g).map(sentence => sentence.trim());
 

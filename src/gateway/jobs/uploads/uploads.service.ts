@@ -15,6 +15,7 @@ import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
+import { hashed } from '../../../platform/storage/hashed.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { bytesOf, readFileForm } from '../files/file-form.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
@@ -135,16 +136,6 @@ export class UploadsService {
 
   async *#bytesOf(parts: readonly UploadPart[]): AsyncGenerator<Uint8Array> {
     for (const { blobKey } of parts) yield* this.blobs.read(blobKey);
-  }
-}
-
-async function* hashed(
-  source: AsyncIterable<Uint8Array>,
-  digest: ReturnType<typeof createHash>,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
-    digest.update(chunk);
-    yield chunk;
   }
 }
 

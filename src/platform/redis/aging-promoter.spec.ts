@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { hasRedis, RedisServer } from '../../../test/support/redis-server.js';
+import { RedisServer } from '../../../test/support/redis-server.js';
+import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { QueueJobClass, QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { AgingPromoter } from './plane-ager.js';
+import { AgingPromoter } from './aging-promoter.js';
 
 const keys = new QueueKeys('spec');
 const NOW = 1_000_000;
 
-(hasRedis ? describe : describe.skip)('PlaneAger', () => {
+describeWith(REDIS)('AgingPromoter', () => {
   let server: RedisServer;
   let redis: Redis;
   let queue: Queue;
