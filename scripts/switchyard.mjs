@@ -8,8 +8,7 @@ import { fail, runMain } from './setup/report.mjs';
 
 /**
  * The `switchyard` command: runs the built one with the Node of this project. Works in the project's folder, as the
- * gateway
- * does, so that both see the same configuration; names of files start where it was called (INIT_CWD).
+ * gateway does, so that both see the same configuration; names of files start where it was called (INIT_CWD).
  */
 await runMain(() => {
   const main = inRoot('dist/cli/switchyard.js');

@@ -13,8 +13,7 @@ const KIND = `
 
 /**
  * llama.cpp compiled for this machine's CPU, by node-llama-cpp's own command and into its own folder. Workers take it
- * from their next
- * start on. It goes with `npm ci`, and it must not be carried to another kind of CPU.
+ * from their next start on. It goes with `npm ci`, and it must not be carried to another kind of CPU.
  */
 export async function ensureNativeKernels() {
   if (await areNative()) return done('llama.cpp for this CPU', 'built before');

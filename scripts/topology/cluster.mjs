@@ -14,9 +14,8 @@ const SERVERS_READY_MS = 60_000;
 
 /**
  * The topology of docker/compose.yaml as plain processes on one machine: Redis, PostgreSQL, gateways behind a proxy,
- * workers of
- * every model, batch processors. Whatever ends by itself is started again. `cluster.json` in its folder tells who is
- * who.
+ * workers of every model, batch processors. Whatever ends by itself is started again. `cluster.json` in its folder
+ * tells who is who.
  */
 export class Cluster {
   #folder;
@@ -61,8 +60,7 @@ export class Cluster {
 
   /**
    * Callers first: the proxy takes no more, processors give their batches back, gateways drain, then workers, then what
-   * they
-   * stood on. Idempotent. @returns names of those that had to be killed
+   * they stood on. Idempotent. @returns names of those that had to be killed
    */
   stop() {
     return (this.#stopped ??= this.#stopAll());

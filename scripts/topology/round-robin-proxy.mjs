@@ -7,10 +7,9 @@ const HOP_HEADERS = ['connection', 'keep-alive', 'proxy-connection', 'transfer-e
 
 /**
  * What stands before several gateways: each request goes to the next one that is ready, a WebSocket stays on the one it
- * was opened
- * on. A gateway leaves the round when its `/health/ready` or a connection to it fails, and comes back by itself. A
- * request whose
- * gateway could not even be connected to goes to another; one that broke later is answered 502, and the client decides.
+ * was opened on. A gateway leaves the round when its `/health/ready` or a connection to it fails, and comes back by
+ * itself. A request whose gateway could not even be connected to goes to another; one that broke later is answered 502,
+ * and the client decides.
  */
 export class RoundRobinProxy {
   #targets;

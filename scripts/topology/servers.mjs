@@ -44,8 +44,7 @@ export function postgresServer({ folder, port }) {
 
 /**
  * A command that is sent `signal` by the kernel when this process dies, however that happens. Servers cannot watch an
- * IPC channel as
- * our own programs do, and would otherwise hold their ports and folders for ever.
+ * IPC channel as our own programs do, and would otherwise hold their ports and folders for ever.
  */
 const endingWithUs = (signal, file, args) =>
   existsSync(SETPRIV) ? { file: SETPRIV, args: ['--pdeathsig', signal, '--', file, ...args] } : { file, args };

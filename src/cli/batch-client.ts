@@ -58,8 +58,7 @@ export const hasEnded = ({ status }: BatchDto): boolean => isTerminal(status);
 
 /**
  * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are; the names
- * go to
- * stdout. @throws CliError when there is neither
+ * go to stdout. @throws CliError when there is neither
  */
 export async function download(client: BatchClient, batch: BatchDto, prefix = batch.id): Promise<void> {
   const wanted = [

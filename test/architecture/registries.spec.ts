@@ -88,8 +88,7 @@ const SETTINGS = SETTING_PATHS.map(partsOf);
 
 /**
  * The whole path, `queue.maxRequests`. A name that only one section has is enough by itself; of others the file must
- * name the
- * section as well, and reading the name from another section does not count.
+ * name the section as well, and reading the name from another section does not count.
  */
 function readsSetting(code: string, path: string): boolean {
   const [section, name] = partsOf(path);

@@ -21,10 +21,8 @@ interface Row {
 
 /**
  * What do Redis and pulling cost? A backlog worked off by 1, 2 and 4 pull workers, against what their devices allow;
- * and the same
- * backlog by BullMQ's own `Worker` loop, whose processor only sleeps as long as the device would for as many at a time.
- * And one request through
- * either driver.
+ * and the same backlog by BullMQ's own `Worker` loop, whose processor only sleeps as long as the device would for as
+ * many at a time. And one request through either driver.
  */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));

@@ -7,9 +7,8 @@ import { whisperFolder } from '../support/whisper-model.js';
 
 /**
  * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model
- * that has an
- * address, and `addresses.json`, which names those.
- * Usage: node --import test/support/typescript-loader.mjs generate-models.ts FOLDER
+ * that has an address, and `addresses.json`, which names those. Usage: node --import test/support/typescript-loader.mjs
+ * generate-models.ts FOLDER
  */
 const SHAPES = { text: {}, mean: { pooling: 'mean' }, last: { pooling: 'last', seed: 2 } } as const;
 

@@ -129,8 +129,7 @@ describe('the aging share (D-03), one slot', () => {
     'REALTIME waits at most 1 / (1 - share) times what it would wait without BATCH, plus one service time, share %d',
     share => {
       // Exact for one turn in a whole number of turns. For others the service time counts as often as the rest: turns
-      // are
-      // whole, so a share of 0.3 gives aged requests 2 of some 5 turns.
+      // are whole, so a share of 0.3 gives aged requests 2 of some 5 turns.
       const serviceMs = Number.isInteger(1 / share) ? SERVICE_MS : SERVICE_MS / (1 - share);
       fc.assert(
         fc.property(arrivals, history => {

@@ -10,8 +10,7 @@ type Request = ScheduledRequest<undefined>;
 
 /**
  * The queue as a list that anybody can check by eye: sorted when asked, no structure to go wrong. With a share of 1 it
- * is the rule
- * of the source document: by (effective priority, enqueue time), and nothing else.
+ * is the rule of the source document: by (effective priority, enqueue time), and nothing else.
  */
 class ListModel {
   requests: Request[] = [];

@@ -45,10 +45,8 @@ const HOP_MS = 0.7;
 
 /**
  * The batch window's reference model (a discrete-event simulation of gateway, wire and one device) with the real
- * dispatcher in
- * the gateway's place and the real device turn in the worker's: 16 credits, the device takes up to 8 READY requests
- * when it
- * becomes free, or waits for returns (D-24). Deterministic.
+ * dispatcher in the gateway's place and the real device turn in the worker's: 16 credits, the device takes up to 8
+ * READY requests when it becomes free, or waits for returns (D-24). Deterministic.
  */
 export class DeviceModel {
   readonly #options: Required<Omit<DeviceModelOptions, 'window' | 'returns'>>;

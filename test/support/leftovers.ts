@@ -4,8 +4,7 @@ import { FixtureWorker } from './fixture-worker.js';
 
 /**
  * What a failed or timed-out test left behind must not keep jest from ending: at the end of each spec file, whatever is
- * still
- * there is stopped, and processes that do not want to are killed. Tests that pass stop their things themselves.
+ * still there is stopped, and processes that do not want to are killed. Tests that pass stop their things themselves.
  */
 const stops = new Set<() => Promise<unknown>>();
 

@@ -91,8 +91,7 @@ export class LlamaHarness {
 
   /**
    * One step, if there is one, with the next one sent behind it where that can be planned. A dead process is opened
-   * again, as
-   * the step loop of the product does.
+   * again, as the step loop of the product does.
    */
   async step(): Promise<void> {
     if (this.#flights.length === 0) this.#send(this.scheduler.plan(this.#nowMs++));

@@ -37,8 +37,7 @@ const TINY: LlamaShape = {
 
 /**
  * A llama model with random weights in 32 bit floats (573 kB), where batched and solo outputs are equal. The same shape
- * gives
- * the same bytes; written once per machine and version of this file, into the temporary folder.
+ * gives the same bytes; written once per machine and version of this file, into the temporary folder.
  */
 export async function llamaModel(changes: Partial<LlamaShape> = {}): Promise<string> {
   const shape = { ...TINY, ...changes };

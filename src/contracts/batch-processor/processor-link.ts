@@ -1,7 +1,6 @@
 /**
  * What a gateway tells the batch processor that it started, over Node's IPC channel. Where lines go and with which
- * secret
- * stands in the child's environment (`ProcessorLink`).
+ * secret stands in the child's environment (`ProcessorLink`).
  */
 export type GatewayMessage =
   /** A batch was created or cancelled: look now and not at the next poll. */

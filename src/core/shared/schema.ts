@@ -2,8 +2,8 @@ import { didYouMean } from './nearest-name.js';
 
 /**
  * What one field of an untrusted object may hold. One rule gives the check, the error message and the documentation:
- * settings,
- * models, keys, targets, worker specs, engine options, realtime events and queue jobs are read by these rules.
+ * settings, models, keys, targets, worker specs, engine options, realtime events and queue jobs are read by these
+ * rules.
  */
 export interface ValueRule {
   /** Allowed values as a noun phrase: `a number from 0 to 2`. */

@@ -58,8 +58,7 @@ export interface StreamHandle {
 }
 
 /**
- * One live stream on one worker (D-20): frames and commits go up in order, at
- * the pace of the worker; events come down.
+ * One live stream on one worker (D-20): frames and commits go up in order, at the pace of the worker; events come down.
  */
 export class WorkerStream implements StreamHandle {
   readonly finished: Promise<void>;

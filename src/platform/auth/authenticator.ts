@@ -47,8 +47,8 @@ const MINUTE_MS = 60_000;
 
 /**
  * Wrong keys by address. It never keeps a right key out: keys are 256 random bits and cannot be guessed, but whoever
- * could lock an
- * address out could lock out everybody behind the same proxy. Addresses are bounded; the eldest are forgotten first.
+ * could lock an address out could lock out everybody behind the same proxy. Addresses are bounded; the eldest are
+ * forgotten first.
  */
 export class FailedAttempts {
   readonly #paidMs = new Map<string, number>();

@@ -10,8 +10,7 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
  * Keeps web pages of other origins out. Where keys are asked for, a page must know one, so only WebSockets are checked,
- * which
- * browsers open to anywhere. Without keys (D-32) every request is: its `Host`, and the origin of what changes
+ * which browsers open to anywhere. Without keys (D-32) every request is: its `Host`, and the origin of what changes
  * something.
  */
 export class OriginGuard {

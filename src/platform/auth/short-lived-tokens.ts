@@ -29,8 +29,7 @@ export interface TokenGrant {
 
 /**
  * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed, not stored, so any replica
- * with
- * the same secret accepts them.
+ * with the same secret accepts them.
  */
 export class ShortLivedTokens {
   readonly #secret: Buffer;

@@ -1,9 +1,7 @@
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes
- * native
- * code. Nothing else: the gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of its
- * business, and
- * `NODE_OPTIONS` such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
+ * native code. Nothing else: the gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of
+ * its business, and `NODE_OPTIONS` such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
  */
 export const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR)$/,
@@ -24,16 +22,14 @@ export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boo
 
 /**
  * Where the person stood who typed the command: names of files on the command line start there. npm runs its scripts in
- * the
- * package's folder and keeps the other one in INIT_CWD, which our launcher does as well.
+ * the package's folder and keeps the other one in INIT_CWD, which our launcher does as well.
  */
 export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.INIT_CWD ?? process.cwd();
 
 /**
  * The environment for a process with foreign code in it, such as a native engine's: this process's own without
- * Switchyard's
- * settings, among which are addresses and secrets.
+ * Switchyard's settings, among which are addresses and secrets.
  */
 export function foreignEnvironment(
   added: Readonly<Record<string, string>>,

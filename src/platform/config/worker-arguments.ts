@@ -50,8 +50,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 
 /**
  * What this worker process is to be: what its supervisor says, or what was written on the command line. Undefined: help
- * was
- * asked for. @throws UsageError, ConfigError saying what is missing.
+ * was asked for. @throws UsageError, ConfigError saying what is missing.
  */
 export function workerSpecOf(args: readonly string[], environment = process.env): WorkerSpec | undefined {
   if (environment[WORKER_SPEC_VARIABLE] !== undefined) return readWorkerSpec(environment);

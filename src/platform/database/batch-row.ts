@@ -7,8 +7,7 @@ import { type BatchRow, type Database } from './schema.js';
 
 /**
  * Writes what a holder found out. A terminal status, the end of the lease and the webhook are one transaction: after a
- * crash
- * either all of them are there or none.
+ * crash either all of them are there or none.
  */
 export async function writeJobChange(
   transaction: Transaction<Database>,

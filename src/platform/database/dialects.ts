@@ -41,8 +41,7 @@ export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS
     types,
   });
   // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a
-  // query
-  // on it is refused.
+  // query on it is refused.
   pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
   return new PostgresDialect({ pool });
 }

@@ -19,10 +19,8 @@ const PAUSES = { firstMs: 2, longestMs: 50 };
 
 /**
  * The one place where a database that is away, locked, frozen or full becomes a `DomainError` that says so: every
- * store, and so every
- * route and hook, gets `storage_unavailable` (503, to be tried again) or `storage_full`. What a query itself did wrong
- * passes as
- * it is.
+ * store, and so every route and hook, gets `storage_unavailable` (503, to be tried again) or `storage_full`. What a
+ * query itself did wrong passes as it is.
  */
 export function guarded(inner: Dialect): Dialect {
   return {
@@ -117,8 +115,7 @@ class Guard {
 
 /**
  * PostgreSQL stores no NUL and no half of a surrogate pair. SQLite does, and both are to answer alike. Ids, names and
- * filenames of
- * callers all come this way.
+ * filenames of callers all come this way.
  */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 

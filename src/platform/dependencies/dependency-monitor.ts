@@ -40,8 +40,7 @@ const MOST_PENDING = 3;
 
 /**
  * Whether what this process depends on answers: probed in the background, so that nobody who asks has to wait for it.
- * `unknown` until
- * the first probe ends.
+ * `unknown` until the first probe ends.
  */
 @Injectable()
 export class DependencyMonitor implements OnApplicationShutdown {

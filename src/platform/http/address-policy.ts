@@ -28,8 +28,7 @@ const REFUSED_V4: readonly (readonly [network: string, prefix: number])[] = [
 
 /**
  * The only IPv6 in public use. Outside it lie loopback, unspecified, unique local, link-local, site-local, multicast,
- * and
- * the forms that hide an IPv4 address: mapped (::ffff:0:0/96), compatible (::/96) and NAT64 (64:ff9b::/96,
+ * and the forms that hide an IPv4 address: mapped (::ffff:0:0/96), compatible (::/96) and NAT64 (64:ff9b::/96,
  * 64:ff9b:1::/48).
  */
 const GLOBAL_V6 = ['2000::', 3] as const;

@@ -16,10 +16,9 @@ export interface LogFile {
 
 /**
  * Where log lines go. They are written asynchronously: a reader that does not read costs lines, never the process, and
- * one that
- * is gone (EPIPE) ends logging. At exit the rest is written, but never for longer than half a second: pino's own
- * destination
- * (sonic-boom 4.2.1) retries a failed write at exit for ever, and keeps an orphaned worker alive with it.
+ * one that is gone (EPIPE) ends logging. At exit the rest is written, but never for longer than half a second: pino's
+ * own destination (sonic-boom 4.2.1) retries a failed write at exit for ever, and keeps an orphaned worker alive with
+ * it.
  */
 export class LogOutput implements DestinationStream {
   #lines: string[] = [];

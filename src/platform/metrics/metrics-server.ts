@@ -30,8 +30,7 @@ export class MetricsServer {
 
 /**
  * Expositions of several processes as one: a metric that more than one of them has is one family, as the format
- * demands. Their
- * samples must differ by a label.
+ * demands. Their samples must differ by a label.
  */
 export function mergedMetrics(texts: readonly string[]): string {
   const families = new Map<string, string[]>();

@@ -13,8 +13,7 @@ export const isTenantSetting = (text: string): boolean => text === OFF || TOP.te
 
 /**
  * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values than were asked for. `top-N`
- * names the N with
- * most requests of the last minute; somebody who is named stays so until another has more.
+ * names the N with most requests of the last minute; somebody who is named stays so until another has more.
  */
 export class TenantLabels {
   readonly enabled: boolean;

@@ -13,12 +13,9 @@ const WORTH_BYTES = 8 * 2 ** 20;
  * Collects young garbage while the process has nothing to do, so that less of it is left for the moment when V8 must.
  *
  * V8 collects when enough has been allocated, which is by definition in the middle of work: 8 to 10 ms of standing
- * still, about once in
- * 350 requests, because every call that went through node:http2 survives until then (its table of streams is a `Map`;
- * see
- * `ChurnMap` for what that does). A process that waits for a device every few milliseconds can do it then, in smaller
- * portions. One that
- * is never quiet, or makes little garbage, is left alone.
+ * still, about once in 350 requests, because every call that went through node:http2 survives until then (its table of
+ * streams is a `Map`; see `ChurnMap` for what that does). A process that waits for a device every few milliseconds can
+ * do it then, in smaller portions. One that is never quiet, or makes little garbage, is left alone.
  */
 export class IdleGc implements OnApplicationShutdown {
   #lastMs = 0;

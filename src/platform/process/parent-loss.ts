@@ -8,9 +8,8 @@ export interface ParentedProcess {
 
 /**
  * Calls `lost` once the process that started this one is gone, however it ended: the IPC channel between them closes
- * with it,
- * after `kill -9` too. A parent that died before this call is noticed as well. Without such a parent nothing is ever
- * called.
+ * with it, after `kill -9` too. A parent that died before this call is noticed as well. Without such a parent nothing
+ * is ever called.
  */
 export function onParentLost(own: ParentedProcess, lost: () => void): void {
   if (own.send === undefined) return;

@@ -33,8 +33,7 @@ const SOUND_AFTER_MS = 30_000;
 
 /**
  * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits,
- * kills
- * it when it does not get ready in time or hangs. Never more than one process at a time.
+ * kills it when it does not get ready in time or hangs. Never more than one process at a time.
  */
 export class ProcessSupervisor {
   #events: SupervisorEvents | undefined;

@@ -45,8 +45,7 @@ export class RedisLink implements OnApplicationShutdown {
 
   /**
    * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when
-   * there is
-   * no Redis.
+   * there is no Redis.
    * @param timeoutMs limit of one command
    */
   commands(timeoutMs = COMMAND_MS): Redis | undefined {

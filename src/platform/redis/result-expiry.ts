@@ -3,8 +3,7 @@ import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/queu
 
 /**
  * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when nobody looks it up in a set any more. A
- * job that was queued
- * again under the same id is not finished, and must not expire.
+ * job that was queued again under the same id is not finished, and must not expire.
  */
 const EXPIRE = `
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
@@ -18,8 +17,8 @@ return 1`;
 
 /**
  * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds, milliseconds that results live,
- * jobs to look at, the
- * option by which a job's writer chooses how long it stays: that choice is kept. Returns the number of jobs removed.
+ * jobs to look at, the option by which a job's writer chooses how long it stays: that choice is kept. Returns the
+ * number of jobs removed.
  */
 const SWEEP = `
 local removed, gone = 0, {}

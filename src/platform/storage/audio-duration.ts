@@ -54,8 +54,7 @@ const LEAST_BYTES_PER_S = 500;
 
 /**
  * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV and well under a millisecond
- * for
- * most others. What is no audio at all gets a guess: the worker, which decodes, answers `invalid_audio`.
+ * for most others. What is no audio at all gets a guess: the worker, which decodes, answers `invalid_audio`.
  */
 export async function audioDuration(upload: SpooledUpload, filename: string): Promise<AudioDuration> {
   const seconds = wavSeconds(upload) ?? (await headerSeconds(upload, filename));

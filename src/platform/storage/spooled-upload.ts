@@ -53,8 +53,7 @@ export class SpooledUpload {
 
   /**
    * From the beginning, in pieces of at most 64 KiB, read as they are asked for; each holds until the next is asked
-   * for. A file
-   * that is disposed of meanwhile is read to its end: it is open. Every call reads anew.
+   * for. A file that is disposed of meanwhile is read to its end: it is open. Every call reads anew.
    */
   async *chunks(): AsyncGenerator<Buffer> {
     const content = this.#content;

@@ -67,8 +67,7 @@ const SQLSTATE_FULL = '53100';
 
 /**
  * A disk, database, network or blob store that does not do its work now: everything is kept and tried again. Anything
- * else is a
- * mistake of ours, and repeating it would not help.
+ * else is a mistake of ours, and repeating it would not help.
  */
 export function isOutage(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;

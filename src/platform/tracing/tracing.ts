@@ -12,8 +12,7 @@ export interface Tracing {
 
 /**
  * Traces over OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, with OpenTelemetry's other variables; without it a tracer that
- * does
- * nothing, and none of the SDK is loaded.
+ * does nothing, and none of the SDK is loaded.
  */
 export async function startTracing(service: string): Promise<Tracing> {
   if (!tracingWanted()) return { tracer: trace.getTracer(service), close: () => Promise.resolve() };

@@ -15,9 +15,8 @@ export interface ServerShape {
 
 /**
  * Said, so that no release differs without a word. No prompt of the load comes twice: this server computes it whole, as
- * ours does,
- * instead of all but the two tokens that every prompt begins with, and keeps no copies (8 GiB) of what will not come
- * back.
+ * ours does, instead of all but the two tokens that every prompt begins with, and keeps no copies (8 GiB) of what will
+ * not come back.
  */
 const LIKE_OURS = ['-ctk', 'f16', '-ctv', 'f16', '-fa', 'auto', '--no-kv-unified', '-cram', '0', '--no-cache-prompt'];
 

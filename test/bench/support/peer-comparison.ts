@@ -27,8 +27,7 @@ export const told = ({ file, build }: Kernels): object => ({ file: basename(file
 
 /**
  * llama.cpp's own server: once with the CPU kernels that this engine runs on, so that only the servers differ, and once
- * as it was built for this
- * machine. Where the engine's kernels were built here too, these would be the same twice.
+ * as it was built for this machine. Where the engine's kernels were built here too, these would be the same twice.
  */
 export async function startPeers(
   binary: string,

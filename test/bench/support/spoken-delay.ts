@@ -32,8 +32,7 @@ const PAUSE_MS = 2000;
 
 /**
  * Milliseconds from the last sample of speech, sent in real time, to the completed transcript; the silence that the
- * voice activity
- * detection waits for (500 ms unless set otherwise) is part of them.
+ * voice activity detection waits for (500 ms unless set otherwise) is part of them.
  */
 export async function finalDelays(url: string, utterances: number): Promise<number[]> {
   if (!(await until(() => allReady(url)))) throw new Error('the models did not get ready');

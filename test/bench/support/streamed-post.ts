@@ -15,10 +15,8 @@ const KEPT = 4;
 
 /**
  * One streamed answer, of which no more than the end is looked at. With `fetch` the callers of a bench took a third of
- * what a server takes to
- * answer them, on the same few cores. A connection for each request: llama.cpp's server closes them after a stream, and
- * a close
- * that crosses the next request would be nobody's fault.
+ * what a server takes to answer them, on the same few cores. A connection for each request: llama.cpp's server closes
+ * them after a stream, and a close that crosses the next request would be nobody's fault.
  */
 export function streamedPost(url: string, body: object): Promise<Streamed> {
   const { hostname, port, host, pathname } = new URL(url);

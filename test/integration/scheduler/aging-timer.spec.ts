@@ -5,8 +5,7 @@ import { REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 /**
  * The scheduler module with default settings in virtual time: aging after 30 s, queue deadline after 120 s. No worker
- * is up, so
- * only the timer can wake the dispatch loop.
+ * is up, so only the timer can wake the dispatch loop.
  */
 describe('aging timer of the dispatch loop', () => {
   let time: TestScheduler;
