@@ -133,7 +133,13 @@ class Device {
     const batchId = randomUUID();
     const outcomes = await Promise.all(batch.map(ticket => perform(ticket).catch(error => error)));
     this.#busy = false;
-    const execution = { prepMs: 0, readyWaitMs: 0, deviceMs: performance.now() - began, batchSize: batch.length, batchId };
+    const execution = {
+      prepMs: 0,
+      readyWaitMs: 0,
+      deviceMs: performance.now() - began,
+      batchSize: batch.length,
+      batchId,
+    };
     batch.forEach(({ resolve, reject }, index) => {
       if (outcomes[index] instanceof Error) reject(outcomes[index]);
       else resolve(execution);
