@@ -10,6 +10,7 @@ import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
 import { NestLog, workerLog } from './worker/lifecycle/worker-log.js';
 import { WorkerState } from './worker/lifecycle/worker-state.js';
 import { WorkerModule } from './worker/worker.module.js';
+import { errorMessage } from './core/shared/error-message.js';
 
 const supervisor = new SupervisorLink(process);
 
@@ -53,7 +54,7 @@ bootstrap().catch(async (error: unknown) => {
     process.stderr.write(`${error.text}\n`);
     process.exit(WRONG_USAGE);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   await supervisor.report({ type: 'failed', message });
   process.stderr.write(`worker failed to start: ${message}\n`);
   process.exit(1);

@@ -5,6 +5,7 @@ import { type BatchJob } from '../core/jobs/batch-job.js';
 import { SETTINGS } from '../platform/config/settings.js';
 import { JOB_STORE } from '../platform/database/database.tokens.js';
 import { StorageOperations } from '../platform/storage/storage.metrics.js';
+import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetGates } from './execute/target-gates.js';
@@ -62,53 +63,37 @@ describe('metrics of the processor', () => {
     }).compile();
   }
 
-  /** Values by labels; of a histogram its sum and count. */
-  async function values(name: string): Promise<Record<string, number>> {
-    const found = (await register.getSingleMetric(name)!.get()).values as {
-      readonly metricName?: string;
-      readonly labels: object;
-      readonly value: number;
-    }[];
-    const read = found.filter(({ metricName }) => !metricName?.endsWith('_bucket'));
-    return Object.fromEntries(
-      read.map(({ metricName = '', labels, value }) => [
-        [...Object.values(labels), ...(/_(sum|count)$/.exec(metricName)?.slice(1) ?? [])].join(' '),
-        value,
-      ]),
-    );
-  }
-
   it('reads gauges from their sources', async () => {
     await metrics();
-    expect(await values('total_workers')).toEqual({ '': 4 });
-    expect(await values('active_workers')).toEqual({ '': 3 });
-    expect(await values('processor_inflight_requests')).toEqual({ '': 17 });
-    expect(await values('processor_max_inflight_concurrency')).toEqual({ '': 100 });
-    expect(await values('model_inflight_requests')).toEqual({ m: 2, other: 2 });
-    expect(await values('batch_jobs')).toEqual({ validating: 2, completed: 7 });
-    expect(await values('batch_queue_age_seconds')).toEqual({ '': 90 });
+    expect(await metricValues('total_workers')).toEqual({ '': 4 });
+    expect(await metricValues('active_workers')).toEqual({ '': 3 });
+    expect(await metricValues('processor_inflight_requests')).toEqual({ '': 17 });
+    expect(await metricValues('processor_max_inflight_concurrency')).toEqual({ '': 100 });
+    expect(await metricValues('model_inflight_requests')).toEqual({ m: 2, other: 2 });
+    expect(await metricValues('batch_jobs')).toEqual({ validating: 2, completed: 7 });
+    expect(await metricValues('batch_queue_age_seconds')).toEqual({ '': 90 });
   });
 
   it('counts a batch at risk when its remaining lines take longer than its remaining time', async () => {
     await metrics();
-    expect(await values('batch_deadline_risk_jobs')).toEqual({ '': 1 });
+    expect(await metricValues('batch_deadline_risk_jobs')).toEqual({ '': 1 });
   });
 
   it('reports the age of the oldest result that is not durable', async () => {
     await metrics();
-    expect((await values('batch_checkpoint_lag_seconds'))['']).toBeCloseTo(2.5, 1);
+    expect((await metricValues('batch_checkpoint_lag_seconds'))['']).toBeCloseTo(2.5, 1);
   });
 
   it('measures a batch from its creation to its end', async () => {
     const counted = (await metrics()).get(JobMetrics);
     counted.claimed(job({ status: 'validating', createdAtMs: NOW - 5000 }));
     counted.claimed(job());
-    expect(await values('job_queue_wait_duration_seconds')).toEqual({ sum: 5, count: 1 });
+    expect(await metricValues('job_queue_wait_duration_seconds')).toEqual({ sum: 5, count: 1 });
     counted.planBuilt(20_000, 1.5);
-    expect(await values('plan_build_duration_seconds')).toMatchObject({ 'above 10000 sum': 1.5 });
+    expect(await metricValues('plan_build_duration_seconds')).toMatchObject({ 'above 10000 sum': 1.5 });
     counted.ended(job(), 'completed', 50);
-    expect(await values('job_processing_duration_seconds')).toMatchObject({ 'up to 1000 sum': 50 });
-    expect(await values('batch_job_e2e_latency_seconds')).toMatchObject({ 'completed sum': 60 });
+    expect(await metricValues('job_processing_duration_seconds')).toMatchObject({ 'up to 1000 sum': 50 });
+    expect(await metricValues('batch_job_e2e_latency_seconds')).toMatchObject({ 'completed sum': 60 });
   });
 
   it('counts batches by result and reason, and cancels by phase', async () => {
@@ -122,7 +107,7 @@ describe('metrics of the processor', () => {
     counted.ended(job(), 'cancelled', 1);
     counted.ended(job({ reachedAtMs: { finalizing: NOW } }), 'cancelled', 1);
     counted.handedOver('preempted');
-    expect(await values('jobs_processed_total')).toEqual({
+    expect(await metricValues('jobs_processed_total')).toEqual({
       'success none': 1,
       'expired expired_dequeue': 1,
       'expired expired_execution': 1,
@@ -131,7 +116,7 @@ describe('metrics of the processor', () => {
       'cancelled none': 3,
       're_enqueued preempted': 1,
     });
-    expect(await values('batch_cancellation_total')).toEqual({ queued: 1, in_progress: 1, finalizing: 1 });
+    expect(await metricValues('batch_cancellation_total')).toEqual({ queued: 1, in_progress: 1, finalizing: 1 });
   });
 
   it('counts lines by model: attempts, retries, errors and tokens', async () => {
@@ -141,11 +126,11 @@ describe('metrics of the processor', () => {
     counted.retried('m', '429');
     counted.settled('m', true, usage);
     counted.settled('unknown', false, undefined);
-    expect(await values('model_request_execution_duration_seconds')).toMatchObject({ 'm sum': 2, 'm count': 1 });
-    expect(await values('batch_line_retries_total')).toEqual({ 'm 429': 1 });
-    expect(await values('request_errors_by_model_total')).toEqual({ other: 1 });
-    expect(await values('batch_request_prompt_tokens_total')).toEqual({ m: 9 });
-    expect(await values('batch_request_generation_tokens_total')).toEqual({ m: 4 });
+    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject({ 'm sum': 2, 'm count': 1 });
+    expect(await metricValues('batch_line_retries_total')).toEqual({ 'm 429': 1 });
+    expect(await metricValues('request_errors_by_model_total')).toEqual({ other: 1 });
+    expect(await metricValues('batch_request_prompt_tokens_total')).toEqual({ m: 9 });
+    expect(await metricValues('batch_request_generation_tokens_total')).toEqual({ m: 4 });
   });
 
   it('counts work folders found at the start, and webhooks', async () => {
@@ -154,7 +139,7 @@ describe('metrics of the processor', () => {
     counted.webhook('sent');
     counted.webhook('retry');
     counted.webhook('retry');
-    expect(await values('batch_startup_recovery_total')).toEqual({ 'unknown cleaned_up': 1 });
-    expect(await values('batch_webhooks_total')).toEqual({ sent: 1, retry: 2 });
+    expect(await metricValues('batch_startup_recovery_total')).toEqual({ 'unknown cleaned_up': 1 });
+    expect(await metricValues('batch_webhooks_total')).toEqual({ sent: 1, retry: 2 });
   });
 });

@@ -4,7 +4,7 @@ import { register } from 'prom-client';
 import { PLAIN_TRANSCRIPTION } from '../../src/contracts/formats/transcript.js';
 import { type SchedulerLike, type TimestampProvider } from 'rxjs';
 import { WindowTimers } from '../../src/core/batching/window-timers.js';
-import { type DispatchEvent, type DispatchEventType } from '../../src/core/dispatch/dispatch-event.js';
+import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
@@ -126,11 +126,11 @@ export class SchedulerHarness {
     return ids.map(id => this.submit(id, spec));
   }
 
-  types(requestId: string): DispatchEventType[] {
+  types(requestId: string): DispatchEvent['type'][] {
     return this.events.filter(event => event.requestId === requestId).map(({ type }) => type);
   }
 
-  of<T extends DispatchEventType>(type: T): Extract<DispatchEvent, { type: T }>[] {
+  of<T extends DispatchEvent['type']>(type: T): Extract<DispatchEvent, { type: T }>[] {
     return this.events.filter((event): event is Extract<DispatchEvent, { type: T }> => event.type === type);
   }
 

@@ -1,5 +1,5 @@
 import { type GenerationPlan, type StepItem } from '../../src/core/iteration/generation-plan.js';
-import { type PagedMemory } from '../../src/core/iteration/paged-memory.js';
+import { type PagedMemory } from './paged-memory.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import {
   BackendLost,

@@ -5,7 +5,7 @@ import {
   type StepItem,
   type StepOutcome,
 } from '../../src/core/iteration/generation-plan.js';
-import { PagedMemory } from '../../src/core/iteration/paged-memory.js';
+import { PagedMemory } from './paged-memory.js';
 import { type StepBackend } from '../../src/core/iteration/step-backend.port.js';
 import { type GenerationRequest } from '../../src/core/iteration/generation-request.js';
 

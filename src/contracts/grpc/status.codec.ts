@@ -1,6 +1,7 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
+import { errorMessage } from '../../core/shared/error-message.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */
 const CODE_KEY = 'switchyard-code';
@@ -35,10 +36,7 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
  * `engine_failed`; its message is told, its stack is not.
  */
 export function encodeFailure(error: unknown): CallFailure {
-  const failure =
-    error instanceof DomainError
-      ? error
-      : new DomainError('engine_failed', error instanceof Error ? error.message : String(error));
+  const failure = error instanceof DomainError ? error : new DomainError('engine_failed', errorMessage(error));
   const metadata = new Metadata();
   metadata.set(CODE_KEY, failure.code);
   if (failure.foreignCode !== undefined) metadata.set(FOREIGN_KEY, failure.foreignCode);
@@ -58,7 +56,7 @@ export function encodeFailure(error: unknown): CallFailure {
  */
 export function decodeFailure(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
-  if (!isServiceError(error)) return new DomainError('internal_error', messageOf(error), { cause: error });
+  if (!isServiceError(error)) return new DomainError('internal_error', errorMessage(error), { cause: error });
   const loss = lossOf(error);
   if (loss) return new WorkerLostError(loss, error.details, error);
   const code = trailer(error, CODE_KEY);
@@ -127,5 +125,3 @@ const isServiceError = (error: unknown): error is ServiceError =>
   typeof (error as Partial<ServiceError>).code === 'number' &&
   'details' in error &&
   'metadata' in error;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,3 +1,4 @@
+import { type TranscriptWord } from '../formats/transcript.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
@@ -18,15 +19,8 @@ export interface StreamConfig {
   readonly voiceActivity?: VoiceActivity;
 }
 
-export interface StreamWord {
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
-  readonly confidence: number;
-}
-
-/** What a live stream says; utterances count from 0, times are seconds from the start of the stream. */
-export type StreamEvent =
+/** What an engine reports of a live stream; utterances count from 0, times are seconds from the start of the stream. */
+export type RecognizerEvent =
   | { readonly type: 'partial'; readonly utterance: number; readonly text: string }
   | {
       readonly type: 'final';
@@ -34,8 +28,12 @@ export type StreamEvent =
       readonly text: string;
       readonly start: number;
       readonly end: number;
-      readonly words: readonly StreamWord[];
-    }
+      readonly words: readonly TranscriptWord[];
+    };
+
+/** What a live stream reports: the engine's events and, with voice activity, where speech is, padding included. */
+export type StreamEvent =
+  | RecognizerEvent
   | { readonly type: 'speech_started' | 'speech_stopped'; readonly utterance: number; readonly at: number };
 
 export const streamConfigMessage = (config: StreamConfig): TranscribeStreamRequest => ({
@@ -61,5 +59,22 @@ export function decodeStreamEvent({ event }: TranscribeStreamResponse): StreamEv
       return { type: 'speech_stopped', ...event.value };
     default:
       return undefined;
+  }
+}
+
+export function encodeStreamEvent(event: StreamEvent): TranscribeStreamResponse {
+  const { utterance } = event;
+  switch (event.type) {
+    case 'speech_started':
+      return { event: { $case: 'speechStarted', value: { utterance, at: event.at } } };
+    case 'speech_stopped':
+      return { event: { $case: 'speechStopped', value: { utterance, at: event.at } } };
+    case 'partial':
+      return { event: { $case: 'partial', value: { utterance, text: event.text } } };
+    case 'final': {
+      const { text, start, end } = event;
+      const words = event.words.map(word => ({ ...word }));
+      return { event: { $case: 'final', value: { utterance, text, start, end, words } } };
+    }
   }
 }

@@ -71,5 +71,3 @@ export type DispatchEvent =
       readonly usage?: WorkUsage;
       readonly attempts: number;
     });
-
-export type DispatchEventType = DispatchEvent['type'];

@@ -59,11 +59,6 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return this.#inFlight.oldest;
   }
 
-  /** Steps in flight: 0, 1 or 2. */
-  get stepsInFlight(): number {
-    return this.#inFlight.size;
-  }
-
   /**
    * Tokens found computed and computed again all the same, since the start: their copy failed, or the process was
    * replaced.

@@ -14,9 +14,8 @@ export interface MemoryRequest {
 /**
  * KV memory, owned by whoever holds the computed tokens: what it says is there is there. The scheduler decides with it,
  * the backend executes on it, and neither keeps a second account. Sizes are in blocks of `blockTokens`.
- *
- * - `PagedMemory`: sequences share blocks by reference.
- * - `SlotMemory` of the llama.cpp engine: each sequence has a slot of its own.
+ * `SlotMemory` of the llama.cpp engine gives each sequence a slot of its own; the simulator of the tests
+ * (`test/support/paged-memory.ts`) shares blocks by reference.
  */
 export interface KvMemory<K> {
   readonly blocks: number;

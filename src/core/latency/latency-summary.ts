@@ -4,7 +4,7 @@ export interface LatencyPhases {
   readonly queueWaitMs?: number;
   /** The part of queueWaitMs spent waiting for a batch window. */
   readonly batchWaitMs?: number;
-  /** gRPC call sent to answered, or to settled when the caller was settled first (deadline, cancel). */
+  /** gRPC call sent to settled: the worker's answer, or the deadline or cancel before it. */
   readonly grpcMs?: number;
   /** The part of grpcMs for preparation and waiting for the device; absent unless the worker answered. */
   readonly readyMs?: number;
@@ -19,7 +19,6 @@ export interface LatencyStamps {
   /** Summed over attempts. */
   batchWaitMs: number;
   grpcStartedAtMs: number | undefined;
-  grpcEndedAtMs: number | undefined;
   /** Milliseconds, as reported by the worker. */
   readyMs: number | undefined;
 }
@@ -27,10 +26,9 @@ export interface LatencyStamps {
 /** Phases reached so far. `settledAtMs` ends an open phase. */
 export function summarize(stamps: LatencyStamps, settledAtMs?: number): LatencyPhases {
   const { enqueuedAtMs, dequeuedAtMs, grpcStartedAtMs } = stamps;
-  const grpcEndedAtMs = stamps.grpcEndedAtMs ?? settledAtMs;
   return {
     ...(dequeuedAtMs !== undefined && { queueWaitMs: dequeuedAtMs - enqueuedAtMs, batchWaitMs: stamps.batchWaitMs }),
-    ...(grpcStartedAtMs !== undefined && grpcEndedAtMs !== undefined && { grpcMs: grpcEndedAtMs - grpcStartedAtMs }),
+    ...(grpcStartedAtMs !== undefined && settledAtMs !== undefined && { grpcMs: settledAtMs - grpcStartedAtMs }),
     ...(stamps.readyMs !== undefined && { readyMs: stamps.readyMs }),
     ...(settledAtMs !== undefined && { totalMs: settledAtMs - enqueuedAtMs }),
   };

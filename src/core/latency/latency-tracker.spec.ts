@@ -9,17 +9,16 @@ beforeEach(() => {
   tracker.start(aKey('r'), 1_000);
 });
 
-/** Leased at 1,100 after 5 ms of window, called from 1,110 to 1,310. */
+/** Leased at 1,100 after 5 ms of window, called at 1,110. */
 function walk(): void {
   tracker.dequeued(aKey('r'), 1_100, 5);
   tracker.grpcStarted(aKey('r'), 1_110);
-  tracker.grpcEnded(aKey('r'), 1_310);
 }
 
 describe('LatencyTracker phases', () => {
   it('measures all four phases of a completed request', () => {
     walk();
-    expect(tracker.complete(aKey('r'), 1_320)).toEqual({ queueWaitMs: 100, batchWaitMs: 5, grpcMs: 200, totalMs: 320 });
+    expect(tracker.complete(aKey('r'), 1_320)).toEqual({ queueWaitMs: 100, batchWaitMs: 5, grpcMs: 210, totalMs: 320 });
   });
 
   it('tells a running request what it has reached, and no more', () => {
@@ -28,15 +27,13 @@ describe('LatencyTracker phases', () => {
     expect(tracker.get(aKey('r'), 1_150)).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
     tracker.grpcStarted(aKey('r'), 1_110);
     expect(tracker.get(aKey('r'), 1_150)).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
-    tracker.grpcEnded(aKey('r'), 1_310);
-    expect(tracker.get(aKey('r'), 1_315)).toEqual({ queueWaitMs: 100, batchWaitMs: 0, grpcMs: 200 });
   });
 
   it('gives only the total to a request that was cancelled in the queue', () => {
     expect(tracker.complete(aKey('r'), 1_500)).toEqual({ totalMs: 500 });
   });
 
-  it('ends the gRPC time at settling when the caller was settled first', () => {
+  it('ends the gRPC time at settling', () => {
     tracker.dequeued(aKey('r'), 1_100, 0);
     tracker.grpcStarted(aKey('r'), 1_110);
     expect(tracker.complete(aKey('r'), 1_400)).toMatchObject({ grpcMs: 290, totalMs: 400 });
@@ -49,7 +46,6 @@ describe('LatencyTracker phases', () => {
     expect(tracker.get(aKey('r'), 1_200)).toEqual({});
     tracker.dequeued(aKey('r'), 1_300, 2);
     tracker.grpcStarted(aKey('r'), 1_310);
-    tracker.grpcEnded(aKey('r'), 1_410);
     expect(tracker.complete(aKey('r'), 1_410)).toEqual({ queueWaitMs: 300, batchWaitMs: 7, grpcMs: 100, totalMs: 410 });
   });
 
@@ -61,7 +57,6 @@ describe('LatencyTracker phases', () => {
   it('ignores stamps of requests it does not know', () => {
     tracker.dequeued(aKey('x'), 1, 1);
     tracker.grpcStarted(aKey('x'), 1);
-    tracker.grpcEnded(aKey('x'), 1);
     tracker.requeued(aKey('x'));
     expect([tracker.get(aKey('x'), 1), tracker.complete(aKey('x'), 1), tracker.size]).toEqual([
       undefined,

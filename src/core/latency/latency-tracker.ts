@@ -43,7 +43,6 @@ export class LatencyTracker {
       dequeuedAtMs: undefined,
       batchWaitMs: 0,
       grpcStartedAtMs: undefined,
-      grpcEndedAtMs: undefined,
       readyMs: undefined,
     });
   }
@@ -60,11 +59,6 @@ export class LatencyTracker {
     if (stamps !== undefined) stamps.grpcStartedAtMs = nowMs;
   }
 
-  grpcEnded(key: RequestKey, nowMs: number): void {
-    const stamps = this.#running.get(key);
-    if (stamps !== undefined) stamps.grpcEndedAtMs = nowMs;
-  }
-
   /** The worker answered and reported its time for preparation and waiting for the device. */
   ready(key: RequestKey, readyMs: number): void {
     const stamps = this.#running.get(key);
@@ -75,7 +69,7 @@ export class LatencyTracker {
   requeued(key: RequestKey): void {
     const stamps = this.#running.get(key);
     if (stamps === undefined) return;
-    stamps.dequeuedAtMs = stamps.grpcStartedAtMs = stamps.grpcEndedAtMs = undefined;
+    stamps.dequeuedAtMs = stamps.grpcStartedAtMs = undefined;
   }
 
   /** The request settled: its phases, once; undefined for one that is unknown or settled already. Starts its TTL. */

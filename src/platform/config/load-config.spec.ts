@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadConfig } from './load-config.js';
+import { firstKeysFile, loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, settingsFrom } from './settings.js';
 import { ConfigError, problemText } from './yaml-file.js';
@@ -206,3 +206,21 @@ function anotherValue({ default: value, choices, accepts }: SettingDefinition): 
   if (typeof value === 'string') return `${value}-other`;
   return [value + 1, value + 0.5, value - 1].find(accepts) ?? value;
 }
+
+const fileFor = (values: Partial<Record<SettingPath, string | boolean>>) =>
+  firstKeysFile(settingsFrom({ 'data.dir': '/data', ...values }));
+
+describe('without a keys file', () => {
+  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('a server on %s asks for no keys', host => {
+    expect(fileFor({ 'server.host': host })).toBeUndefined();
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.5', 'gateway.lan', '127.evil.example'])(
+    'a server on %s has one in its data folder, unless anonymous callers are allowed',
+    host => {
+      expect(fileFor({ 'server.host': host })).toBe('/data/keys.yaml');
+      expect(fileFor({ 'server.host': host, 'auth.keys_file': 'keys.yaml' })).toBeUndefined();
+      expect(fileFor({ 'server.host': host, 'auth.allow_anonymous': true })).toBeUndefined();
+    },
+  );
+});

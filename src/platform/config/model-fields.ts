@@ -22,7 +22,7 @@ import {
 } from './model-spec.js';
 import { REMOTE, REPLICAS } from './worker-fields.js';
 
-/** What an engine can do; mirrors `EngineCapability` of the engine contract (a spec compares them). */
+/** What an engine can do: in the models file, and in what an engine reports of itself. */
 export const MODEL_CAPABILITIES = [
   'transcribe',
   'translate',

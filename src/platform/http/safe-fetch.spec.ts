@@ -11,6 +11,8 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const LIMIT = 1000;
 const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
+/** Of a body of which less is sent. */
+const HALF = { 'content-length': 500 };
 const NEVER = new AbortController().signal;
 
 let server: Server;
@@ -54,6 +56,10 @@ const failure = (work: Promise<unknown>): Promise<DomainError> =>
     () => Promise.reject(new Error('it was fetched')),
     (error: unknown) => error as DomainError,
   );
+
+/** The beginning of a body that has no length. */
+const drip = (socket: ServerResponse['socket'], sent?: () => void): void =>
+  void socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF', sent);
 
 const redirect =
   (location: string, status = 302): Handler =>
@@ -115,19 +121,12 @@ describe('a download', () => {
     expect(await failure(get('/empty'))).toMatchObject({ code: 'empty_file', param: 'file_url' });
   });
 
-  it('cut in the middle is unreachable, not a short file', async () => {
-    routes.set('/cut', (_, response) => {
-      response.writeHead(200, { 'content-length': 500 });
-      response.write(Buffer.alloc(100), () => response.destroy());
-    });
-    expect(await failure(get('/cut'))).toMatchObject({ code: 'file_url_unreachable' });
-  });
-
-  it('without a length that is reset is unreachable, not a short file', async () => {
-    routes.set('/reset', (_, { socket }) => {
-      socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF', () => socket.resetAndDestroy());
-    });
-    expect(await failure(get('/reset'))).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
+  it.each<[string, Handler]>([
+    ['cut in the middle', (_, response) => void response.writeHead(200, HALF).write('RIFF', () => response.destroy())],
+    ['without a length that is reset', (_, { socket }) => drip(socket, () => socket?.resetAndDestroy())],
+  ])('%s is unreachable, not a short file', async (_, handler) => {
+    routes.set('/short', handler);
+    expect(await failure(get('/short'))).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
   });
 
   it('without a length that its server ends is whole', async () => {
@@ -260,13 +259,9 @@ describe('the time limit', () => {
     expect((await failure(get('/stuck', { timeoutMs: 200 }))).message).toContain('it took longer than 200 ms');
     await closed;
   });
-});
 
-describe('the time limit of a body without a length', () => {
-  it('is an error, not the end of a short file', async () => {
-    routes.set('/drip', (_, { socket }) => {
-      socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF');
-    });
+  it('of a body without a length is an error, not the end of a short file', async () => {
+    routes.set('/drip', (_, { socket }) => drip(socket));
     const error = await failure(get('/drip', { timeoutMs: 200 }));
     expect(error).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
     expect(error.message).toContain('it took longer than 200 ms');
@@ -277,9 +272,7 @@ describe('an abort', () => {
   it('while a body without a length comes gives its own reason', async () => {
     const controller = new AbortController();
     const reason = new Error('cancelled by its caller');
-    routes.set('/drip', (_, { socket }) => {
-      socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF', () => controller.abort(reason));
-    });
+    routes.set('/drip', (_, { socket }) => drip(socket, () => controller.abort(reason)));
     await expect(get('/drip', {}, controller.signal)).rejects.toBe(reason);
   });
 

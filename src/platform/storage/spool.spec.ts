@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { settingsFrom } from '../config/settings.js';
-import { Spool } from './spool.js';
+import { Spool, SpoolWriter } from './spool.js';
 
 const LIMIT = 1000;
 const MEMORY = 100;
@@ -105,5 +105,22 @@ describe('at boot', () => {
     for (const name of [dead, living, own, 'notes.txt']) await writeFile(join(folder, name), 'x');
     await spool.onModuleInit();
     expect((await files()).sort()).toEqual([living, 'notes.txt']);
+  });
+});
+
+/** Linux's own full disk: every write to it is ENOSPC. */
+const FULL = '/dev/full';
+
+describe('a full disk', () => {
+  it('is storage_full, with the cause kept', async () => {
+    const writer = new SpoolWriter('unused', { maxBytes: 1000, memoryBytes: 0 }, () => open(FULL, 'w'));
+    const write = writer.write(Buffer.alloc(10));
+    await expect(write).rejects.toMatchObject({ code: 'storage_full', cause: { code: 'ENOSPC' } });
+    await writer.abort();
+  });
+
+  it('is told apart from a folder that may not be written to', async () => {
+    const writer = new SpoolWriter('/proc/no-such-folder/file', { maxBytes: 1000, memoryBytes: 0 });
+    await expect(writer.write(Buffer.alloc(10))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

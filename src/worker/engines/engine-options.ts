@@ -1,5 +1,5 @@
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type ValueRule, numberFrom, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
+import { FLAG, numberFrom, TEXT, type ValueRule, wholeNumberFrom } from '../../core/shared/schema.js';
 import { didYouMean } from '../../core/shared/nearest-name.js';
 
 export class EngineOptionsError extends Error {
@@ -42,6 +42,15 @@ export class EngineOptions {
 
   text(name: string, fallback: string): string {
     return this.#checked(name, TEXT, fallback);
+  }
+
+  flag(name: string): boolean {
+    return this.#checked(name, FLAG, false);
+  }
+
+  choice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const rule = { allowed: choices.join(', '), accepts: (value: unknown) => choices.some(known => known === value) };
+    return this.#checked(name, rule, fallback);
   }
 
   /** The raw value of an option with a shape of its own; the caller calls `reject` when it does not fit. */

@@ -1,4 +1,7 @@
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type MODEL_CAPABILITIES } from '../../platform/config/model-fields.js';
+
+export type EngineCapability = (typeof MODEL_CAPABILITIES)[number];
 
 /** What an engine tells about itself after `load()`; reported by the worker's Health RPC. */
 export interface EngineInfo {
@@ -19,24 +22,6 @@ export interface EngineInfo {
   /** BCP-47 tags; empty: any. */
   readonly languages: readonly string[];
 }
-
-export type EngineCapability =
-  | 'transcribe'
-  | 'translate'
-  | 'word_timestamps'
-  | 'prompt'
-  | 'hot_words'
-  | 'temperature'
-  | 'logprobs'
-  | 'diarize'
-  | 'stream'
-  | 'speech'
-  | 'speed'
-  | 'chat'
-  | 'completions'
-  | 'tools'
-  | 'embeddings'
-  | 'dimensions';
 
 /** One member's result: a failure touches its own request only (D-05). */
 export type ItemOutcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };

@@ -1,28 +1,26 @@
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptionParams,
+  type TranscriptSegment,
+  type TranscriptWord,
+} from '../../contracts/formats/transcript.js';
+import { type RecognizerEvent } from '../../contracts/grpc/stream.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineBase, type ItemOutcome } from './engine.js';
 
-export interface TranscribeItem {
+/** One file of an engine call. The optional fields are asked of engines with that capability only. */
+export interface TranscribeItem
+  extends
+    Omit<TranscriptionParams, 'knownSpeakers' | AskedOfAbleEngines>,
+    Partial<Pick<TranscriptionParams, AskedOfAbleEngines>> {
   readonly requestId: string;
   /** Mono PCM at 16 kHz when `input` is 'pcm'; the untouched file when it is 'encoded'. */
   readonly audio: PreparedAudio;
-  readonly task: 'transcribe' | 'translate';
-  /** BCP-47; empty: detect. */
-  readonly language: string;
-  readonly prompt: string;
-  readonly temperature: number;
-  readonly wordTimestamps: boolean;
-  /** Wants `Transcript.logprobs`; asked of engines with that capability only, as the next three. */
-  readonly logprobs?: boolean;
-  /** Wants a speaker on each segment. */
-  readonly diarize?: boolean;
   readonly knownSpeakers?: readonly KnownVoice[];
-  /** Words and phrases to expect. */
-  readonly hotWords?: readonly string[];
-  /** How the caller wants long audio cut: of engines that take files untouched; for the others the worker has cut. */
-  readonly chunking?: Chunking;
-  /** Told each segment once it is final, in order of time, where the engine knows before the end. */
+  /** Receives each segment once it is final, in order of time, where the engine knows before the end. */
   readonly onSegment?: (
-    segment: TranscriptSegment,
+    segment: RecognizedSegment,
     words: readonly TranscriptWord[],
     logprobs?: readonly TokenLogprob[],
   ) => void;
@@ -30,12 +28,7 @@ export interface TranscribeItem {
   readonly signal: AbortSignal;
 }
 
-interface Chunking {
-  /** What counts as speech, 0..1. */
-  readonly threshold: number;
-  readonly prefixPaddingMs: number;
-  readonly silenceDurationMs: number;
-}
+type AskedOfAbleEngines = 'logprobs' | 'diarize' | 'hotWords';
 
 export type PreparedAudio =
   | { readonly kind: 'pcm'; readonly samples: Int16Array; readonly sampleRate: 16000; readonly durationS: number }
@@ -47,46 +40,13 @@ export interface KnownVoice {
   readonly samples: Int16Array;
 }
 
-export interface TranscriptWord {
-  readonly word: string;
-  /** Seconds from the start of the audio. */
-  readonly start: number;
-  readonly end: number;
-  /** 0..1; 0 when the engine has none. */
-  readonly confidence: number;
-}
+/** A segment before it is numbered. Token ids and temperature are optional: not every engine has them. */
+export type RecognizedSegment = Omit<TranscriptSegment, 'id' | 'tokens' | 'temperature'> &
+  Partial<Pick<TranscriptSegment, 'tokens' | 'temperature'>>;
 
-export interface TranscriptSegment {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly avgLogprob: number;
-  readonly noSpeechProb: number;
-  /** Token ids of the model; absent: it has none. */
-  readonly tokens?: readonly number[];
-  /** The temperature this segment was decoded at, after fallback. */
-  readonly temperature?: number;
-  /** A known speaker's name, or "A", "B", ... in order of appearance. */
-  readonly speaker?: string;
-}
-
-export interface TokenLogprob {
-  readonly token: string;
-  /** Natural logarithm, <= 0. */
-  readonly logprob: number;
-  /** UTF-8 of the token, which may be part of a character only. */
-  readonly bytes: Uint8Array;
-}
-
-export interface Transcript {
-  readonly text: string;
-  readonly language: string;
-  /** Seconds of the whole audio, from an engine that decodes by itself; absent: the length of what it was given. */
-  readonly durationS?: number;
-  readonly segments: readonly TranscriptSegment[];
-  readonly words: readonly TranscriptWord[];
-  readonly logprobs?: readonly TokenLogprob[];
-}
+/** What an engine returns. `durationS` comes from engines that decode by themselves. */
+export type RecognizedTranscript = Omit<Transcript, 'segments' | 'durationS'> &
+  Partial<Pick<Transcript, 'durationS'>> & { readonly segments: readonly RecognizedSegment[] };
 
 /**
  * Recognition. `transcribe` is one engine call for the whole group; it answers per item, in order, and never rejects.
@@ -103,7 +63,7 @@ export interface SpeechRecognizer extends EngineBase {
    * device. Rejects when `signal` aborts, as soon as the work is let go. Absent: nothing to do.
    */
   prepare?(audio: PreparedAudio, signal: AbortSignal): Promise<void>;
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]>;
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]>;
   /** Present when `info.streams > 0`. */
   openStream?(options: RecognizerStreamOptions): Promise<RecognizerStream>;
 }
@@ -115,25 +75,6 @@ export interface RecognizerStreamOptions {
   /** Wants `partial` events while speech goes on. */
   readonly partials: boolean;
 }
-
-/** What a live stream's user hears about: the engine's events and, with voice activity, where speech is. */
-export type StreamEvent =
-  | RecognizerEvent
-  /** Seconds from the start of the stream where the utterance's audio begins and ends, padding included. */
-  | { readonly type: 'speech_started'; readonly utterance: number; readonly at: number }
-  | { readonly type: 'speech_stopped'; readonly utterance: number; readonly at: number };
-
-export type RecognizerEvent =
-  | { readonly type: 'partial'; readonly utterance: number; readonly text: string }
-  | {
-      readonly type: 'final';
-      readonly utterance: number;
-      readonly text: string;
-      /** Seconds from the start of the stream. */
-      readonly start: number;
-      readonly end: number;
-      readonly words: readonly TranscriptWord[];
-    };
 
 /** One live stream. Calls are ordered; events carry utterance numbers from 0. */
 export interface RecognizerStream {
@@ -149,3 +90,7 @@ export function pcmOf({ audio }: TranscribeItem, engine: string): Int16Array {
   if (audio.kind === 'pcm') return audio.samples;
   throw new DomainError('engine_failed', `${engine} was given an encoded file; it takes PCM.`);
 }
+
+// The names that engines/whisper-onnx imports, until its rebuild uses those above.
+export { type TokenLogprob, type TranscriptWord } from '../../contracts/formats/transcript.js';
+export { type RecognizedSegment as TranscriptSegment, type RecognizedTranscript as Transcript };

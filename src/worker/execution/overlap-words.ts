@@ -1,9 +1,10 @@
-import { type TranscriptSegment, type TranscriptWord } from '../engines/speech-recognizer.js';
+import { type TranscriptWord } from '../../contracts/formats/transcript.js';
+import { type RecognizedSegment } from '../engines/speech-recognizer.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 
 /** One window's result, with times from the start of the whole audio. */
 export interface WindowText {
-  segments: TranscriptSegment[];
+  segments: RecognizedSegment[];
   words: TranscriptWord[];
 }
 
@@ -43,7 +44,7 @@ export function joinOverlap(before: WindowText, after: WindowText, overlap: Over
   }
 }
 
-function tokensOf({ segments }: WindowText, near: (segment: TranscriptSegment) => boolean): Token[] {
+function tokensOf({ segments }: WindowText, near: (segment: RecognizedSegment) => boolean): Token[] {
   return segments.flatMap((segment, index) =>
     near(segment)
       ? tokens(segment.text).map((text, place) => ({ segment: index, place, spelling: spellingOf(text) }))
@@ -119,7 +120,7 @@ function keepFrom(text: WindowText, { segment: first, place }: Token): void {
 }
 
 /** The tokens `from` to `to` of a segment, with its time in proportion. */
-function part(segment: TranscriptSegment, from: number, to: number): TranscriptSegment {
+function part(segment: RecognizedSegment, from: number, to: number): RecognizedSegment {
   const all = tokens(segment.text);
   if (from === 0 && to >= all.length) return segment;
   const { start, end } = segment;
@@ -130,11 +131,11 @@ function part(segment: TranscriptSegment, from: number, to: number): TranscriptS
 
 /** Restores the exact outermost time from the words' times, if there are any. */
 function timed(
-  segments: TranscriptSegment[],
+  segments: RecognizedSegment[],
   words: readonly TranscriptWord[],
   count: number,
   edge: 'start' | 'end',
-): TranscriptSegment[] {
+): RecognizedSegment[] {
   if (words.length !== count || count === 0) return segments;
   if (edge === 'end') return segments.with(-1, { ...segments.at(-1)!, end: words.at(-1)!.end });
   return segments.with(0, { ...segments[0]!, start: words[0]!.start });
@@ -161,5 +162,5 @@ function tokenAt(text: WindowText, index: number): Token {
   return tokensOf(text, () => true)[index]!;
 }
 
-const countOf = (segments: readonly TranscriptSegment[]): number =>
+const countOf = (segments: readonly RecognizedSegment[]): number =>
   segments.reduce((sum, { text }) => sum + tokens(text).length, 0);

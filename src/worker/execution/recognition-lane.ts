@@ -11,7 +11,7 @@ import {
   type PreparedAudio,
   type SpeechRecognizer,
   type TranscribeItem,
-  type Transcript,
+  type RecognizedTranscript,
 } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
@@ -69,7 +69,7 @@ export interface RecognitionJob {
 }
 
 export interface Recognised {
-  readonly transcript: Transcript;
+  readonly transcript: RecognizedTranscript;
   /** Seconds. */
   readonly durationS: number;
 }
@@ -106,12 +106,15 @@ export class RecognitionLane {
   async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
     const audio = await this.#loud(await input.audio(signal), signal);
     await this.engine.prepare?.(audio, signal);
-    const { requestId, task, language, prompt, temperature, wordTimestamps, logprobs, diarize, hotWords } =
-      input.options;
-    const knownSpeakers = await knownVoices(input.options.knownSpeakers ?? [], signal);
-    const options = { task, language, prompt, temperature, wordTimestamps, logprobs, diarize, knownSpeakers, hotWords };
-    const chunking = audio.kind === 'encoded' ? input.options.chunking : undefined;
-    return { requestId, audio, ...options, chunking, onSegment: input.onSegment, signal };
+    const { knownSpeakers, chunking, ...options } = input.options;
+    return {
+      ...options,
+      audio,
+      knownSpeakers: await knownVoices(knownSpeakers, signal),
+      ...(audio.kind === 'encoded' && { chunking }),
+      onSegment: input.onSegment,
+      signal,
+    };
   }
 
   async #loud(audio: PreparedAudio, signal: AbortSignal): Promise<PreparedAudio> {
@@ -133,5 +136,5 @@ export class RecognitionLane {
 }
 
 /** The length from an engine that decodes by itself, at least from its last segment. */
-const durationOf = ({ audio }: TranscribeItem, { durationS, segments }: Transcript): number =>
+const durationOf = ({ audio }: TranscribeItem, { durationS, segments }: RecognizedTranscript): number =>
   audio.kind === 'pcm' ? audio.durationS : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type TranscriptSegment } from '../../contracts/formats/transcript.js';
-import { type Transcript } from '../engines/speech-recognizer.js';
-import { TranscriptStitcher } from './transcript-stitcher.js';
+import { type RecognizedTranscript } from '../engines/speech-recognizer.js';
+import { numberedSegments, TranscriptStitcher } from './transcript-stitcher.js';
 
 /** Words one second apart, from second `from` of the window; a segment for each text. */
-function heard(from: number, ...texts: string[]): Transcript {
+function heard(from: number, ...texts: string[]): RecognizedTranscript {
   let at = from;
   const segments = texts.map(text => {
     const start = at;
@@ -17,10 +17,10 @@ function heard(from: number, ...texts: string[]): Transcript {
   return { text: texts.join(' '), language: 'en', segments, words };
 }
 
-const untimed = (transcript: Transcript): Transcript => ({ ...transcript, words: [] });
+const untimed = (transcript: RecognizedTranscript): RecognizedTranscript => ({ ...transcript, words: [] });
 
 /** Windows of 10 s, told as [shared before, shared after, result]. */
-function stitched(...windows: readonly (readonly [number, number, Transcript])[]) {
+function stitched(...windows: readonly (readonly [number, number, RecognizedTranscript])[]) {
   const told: TranscriptSegment[] = [];
   const stitcher = new TranscriptStitcher({ temperature: 0.2, words: true, sink: segment => told.push(segment) });
   let startS = 0;
@@ -88,7 +88,7 @@ describe('TranscriptStitcher', () => {
   });
 
   it('makes a segment of a window whose engine gives text alone, without spaces in scripts that have none', () => {
-    const text = (spoken: string): Transcript => ({ text: spoken, language: 'zh', segments: [], words: [] });
+    const text = (spoken: string): RecognizedTranscript => ({ text: spoken, language: 'zh', segments: [], words: [] });
     const whole = stitched([0, 0, text('你好')], [0, 0, text('世界')]);
     expect(whole.text).toBe('你好世界');
     expect(whole.segments.map(({ start, end }) => [start, end])).toEqual([
@@ -98,7 +98,7 @@ describe('TranscriptStitcher', () => {
   });
 
   it('takes the language that most of the audio is in', () => {
-    const in_ = (language: string): Transcript => ({ ...heard(0, 'x'), language });
+    const in_ = (language: string): RecognizedTranscript => ({ ...heard(0, 'x'), language });
     expect(stitched([0, 0, in_('de')], [0, 0, in_('fr')], [0, 0, in_('fr')]).language).toBe('fr');
   });
 
@@ -122,6 +122,17 @@ describe('TranscriptStitcher', () => {
       [1, 1],
       [2, 10],
       [3, 11],
+    ]);
+  });
+});
+
+describe('numberedSegments', () => {
+  it('numbers the segments from 0 and adds the temperature they were made with', () => {
+    const segment = { start: 0, end: 1, text: 'hello', avgLogprob: -0.1, noSpeechProb: 0.2 };
+    const transcript = { text: 'hello hello', language: 'en', segments: [segment, segment], words: [] };
+    expect(numberedSegments(transcript, 0.4)).toMatchObject([
+      { ...segment, id: 0, temperature: 0.4, tokens: [] },
+      { ...segment, id: 1, temperature: 0.4, tokens: [] },
     ]);
   });
 });

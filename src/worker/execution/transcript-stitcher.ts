@@ -1,38 +1,33 @@
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
   type TokenLogprob,
-  type Transcript as AnsweredTranscript,
-  type TranscriptSegment as AnsweredSegment,
+  type Transcript,
+  type TranscriptSegment,
+  type TranscriptWord,
 } from '../../contracts/formats/transcript.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
 import {
   type TranscribeItem,
-  type Transcript,
-  type TranscriptSegment,
-  type TranscriptWord,
+  type RecognizedTranscript,
+  type RecognizedSegment,
 } from '../engines/speech-recognizer.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */
-export const segmentsOf = (transcript: Transcript, temperature: number): AnsweredSegment[] =>
-  transcript.segments.map((segment, id) => answeredSegment(segment, id, temperature));
+export const numberedSegments = (transcript: RecognizedTranscript, temperature: number): TranscriptSegment[] =>
+  transcript.segments.map((segment, id) => numbered(segment, id, temperature));
 
 /** @param temperature of segments without their own */
-export const answeredSegment = (segment: TranscriptSegment, id: number, temperature: number): AnsweredSegment => ({
+const numbered = (segment: RecognizedSegment, id: number, temperature: number): TranscriptSegment => ({
+  tokens: [],
+  temperature,
+  ...segment,
   id,
-  start: segment.start,
-  end: segment.end,
-  text: segment.text,
-  tokens: segment.tokens ?? [],
-  temperature: segment.temperature ?? temperature,
-  avgLogprob: segment.avgLogprob,
-  noSpeechProb: segment.noSpeechProb,
-  ...(segment.speaker === undefined ? {} : { speaker: segment.speaker }),
 });
 
 /** Receives each segment once it is final, in order of time. */
 export type SegmentSink = (
-  segment: AnsweredSegment,
+  segment: TranscriptSegment,
   words: readonly TranscriptWord[],
   logprobs: readonly TokenLogprob[],
 ) => void;
@@ -55,7 +50,7 @@ export interface StitcherOptions {
  * Joins the results of windows, added in order, into one transcript with times from its start and numbered segments.
  */
 export class TranscriptStitcher {
-  readonly #segments: AnsweredSegment[] = [];
+  readonly #segments: TranscriptSegment[] = [];
   readonly #words: TranscriptWord[] = [];
   readonly #logprobs: TokenLogprob[] = [];
   /** Seconds of speech by language. */
@@ -85,7 +80,7 @@ export class TranscriptStitcher {
     };
   }
 
-  add(window: WindowPlace, transcript: Transcript): void {
+  add(window: WindowPlace, transcript: RecognizedTranscript): void {
     const text = placed(window, transcript);
     const { startS, durationS, sharedBeforeS, sharedAfterS } = window;
     this.#endS = startS + durationS;
@@ -100,7 +95,7 @@ export class TranscriptStitcher {
   }
 
   /** The transcript of all that was added. */
-  finish(): AnsweredTranscript {
+  finish(): Transcript {
     if (this.#held) this.#settle(this.#held);
     this.#held = undefined;
     return {
@@ -125,12 +120,12 @@ export class TranscriptStitcher {
   }
 
   /** An engine returns a window's log probabilities as one list: they go with its last segment. */
-  #emit(segment: TranscriptSegment, words: readonly TranscriptWord[], logprobs: readonly TokenLogprob[]): void {
-    const answered = answeredSegment(segment, this.#segments.length, this.options.temperature);
-    this.#segments.push(answered);
+  #emit(segment: RecognizedSegment, words: readonly TranscriptWord[], logprobs: readonly TokenLogprob[]): void {
+    const made = numbered(segment, this.#segments.length, this.options.temperature);
+    this.#segments.push(made);
     for (const word of words) this.#words.push(word);
     for (const logprob of logprobs) this.#logprobs.push(logprob);
-    this.options.sink?.(answered, words, logprobs);
+    this.options.sink?.(made, words, logprobs);
   }
 
   /** The language of most of the audio. */
@@ -141,13 +136,13 @@ export class TranscriptStitcher {
 }
 
 /** Each word goes with the segment it begins in; the last segment that began, where it begins in none. */
-function belongs(word: TranscriptWord, segments: readonly TranscriptSegment[], index: number): boolean {
+function belongs(word: TranscriptWord, segments: readonly RecognizedSegment[], index: number): boolean {
   const from = index === 0 ? -Infinity : segments[index]!.start;
   const to = segments[index + 1]?.start ?? Infinity;
   return word.start >= from && word.start < to;
 }
 
-function placed({ startS, durationS }: WindowPlace, transcript: Transcript): Held {
+function placed({ startS, durationS }: WindowPlace, transcript: RecognizedTranscript): Held {
   const { text, words, logprobs = [] } = transcript;
   const whole = { start: 0, end: durationS, text, avgLogprob: 0, noSpeechProb: 0 };
   const segments = transcript.segments.length === 0 && text.trim() !== '' ? [whole] : transcript.segments;

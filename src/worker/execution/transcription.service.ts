@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Transcript as AnsweredTranscript } from '../../contracts/formats/transcript.js';
+import { type Transcript } from '../../contracts/formats/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
@@ -7,10 +7,10 @@ import { decodeAudio } from '../audio/decode.js';
 import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { RecognitionLane } from './recognition-lane.js';
-import { type SegmentSink, segmentsOf, TranscriptStitcher } from './transcript-stitcher.js';
+import { type SegmentSink, numberedSegments, TranscriptStitcher } from './transcript-stitcher.js';
 
 export interface TranscriptAnswer {
-  readonly transcript: AnsweredTranscript;
+  readonly transcript: Transcript;
   readonly execution: CallExecution;
 }
 
@@ -63,7 +63,7 @@ export class TranscriptionService {
     );
     const { transcript, durationS } = value;
     stitcher?.add({ index: 0, startS: 0, durationS, sharedBeforeS: 0, sharedAfterS: 0 }, transcript);
-    const segments = segmentsOf(transcript, call.temperature);
+    const segments = numberedSegments(transcript, call.temperature);
     return { transcript: { ...transcript, durationS, segments }, execution };
   }
 

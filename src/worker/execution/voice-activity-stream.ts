@@ -2,7 +2,8 @@ import { RECOGNISER_RATE } from '../audio/pcm.js';
 import { quietestPoint } from '../audio/utterance-split.js';
 import { FRAME_SAMPLES, LONGEST_UTTERANCE, type VoiceEvent } from '../audio/voice-activity-tracker.js';
 import { type VoiceActivitySession } from '../audio/voice-activity.js';
-import { type RecognizerEvent, type RecognizerStream } from '../engines/speech-recognizer.js';
+import { type RecognizerEvent } from '../../contracts/grpc/stream.codec.js';
+import { type RecognizerStream } from '../engines/speech-recognizer.js';
 import { type LiveStream, type EmitEvent } from './live-stream.js';
 
 /** Samples that may wait for the recogniser before the caller is throttled. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
 import { type GenerationPlan, type StepItem } from '../../core/iteration/generation-plan.js';
 import { type LiveSequence } from './sequence-events.js';
-import { StepPipeline } from './step-pipeline.js';
+import { StepPace, StepPipeline } from './step-pipeline.js';
 
 const sampling = { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 };
 const penalties = { frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 };
@@ -61,5 +61,44 @@ describe('StepPipeline', () => {
     pipeline.send(PROMPT);
     pipeline.send(NEXT);
     await expect(pipeline.outcome({ plan: PROMPT, sinceMs: 0 })).rejects.toThrow('gone');
+  });
+});
+
+const items = (...counts: readonly number[]): StepItem<object>[] =>
+  counts.map(count => ({ request: {}, position: 0, count, tokens: [], sample: true, blocks: [] }));
+const stepOf = (decode: number, ...prompts: readonly number[]): GenerationPlan<object> => ({
+  ...{ step: 1, ahead: false, leave: [] },
+  decode: items(...Array<number>(decode).fill(1)),
+  prefill: items(...prompts),
+});
+
+describe('StepPace', () => {
+  it('has the next step planned at once as long as it knows nothing, or steps are short', () => {
+    const pace = new StepPace();
+    expect([pace.planAfterMs(stepOf(4)), pace.planAfterMs(stepOf(4, 100))]).toEqual([0, 0]);
+    pace.observe(stepOf(4), 2);
+    expect(pace.planAfterMs(stepOf(4))).toBe(0);
+  });
+
+  it('has it planned late in a long one: a fifth of the time and 2 ms before it should end', () => {
+    const pace = new StepPace();
+    pace.observe(stepOf(4), 20);
+    expect(pace.planAfterMs(stepOf(5))).toBe(14);
+    pace.observe(stepOf(4), 10);
+    expect(pace.planAfterMs(stepOf(4))).toBe(11);
+  });
+
+  it('knows steps with prompts by their tokens, and those without by themselves', () => {
+    const pace = new StepPace();
+    pace.observe(stepOf(10, 90), 50);
+    pace.observe(stepOf(10), 5);
+    expect([pace.planAfterMs(stepOf(0, 40)), pace.planAfterMs(stepOf(10))]).toEqual([14, 2]);
+  });
+
+  it('learns nothing from a step that only frees memory', () => {
+    const pace = new StepPace();
+    pace.observe(stepOf(4), 20);
+    pace.observe(stepOf(0), 0);
+    expect(pace.planAfterMs(stepOf(4))).toBe(14);
   });
 });

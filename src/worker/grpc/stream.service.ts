@@ -1,11 +1,11 @@
 import { type ServerDuplexStream } from '@grpc/grpc-js';
 import { Injectable } from '@nestjs/common';
+import { encodeStreamEvent, type StreamEvent } from '../../contracts/grpc/stream.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { PcmIntake } from '../audio/resampler.js';
 import { openVoiceActivity } from '../audio/voice-activity.js';
-import { type StreamEvent } from '../engines/speech-recognizer.js';
 import { CommittedStream, RecognitionSession } from '../execution/live-stream.js';
 import { StreamSlots } from '../execution/stream-slots.js';
 import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
@@ -93,7 +93,7 @@ export class StreamService {
     const voice = config.voiceActivity && (await openVoiceActivity(config.voiceActivity));
     const { language, prompt, partials } = config;
     const { stream, lease } = await this.slots.open({ language, prompt, partials });
-    const outbox = new EventOutbox<StreamEvent>(event => conversation.send(encodeEvent(event)));
+    const outbox = new EventOutbox<StreamEvent>(event => conversation.send(encodeStreamEvent(event)));
     const emit = (event: StreamEvent): void => outbox.put(event);
     const live = voice ? new VoiceActivityStream(stream, voice, emit) : new CommittedStream(stream, emit);
     // Closed on abort: a recogniser stops in the middle of its work, not after it.
@@ -133,22 +133,5 @@ function receive(session: RecognitionSession, message: Message | undefined): Pro
       return session.commit();
     default:
       throw new DomainError('invalid_value', 'After its config a stream takes audio and commit only.');
-  }
-}
-
-function encodeEvent(event: StreamEvent): TranscribeStreamResponse {
-  const { utterance } = event;
-  switch (event.type) {
-    case 'speech_started':
-      return { event: { $case: 'speechStarted', value: { utterance, at: event.at } } };
-    case 'speech_stopped':
-      return { event: { $case: 'speechStopped', value: { utterance, at: event.at } } };
-    case 'partial':
-      return { event: { $case: 'partial', value: { utterance, text: event.text } } };
-    case 'final': {
-      const { text, start, end } = event;
-      const words = event.words.map(word => ({ ...word }));
-      return { event: { $case: 'final', value: { utterance, text, start, end, words } } };
-    }
   }
 }

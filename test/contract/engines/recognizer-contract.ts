@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EngineCapability, type ItemOutcome } from '../../../src/worker/engines/engine.js';
+import { type RecognizerEvent } from '../../../src/contracts/grpc/stream.codec.js';
 import {
   type PreparedAudio,
-  type RecognizerEvent,
   type SpeechRecognizer,
   type TranscribeItem,
-  type Transcript,
+  type RecognizedTranscript,
 } from '../../../src/worker/engines/speech-recognizer.js';
 import { transcribeItem } from './engine-items.js';
 
@@ -33,7 +33,7 @@ export function describeSpeechRecognizer(
   describe(`${name} keeps the SpeechRecognizer contract`, () => {
     let subject: RecognizerSubject;
     let engine: SpeechRecognizer;
-    let solo: readonly [Transcript, Transcript];
+    let solo: readonly [RecognizedTranscript, RecognizedTranscript];
 
     beforeAll(async () => {
       subject = await create();
@@ -238,7 +238,7 @@ export function valuesOf<T>(outcomes: readonly ItemOutcome<T>[]): T[] {
   });
 }
 
-export async function transcribeOne(engine: SpeechRecognizer, audio: PreparedAudio): Promise<Transcript> {
+export async function transcribeOne(engine: SpeechRecognizer, audio: PreparedAudio): Promise<RecognizedTranscript> {
   return valuesOf(await engine.transcribe([transcribeItem(audio)]))[0]!;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechRecognizer, type TranscriptSegment } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SpeechRecognizer, type RecognizedSegment } from '../../../src/worker/engines/speech-recognizer.js';
 import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
 import { type SherpaRecognizer } from '../../../src/worker/engines/sherpa/recognizer.js';
 import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
@@ -69,7 +69,7 @@ describe('sherpa-onnx', () => {
   });
 
   it('tells segments of a long file as they come, times on the clock of the file', async () => {
-    const told: TranscriptSegment[] = [];
+    const told: RecognizedSegment[] = [];
     const audio = pcm(melody(5, 60));
     const item = transcribeItem(audio, { onSegment: segment => told.push(segment) });
     const [transcript] = valuesOf(await files.transcribe([item]));

@@ -59,6 +59,7 @@ describe('request counts', () => {
     harness.pool.addWorker('a1', 'alpha');
     const settled = [harness.submit('ok', REALTIME), harness.submit('bad'), harness.submit('gone', { model: 'beta' })];
     const calls = await harness.pool.received(2);
+    expect(await scraped('switchyard_requests_running', { model: 'alpha' })).toBe(2);
     calls.find(({ id }) => id === 'ok')!.answer();
     calls.find(({ id }) => id === 'bad')!.fail('invalid_audio');
     await harness.scheduler.cancel(aRef('gone'), 'client');

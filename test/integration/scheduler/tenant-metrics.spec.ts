@@ -19,7 +19,7 @@ describe('metrics by tenant', () => {
   const series = async (): Promise<string[]> =>
     (await register.metrics()).split('\n').filter(line => line.startsWith('switchyard_tenant_'));
   const of = (name: string, tenant: string, labels: Record<string, string> = {}) =>
-    scraped(`switchyard_tenant_${name}`, { tenant, ...labels });
+    scraped(name, { tenant, ...labels });
 
   it('show who floods: what waits and for how long, how it ended, what was rejected, others together', async () => {
     await start('acme, globex');
@@ -27,17 +27,19 @@ describe('metrics by tenant', () => {
       harness.submit(`r${n}`, tenant === undefined ? {} : { tenant }),
     );
     await expect(async () => harness.submit('r4', { tenant: 'acme' })).rejects.toMatchObject({ code: 'queue_full' });
-    expect(await Promise.all(['acme', 'globex', 'other'].map(tenant => of('queue_depth', tenant)))).toEqual([2, 0, 2]);
+    expect(
+      await Promise.all(['acme', 'globex', 'other'].map(tenant => of('switchyard_tenant_queue_depth', tenant))),
+    ).toEqual([2, 0, 2]);
     harness.pool.addWorker('a1', 'alpha', { slots: 4 });
     await harness.settle();
-    expect(await of('queue_depth', 'acme')).toBe(0);
-    expect(await of('queue_wait_seconds_count', 'acme')).toBe(2);
-    expect(await of('queue_wait_seconds_count', 'other')).toBe(2);
+    expect(await of('switchyard_tenant_queue_depth', 'acme')).toBe(0);
+    expect(await of('switchyard_tenant_queue_wait_seconds_count', 'acme')).toBe(2);
+    expect(await of('switchyard_tenant_queue_wait_seconds_count', 'other')).toBe(2);
     for (const call of harness.pool.calls) call.answer();
     await Promise.all(settled);
-    expect(await of('requests_total', 'acme', { status: 'completed' })).toBe(2);
-    expect(await of('requests_total', 'acme', { status: 'rejected' })).toBe(1);
-    expect(await of('requests_total', 'other', { status: 'completed' })).toBe(2);
+    expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'completed' })).toBe(2);
+    expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'rejected' })).toBe(1);
+    expect(await of('switchyard_tenant_requests_total', 'other', { status: 'completed' })).toBe(2);
     expect((await series()).filter(line => line.includes('hooli'))).toEqual([]);
   });
 
@@ -49,12 +51,12 @@ describe('metrics by tenant', () => {
       await Promise.all(settled);
     };
     await cancelled('acme', ['r1']);
-    expect(await of('requests_total', 'acme', { status: 'cancelled' })).toBe(1);
+    expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'cancelled' })).toBe(1);
     await cancelled('flood', ['f1', 'f2', 'f3']);
-    expect(await of('requests_total', 'other', { status: 'cancelled' })).toBe(3);
+    expect(await of('switchyard_tenant_requests_total', 'other', { status: 'cancelled' })).toBe(3);
     harness.clock.advance(61_000);
     await cancelled('flood', ['f4', 'f5']);
-    expect(await of('requests_total', 'flood', { status: 'cancelled' })).toBe(2);
+    expect(await of('switchyard_tenant_requests_total', 'flood', { status: 'cancelled' })).toBe(2);
     expect((await series()).filter(line => line.includes('acme'))).toEqual([]);
   });
 

@@ -67,8 +67,9 @@ describe('metrics of the worker pool', () => {
     await pool
       .execute({ workerId, request: transcribe('fail:engine_failed'), group: alone })
       .reply.catch(() => undefined);
-    for (const name of ['prep', 'ready_wait', 'device']) {
-      expect(await value(`switchyard_worker_${name}_seconds_count`, { model: 'm' })).toBe(1);
+    const phases = ['switchyard_worker_prep_seconds', 'switchyard_worker_ready_wait_seconds'];
+    for (const name of [...phases, 'switchyard_worker_device_seconds']) {
+      expect(await value(`${name}_count`, { model: 'm' })).toBe(1);
     }
     process.kill(pid!, 'SIGKILL');
     await workerThat(pool, worker => worker.restarts === 1);

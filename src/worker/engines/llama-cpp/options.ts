@@ -18,18 +18,13 @@ export interface LlamaEmbeddingOptions extends Omit<LlamaOptions, 'rows' | 'step
 /** Of a model of kind embedding. Throws EngineOptionsError. */
 export function readLlamaEmbeddingOptions(spec: ModelSpec): LlamaEmbeddingOptions {
   const options = new EngineOptions(spec);
-  const pooling = options.raw('pooling') ?? 'model';
-  const known = POOLINGS.find(name => name === pooling);
-  if (known === undefined) options.reject('pooling', pooling, POOLINGS.join(', '));
-  const shortenable = options.raw('shortenable') ?? false;
-  if (typeof shortenable !== 'boolean') options.reject('shortenable', shortenable, 'true or false');
   const read: LlamaEmbeddingOptions = {
     ...readShared(options),
     batchTokens: options.integer('batchTokens', { min: 16, max: 65_536, fallback: 2048 }),
     batchTexts: options.integer('batchTexts', { min: 1, max: 256, fallback: 32 }),
     maxBatch: options.integer('maxBatch', { min: 1, max: 256, fallback: 16 }),
-    pooling: known ?? 'model',
-    shortenable: shortenable === true,
+    pooling: options.choice('pooling', POOLINGS, 'model'),
+    shortenable: options.flag('shortenable'),
   };
   options.done();
   return read;
@@ -92,10 +87,9 @@ export function readLlamaOptions(spec: ModelSpec): LlamaOptions {
   if (stepTokens < rows) options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
   const contextTokens = options.integer('contextTokens', { min: 64, max: 1_048_576, fallback: 4096 });
   const stepTargetMs = options.number('stepTargetMs', { min: 1, max: 3_600_000, fallback: 50 });
-  const exact = options.raw('exact') ?? false;
-  if (typeof exact !== 'boolean') options.reject('exact', exact, 'true, false');
+  const exact = options.flag('exact');
   options.done();
-  return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...(exact === true && { exact }) };
+  return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...(exact && { exact }) };
 }
 
 /** What a language model and an embedding model have in common. */

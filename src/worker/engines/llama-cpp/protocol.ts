@@ -164,14 +164,6 @@ export interface LlamaOperations {
   readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
 }
 
-export type ToChild = {
-  [K in keyof LlamaOperations]: {
-    readonly id: number;
-    readonly operation: K;
-    readonly request: LlamaOperations[K]['request'];
-  };
-}[keyof LlamaOperations];
-
 export type FromChild<Info> =
   | { readonly type: 'ready'; readonly info: Info }
   /** It cannot load; its exit follows. */

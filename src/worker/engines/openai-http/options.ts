@@ -109,9 +109,7 @@ function readBaseUrl(options: EngineOptions): string {
 
 function readTls(options: EngineOptions, baseUrl: string): Pick<OpenAiHttpOptions, 'caFile' | 'insecureSkipVerify'> {
   const caFile = optionalText(options, 'caFile');
-  const skip = options.raw('insecureSkipVerify') ?? false;
-  if (typeof skip !== 'boolean') options.reject('insecureSkipVerify', skip, 'true or false');
-  const insecureSkipVerify = skip === true;
+  const insecureSkipVerify = options.flag('insecureSkipVerify');
   if (caFile !== undefined && insecureSkipVerify) {
     options.reject('insecureSkipVerify', true, 'false while options.caFile is set, which would not be used');
   }

@@ -4,7 +4,12 @@ import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { bytesOf, RECOGNISER_RATE } from '../../audio/pcm.js';
 import { wavHeader } from '../../audio/wav.js';
 import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
-import { type KnownVoice, type SpeechRecognizer, type TranscribeItem, type Transcript } from '../speech-recognizer.js';
+import {
+  type KnownVoice,
+  type SpeechRecognizer,
+  type TranscribeItem,
+  type RecognizedTranscript,
+} from '../speech-recognizer.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { transcriptIn } from './transcript-answer.js';
 import { UpstreamEngine } from './upstream-engine.js';
@@ -110,11 +115,11 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     super(options, CARRIED, timing);
   }
 
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
-  async #outcome(item: TranscribeItem): Promise<ItemOutcome<Transcript>> {
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<RecognizedTranscript>> {
     try {
       return succeeded(await this.#transcript(item));
     } catch (error) {
@@ -122,7 +127,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     }
   }
 
-  async #transcript(item: TranscribeItem): Promise<Transcript> {
+  async #transcript(item: TranscribeItem): Promise<RecognizedTranscript> {
     item.signal.throwIfAborted();
     const audio = encodedAudio(item);
     // An upstream answers 400 to it.
@@ -139,7 +144,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     return transcript;
   }
 
-  async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<Transcript> {
+  async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<RecognizedTranscript> {
     const format = formatOf(item) ?? this.#format;
     try {
       return await this.#ask(item, audio, format);
@@ -150,7 +155,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     }
   }
 
-  #ask(item: TranscribeItem, audio: Encoded, format: ResponseFormat): Promise<Transcript> {
+  #ask(item: TranscribeItem, audio: Encoded, format: ResponseFormat): Promise<RecognizedTranscript> {
     const { language, wordTimestamps, signal } = item;
     return this.upstream.call({
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',

@@ -1,9 +1,5 @@
-import {
-  type TokenLogprob,
-  type Transcript,
-  type TranscriptSegment,
-  type TranscriptWord,
-} from '../speech-recognizer.js';
+import { type TokenLogprob, type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedTranscript, type RecognizedSegment } from '../speech-recognizer.js';
 
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -36,7 +32,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * `verbose_json` or `json` of a transcription as a transcript; undefined when it is neither. `json` has no times: its
  * text becomes one segment over the whole audio.
  */
-export function transcriptIn(answer: unknown, context: AnswerContext): Transcript | undefined {
+export function transcriptIn(answer: unknown, context: AnswerContext): RecognizedTranscript | undefined {
   if (!isFields(answer) || typeof answer.text !== 'string') return undefined;
   const text = answer.text.trim();
   const segments = listOf(answer.segments);
@@ -58,11 +54,11 @@ function durationIn({ duration, usage }: Fields): number {
   return numberOf(duration) || (isFields(usage) ? numberOf(usage.seconds) : 0);
 }
 
-const wholeText = (text: string, end: number): TranscriptSegment[] =>
+const wholeText = (text: string, end: number): RecognizedSegment[] =>
   text === '' ? [] : [{ start: 0, end, text, avgLogprob: 0, noSpeechProb: 0 }];
 
 /** Whisper's segments begin with a space. */
-const segmentOf = (segment: Fields): TranscriptSegment => ({
+const segmentOf = (segment: Fields): RecognizedSegment => ({
   start: numberOf(segment.start),
   end: numberOf(segment.end),
   text: trimmed(segment.text),

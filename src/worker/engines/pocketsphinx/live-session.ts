@@ -1,4 +1,4 @@
-import { type RecognizerEvent } from '../speech-recognizer.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
 import { type DecodedWord, plainText, spokenWords } from './protocol.js';
 import { type Decoder } from './decoder.js';
 import { joinWords } from './transcript-segments.js';

@@ -1,4 +1,4 @@
-import { type RecognizerEvent } from '../speech-recognizer.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
 
 /** PocketSphinx analyses speech in frames of 10 ms. */
 export const FRAMES_PER_SECOND = 100;

@@ -1,12 +1,12 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
 import {
-  type RecognizerEvent,
   type RecognizerStream,
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
-  type Transcript,
+  type RecognizedTranscript,
   pcmOf,
 } from '../speech-recognizer.js';
 import { EngineThread, threadEntry } from '../threads/engine-thread.js';
@@ -132,7 +132,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     return (this.#loaded ??= this.#load());
   }
 
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
@@ -169,7 +169,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     await Promise.all([this.#files.close(), this.#live.close()]);
   }
 
-  async #outcome(item: TranscribeItem): Promise<ItemOutcome<Transcript>> {
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<RecognizedTranscript>> {
     try {
       requireSupported(item);
       const words = await this.#decode(item);

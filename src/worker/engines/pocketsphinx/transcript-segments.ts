@@ -1,4 +1,5 @@
-import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../speech-recognizer.js';
+import { type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedTranscript, type RecognizedSegment } from '../speech-recognizer.js';
 
 /** A pause this long ends a segment; commas are usually shorter, sentence ends longer. */
 const PAUSE_S = 0.3;
@@ -8,7 +9,7 @@ const LONGEST_SEGMENT_S = 12;
 const LOWEST_LOG_PROBABILITY = Math.log(1e-4);
 
 /** Cuts the words at pauses. PocketSphinx writes no punctuation, so a pause is the only sign of a sentence. */
-export function segmentsByPauses(words: readonly TranscriptWord[]): TranscriptSegment[] {
+export function segmentsByPauses(words: readonly TranscriptWord[]): RecognizedSegment[] {
   const groups: TranscriptWord[][] = [];
   for (const word of words) {
     const group = groups.at(-1);
@@ -26,7 +27,7 @@ function endsBefore(word: TranscriptWord, group: readonly TranscriptWord[]): boo
   return pauseMs >= PAUSE_S * 1000 || word.end - segmentStart > LONGEST_SEGMENT_S;
 }
 
-export function toTranscript(words: readonly TranscriptWord[], wordTimestamps: boolean): Transcript {
+export function toTranscript(words: readonly TranscriptWord[], wordTimestamps: boolean): RecognizedTranscript {
   return {
     text: joinWords(words),
     language: 'en',
@@ -35,7 +36,7 @@ export function toTranscript(words: readonly TranscriptWord[], wordTimestamps: b
   };
 }
 
-function toSegment(words: readonly TranscriptWord[]): TranscriptSegment {
+function toSegment(words: readonly TranscriptWord[]): RecognizedSegment {
   const start = words[0]?.start ?? 0;
   const end = words.at(-1)?.end ?? start;
   return { start, end, text: joinWords(words), avgLogprob: meanLog(words), noSpeechProb: unspoken(words, end - start) };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { errorMessage } from '../../../core/shared/error-message.js';
 
 /** Fields of ONNX's ModelProto and StringStringEntryProto. */
 const METADATA_PROPS = 14;
@@ -87,7 +88,7 @@ export class ModelFolder {
     try {
       return new ModelFolder(path, (await readdir(path)).sort(), precision);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = errorMessage(cause);
       throw new Error(
         `options.modelDir '${path}' cannot be read (${reason}). Put the files of one sherpa-onnx model there.`,
         {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type RecognizerEvent } from '../speech-recognizer.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
 import { wordsOf } from './transcript.js';
 import { type OnlineRecognizer, type OnlineStream, type RecognizerResult, toFloats } from './library.js';
 import { type StreamCounters } from './protocol.js';

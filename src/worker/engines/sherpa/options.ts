@@ -88,12 +88,10 @@ function readCommon(options: EngineOptions, types: readonly string[]): CommonOpt
     const wanted = options.raw(name) ?? 'cpu';
     if (wanted !== 'cpu') options.reject(name, wanted, CPU_ONLY);
   }
-  const precision = options.raw('precision') ?? 'int8';
-  if (precision !== 'int8' && precision !== 'float32') options.reject('precision', precision, 'int8, float32');
   return {
     modelDir: readModelDir(options),
     type,
-    precision: precision === 'float32' ? 'float32' : 'int8',
+    precision: options.choice('precision', ['int8', 'float32'], 'int8'),
     threads: options.integer('threads', { min: 1, max: 64, fallback: 1 }),
   };
 }

@@ -1,4 +1,5 @@
-import { type KnownVoice, type RecognizerEvent } from '../speech-recognizer.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
+import { type KnownVoice } from '../speech-recognizer.js';
 import { type RecognizerResult } from './library.js';
 
 export interface RecognizerThreadData {

@@ -5,7 +5,7 @@ import {
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
-  type Transcript,
+  type RecognizedTranscript,
   pcmOf,
 } from '../speech-recognizer.js';
 import { EngineThread, threadEntry } from '../threads/engine-thread.js';
@@ -99,7 +99,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return (this.#loaded ??= this.#load());
   }
 
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
@@ -162,7 +162,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return stream;
   }
 
-  async #outcome(item: TranscribeItem): Promise<ItemOutcome<Transcript>> {
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<RecognizedTranscript>> {
     try {
       requireSupported(item, this.#limits);
       const heard = await this.#decode(item);

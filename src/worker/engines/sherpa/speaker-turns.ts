@@ -1,4 +1,5 @@
-import { type TranscriptSegment, type TranscriptWord } from '../speech-recognizer.js';
+import { type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedSegment } from '../speech-recognizer.js';
 import { type HeardSegment } from './transcript.js';
 import { type NamedTurn } from './protocol.js';
 
@@ -24,7 +25,7 @@ export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): Hea
   }));
 }
 
-function spokenBy(segment: TranscriptSegment, words: readonly TranscriptWord[]): TranscriptSegment {
+function spokenBy(segment: RecognizedSegment, words: readonly TranscriptWord[]): RecognizedSegment {
   const text = words.map(({ word }) => word).join(' ');
   return { ...segment, text, start: words[0]?.start ?? segment.start, end: words.at(-1)?.end ?? segment.end };
 }

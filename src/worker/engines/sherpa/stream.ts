@@ -1,5 +1,6 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type RecognizerEvent, type RecognizerStream } from '../speech-recognizer.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
+import { type RecognizerStream } from '../speech-recognizer.js';
 import { type EngineThread } from '../threads/engine-thread.js';
 import { type RecognizerProtocol } from './protocol.js';
 

@@ -1,4 +1,5 @@
-import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../speech-recognizer.js';
+import { type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedTranscript, type RecognizedSegment } from '../speech-recognizer.js';
 import { type RecognizerResult } from './library.js';
 import { type HeardUtterance } from './protocol.js';
 
@@ -66,7 +67,7 @@ function inMilliseconds(seconds: number): number {
 
 /** One stretch as a segment; undefined: nothing was said in it. */
 export interface HeardSegment {
-  readonly segment: TranscriptSegment;
+  readonly segment: RecognizedSegment;
   readonly words: readonly TranscriptWord[];
   readonly language: string;
 }
@@ -76,7 +77,7 @@ export function segmentOf({ start, end, result }: HeardUtterance, audioEndS: num
   if (text === '') return undefined;
   const words = wordsOf(result, start, Math.min(end, audioEndS));
   const logprobs = result.ys_log_probs ?? [];
-  const segment: TranscriptSegment = {
+  const segment: RecognizedSegment = {
     text,
     start: words[0]?.start ?? start,
     end: words.at(-1)?.end ?? end,
@@ -87,7 +88,11 @@ export function segmentOf({ start, end, result }: HeardUtterance, audioEndS: num
   return { segment, words, language: (result.lang ?? '').replace(/^<\||\|>$/g, '') };
 }
 
-export function transcriptOf(heard: readonly HeardSegment[], language: string, wordTimestamps: boolean): Transcript {
+export function transcriptOf(
+  heard: readonly HeardSegment[],
+  language: string,
+  wordTimestamps: boolean,
+): RecognizedTranscript {
   return {
     text: heard.map(({ segment }) => segment.text).join(' '),
     language: heard.find(segment => segment.language !== '')?.language ?? language,

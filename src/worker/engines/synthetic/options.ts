@@ -58,7 +58,7 @@ export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
     steps: options.integer('steps', { min: 1, max: 10_000, fallback: 1 }),
     maxBatch: options.integer('maxBatch', { min: 1, max: 1024, fallback: 8 }),
     maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 64, fallback: 1 }),
-    input: readInput(options),
+    input: options.choice('input', ['encoded', 'pcm'], 'encoded'),
     streams: options.integer('streams', { min: 0, max: 1024, fallback: 0 }),
     charactersPerSecond: options.number('charactersPerSecond', { min: 1, max: 1000, fallback: 15 }),
     perTokenMs: options.number('perTokenMs', MILLISECONDS),
@@ -69,13 +69,6 @@ export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
   };
   options.done();
   return read;
-}
-
-function readInput(options: EngineOptions): SyntheticOptions['input'] {
-  const value = options.raw('input') ?? 'encoded';
-  if (value === 'encoded' || value === 'pcm') return value;
-  options.reject('input', value, 'encoded, pcm');
-  return 'encoded';
 }
 
 function readFaults(options: EngineOptions): ScriptedFault[] {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { cancelledError, type EngineCapability, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
 import {
   type PreparedAudio,
-  type RecognizerEvent,
   type RecognizerStream,
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
-  type Transcript,
+  type RecognizedTranscript,
 } from '../speech-recognizer.js';
 import { SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
@@ -111,7 +111,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
     if (this.options.prepareMs > 0) await sleep(this.options.prepareMs, undefined, { signal });
   }
 
-  async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+  async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     if (batch.every(({ signal }) => signal.aborted)) return batch.map(item => failed(cancelledError(item.requestId)));
     const items = batch.map(item => ({ signal: item.signal, content: contentOf(item.audio) }));
     const call = this.device.run(items);
@@ -137,15 +137,15 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
 
 function outcome(
   item: TranscribeItem,
-  transcript: Transcript,
+  transcript: RecognizedTranscript,
   fault: ScriptedFault | undefined,
-): ItemOutcome<Transcript> {
+): ItemOutcome<RecognizedTranscript> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
   if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
   return succeeded(transcript);
 }
 
-function transcriptOf(item: TranscribeItem): Transcript {
+function transcriptOf(item: TranscribeItem): RecognizedTranscript {
   const { wordTimestamps, logprobs = false, diarize = false, knownSpeakers = [] } = item;
   return syntheticTranscript({
     bytes: contentOf(item.audio),

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type TokenLogprob,
-  type Transcript,
-  type TranscriptSegment,
-  type TranscriptWord,
-} from '../speech-recognizer.js';
+import { type TokenLogprob, type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedTranscript, type RecognizedSegment } from '../speech-recognizer.js';
 
 /** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
 const HASHED_BYTES = 65_536;
@@ -29,7 +25,7 @@ export function syntheticText(bytes: Uint8Array, conditions: readonly string[] =
   return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
 }
 
-export function syntheticTranscript(source: TranscriptSource): Transcript {
+export function syntheticTranscript(source: TranscriptSource): RecognizedTranscript {
   const { durationS, speakers } = source;
   const text = syntheticText(source.bytes, source.conditions);
   const words = evenlySpread(text, 0, durationS);
@@ -43,7 +39,7 @@ export function syntheticTranscript(source: TranscriptSource): Transcript {
   };
 }
 
-function turnsOf(words: readonly TranscriptWord[], speakers: readonly string[]): TranscriptSegment[] {
+function turnsOf(words: readonly TranscriptWord[], speakers: readonly string[]): RecognizedSegment[] {
   return Array.from({ length: Math.ceil(words.length / TURN_WORDS) }, (_, turn) => {
     const said = words.slice(turn * TURN_WORDS, (turn + 1) * TURN_WORDS);
     return {

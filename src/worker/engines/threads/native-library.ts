@@ -1,5 +1,6 @@
 import koffi, { type LibraryHandle } from 'koffi';
 import { aptInstallCommand } from '../engine.js';
+import { errorMessage } from '../../../core/shared/error-message.js';
 
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is collected, and with it goes
@@ -14,7 +15,7 @@ export function openNativeLibrary(soname: string, debianPackages: readonly strin
     kept.push(library);
     return library;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new Error(`Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`, {
       cause,
     });

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, type Transferable } from 'node:worker_threads';
 import { type FromThread, type Operation, type ThreadProtocol, type ToThread } from './thread-protocol.js';
+import { errorMessage } from '../../../core/shared/error-message.js';
 
 type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]) => void;
 
@@ -35,7 +36,7 @@ async function serve<P extends ThreadProtocol<P>, Info>(port: MessagePort, open:
   try {
     service = await open();
   } catch (error) {
-    send({ type: 'unavailable', message: messageOf(error) });
+    send({ type: 'unavailable', message: errorMessage(error) });
     return;
   }
   const running = new Set<Promise<void>>();
@@ -43,7 +44,7 @@ async function serve<P extends ThreadProtocol<P>, Info>(port: MessagePort, open:
     try {
       send({ type: 'reply', id, reply: await reply });
     } catch (error) {
-      send({ type: 'failed', id, message: messageOf(error) });
+      send({ type: 'failed', id, message: errorMessage(error) });
     }
   };
   const close = async (): Promise<void> => {
@@ -61,12 +62,8 @@ async function serve<P extends ThreadProtocol<P>, Info>(port: MessagePort, open:
       const answered = answer(id, reply).finally(() => running.delete(answered));
       running.add(answered);
     } catch (error) {
-      send({ type: 'failed', id, message: messageOf(error) });
+      send({ type: 'failed', id, message: errorMessage(error) });
     }
   });
   send({ type: 'ready', info: service.info });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

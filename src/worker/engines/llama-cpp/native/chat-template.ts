@@ -1,6 +1,7 @@
 import { parseBoundedJson } from '../../../../core/shared/bounded-json.js';
 import { type NativeBindings } from './library.js';
 import { Refusal } from './serve-child.js';
+import { errorMessage } from '../../../../core/shared/error-message.js';
 
 /** A message as chat templates know it. */
 export type TemplateMessage = Readonly<Record<string, unknown>> & { readonly role: string; readonly content: string };
@@ -161,7 +162,7 @@ const PROBE_CALL = {
 
 /** The last line says why; those before it show where in the template. */
 const reasonIn = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
+  errorMessage(error)
     .trim()
     .split('\n')
     .at(-1)!

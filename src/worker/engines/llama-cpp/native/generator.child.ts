@@ -15,6 +15,7 @@ import { SamplerPool } from './sequence-drawer.js';
 import { type ChildService, Refusal, serveChild } from './serve-child.js';
 import { StepRunner } from './step-runner.js';
 import { vocabularyOf } from './token-text.js';
+import { errorMessage } from '../../../../core/shared/error-message.js';
 
 const MOST_TOKENS = 32;
 const NONE = new Uint32Array(0);
@@ -115,7 +116,7 @@ function checked({ grammar, param }: GrammarCheck, compile: (text: string) => ob
     return text;
   } catch (error) {
     if (error instanceof DomainError) throw new Refusal('invalid_value', error.message, error.param);
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
   }
 }

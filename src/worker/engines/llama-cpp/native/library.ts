@@ -1,5 +1,6 @@
 import type * as LlamaPackage from 'node-llama-cpp';
 import { type ChildSettings, type LlamaDevice } from '../protocol.js';
+import { errorMessage } from '../../../../core/shared/error-message.js';
 
 const VERSION = '3.22.1';
 const INSTALL = `npm install node-llama-cpp@${VERSION}`;
@@ -27,8 +28,6 @@ export interface NativeContext {
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
   disposeSequence(sequence: number): void;
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
-  /** Of the first sequence of the last batch. */
-  getEmbedding(tokens: number): Float64Array;
 }
 
 export interface NativeSampler {
@@ -46,9 +45,7 @@ export interface NativeModel {
   tokenBos(): number;
   tokenEos(): number;
   shouldPrependBosToken(): boolean;
-  shouldAppendEosToken(): boolean;
   getModelDescription(): string;
-  getEmbeddingVectorSize(): number;
 }
 
 export interface NativeBindings {
@@ -121,7 +118,9 @@ async function loadPackage(): Promise<typeof LlamaPackage> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
-    throw new Error(`node-llama-cpp is not there or does not load: ${INSTALL} (${messageOf(error)})`, { cause: error });
+    throw new Error(`node-llama-cpp is not there or does not load: ${INSTALL} (${errorMessage(error)})`, {
+      cause: error,
+    });
   }
 }
 
@@ -136,16 +135,14 @@ async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): P
     });
   } catch (error) {
     if (device === 'auto' || device === 'cpu')
-      throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${messageOf(error)})`, { cause: error });
+      throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${errorMessage(error)})`, {
+        cause: error,
+      });
     const name = `@node-llama-cpp/${GPU_INSTALL[device]}@${VERSION}`;
     throw new Error(
       `llama.cpp does not run on ${device} here: npm install ${name}, ` +
-        `and a driver for the device (${messageOf(error)})`,
+        `and a driver for the device (${errorMessage(error)})`,
       { cause: error },
     );
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

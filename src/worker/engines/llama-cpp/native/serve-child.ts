@@ -1,4 +1,5 @@
 import { type FromChild } from '../protocol.js';
+import { errorMessage } from '../../../../core/shared/error-message.js';
 
 /** What a caller asked for cannot be had: told to the caller, not logged as a failure. */
 export class Refusal extends Error {
@@ -38,7 +39,7 @@ async function serve<Settings, Info>(
   try {
     service = await open(settings);
   } catch (error) {
-    process.send?.({ type: 'failed', message: messageOf(error) } satisfies FromChild<Info>, () => process.exit(1));
+    process.send?.({ type: 'failed', message: errorMessage(error) } satisfies FromChild<Info>, () => process.exit(1));
     return;
   }
   process.on('message', (message: { id: number; operation: string; request: unknown }) => {
@@ -56,12 +57,8 @@ async function answer<Info>(
     if (answering === undefined) throw new Error(`There is no operation ${operation}.`);
     return { type: 'reply', id, reply: await answering(request) };
   } catch (error) {
-    if (!(error instanceof Refusal)) return { type: 'error', id, message: messageOf(error) };
+    if (!(error instanceof Refusal)) return { type: 'error', id, message: errorMessage(error) };
     const { code, message, param } = error;
     return { type: 'refused', id, code, message, ...(param !== undefined && { param }) };
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,7 @@ import {
   type StepReply,
 } from '../protocol.js';
 import { type DrawingPlace, SequenceDrawer } from './sequence-drawer.js';
+import { errorMessage } from '../../../../core/shared/error-message.js';
 
 interface Item {
   readonly slot: number;
@@ -83,7 +84,7 @@ export class StepRunner {
       const [, reply] = await Promise.all([decoded, this.#draw(items)]);
       return reply;
     } catch (error) {
-      return { drawn: new Int32Array(0), failure: messageOf(error) };
+      return { drawn: new Int32Array(0), failure: errorMessage(error) };
     }
   }
 
@@ -106,7 +107,7 @@ export class StepRunner {
         drawer.begin(start);
       } catch (error) {
         // This sequence fails alone when its turn to draw comes; its neighbours are in the same step.
-        this.#unable.set(start.slot, messageOf(error));
+        this.#unable.set(start.slot, errorMessage(error));
       }
     }
   }
@@ -138,7 +139,7 @@ export class StepRunner {
         if (known) probabilities.set(index, known);
       } catch (error) {
         drawn[index] = DRAW_FAILED;
-        failures.set(index, messageOf(error));
+        failures.set(index, errorMessage(error));
       }
     };
     await Promise.all(items.map(drawOne));
@@ -151,8 +152,4 @@ export class StepRunner {
     if (drawer === undefined || why !== undefined) throw new Error(why ?? 'No sequence is in this slot.');
     return drawer;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
