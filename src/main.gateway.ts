@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
 import { makeFirstKey } from './platform/auth/first-key.js';
-import { FIRST_KEYS_ORIGIN, loadConfig } from './platform/config/load-config.js';
+import { FIRST_KEYS_ORIGIN, loadConfig, readModels } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
 import { ConfigError, problemText } from './platform/config/yaml-file.js';
@@ -19,7 +19,11 @@ async function bootstrap(): Promise<void> {
   const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
   if (taken !== undefined) return fail(taken);
   if (sources.get('auth.keys_file')?.origin === FIRST_KEYS_ORIGIN) process.stderr.write(makeFirstKey(settings) ?? '');
-  const app = await createGateway({ settings, models });
+  const app = await createGateway({
+    settings,
+    models,
+    readModels: () => readModels(settings.workers.modelsFile, engineObjections),
+  });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   // Callers are still connected when `npm run up` was killed: their requests are worth finishing.

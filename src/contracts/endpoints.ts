@@ -81,6 +81,7 @@ export const ENDPOINTS = [
     summary: 'Models: loaded or not, their workers, when last used',
     area: 'admin',
   },
+  { method: 'POST', path: '/admin/v1/models/reload', summary: 'Serve the models file as it is now', area: 'admin' },
   { method: 'POST', path: '/admin/v1/models/{id}/load', summary: 'Start the workers of a model', area: 'admin' },
   { method: 'POST', path: '/admin/v1/models/{id}/unload', summary: 'Stop the workers of a model', area: 'admin' },
   { method: 'GET', path: '/admin/v1/requests', summary: 'List requests', area: 'admin' },

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
+import { type ReadModels } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
@@ -24,15 +25,17 @@ import { registerLimitHooks } from './limits/limit-hooks.js';
 export interface GatewayOptions {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
+  /** For `POST /admin/v1/models/reload` (default: `workers.models_file`, without asking the engines). */
+  readonly readModels?: ReadModels;
 }
 
 /**
  * The whole gateway, built but neither listening nor hooked to process signals. `app.listen(port, host)` starts it,
  * `app.close()` drains and stops it.
  */
-export async function createGateway({ settings, models }: GatewayOptions): Promise<NestFastifyApplication> {
+export async function createGateway({ settings, models, readModels }: GatewayOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    GatewayModule.forRoot(settings, models),
+    GatewayModule.forRoot(settings, models, readModels),
     gatewayAdapter(settings),
     { ...APPLICATION_OPTIONS, bufferLogs: true, abortOnError: false },
   );

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { AuthModule } from '../platform/auth/auth.module.js';
-import { ConfigModule } from '../platform/config/config.module.js';
+import { ConfigModule, type ReadModels } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
@@ -24,11 +24,11 @@ import { LiveFeedModule } from './live-feed/live-feed.module.js';
 /** The gateway: schedules, never computes. */
 @Module({})
 export class GatewayModule {
-  static forRoot(settings: Settings, models: readonly ModelSpec[]): DynamicModule {
+  static forRoot(settings: Settings, models: readonly ModelSpec[], read?: ReadModels): DynamicModule {
     return {
       module: GatewayModule,
       imports: [
-        ConfigModule.forRoot(settings, models),
+        ConfigModule.forRoot(settings, models, read),
         ClockModule,
         AuthModule,
         EventsModule,

@@ -15,6 +15,7 @@ import {
 } from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { ProcessClock } from '../../src/platform/clock/clock.module.js';
+import { ModelList } from '../../src/platform/config/model-list.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
@@ -46,7 +47,8 @@ export const modelSpec = (overrides: Partial<ModelSpec> = {}): ModelSpec => ({
 });
 
 export interface PoolOptions {
-  readonly models: readonly ModelSpec[];
+  /** A list, where they change later. */
+  readonly models: readonly ModelSpec[] | ModelList;
   readonly settings?: Partial<Record<SettingPath, number | string>>;
   readonly launch?: Partial<WorkerLaunch>;
   /** In place of the system's name resolution. */
@@ -65,7 +67,7 @@ export function makePool({ models, settings, launch, resolve = systemResolver }:
   Logger.overrideLogger(false);
   const pool = new WorkerPoolService(
     settingsFrom({ ...QUICK, ...settings }),
-    models,
+    models instanceof ModelList ? models : new ModelList(models),
     { ...fixtureLaunch, ...launch },
     new ProcessClock(),
     resolve,

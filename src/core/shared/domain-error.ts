@@ -74,6 +74,10 @@ export const ERROR_REGISTRY = {
     400,
     'The webhook URL is not allowed (its form, host or port), or the server has no secret to sign it with.',
   ),
+  models_file_invalid: invalid(
+    400,
+    'The models file has errors; the message lists them. The models stay as they were.',
+  ),
   invalid_api_key: invalid(401, 'The API key is missing, unknown, revoked or expired.'),
   missing_scope: invalid(403, 'The API key is valid but lacks the required scope.'),
   origin_not_allowed: invalid(

@@ -1,5 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type ModelChanges, ModelList } from '../../platform/config/model-list.js';
+import { ConfigError } from '../../platform/config/yaml-file.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView } from '../worker-pool/worker-view.js';
@@ -12,6 +14,7 @@ export class ModelSwitch {
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly scheduler: SchedulerService,
+    private readonly list: ModelList,
   ) {}
 
   /** @throws DomainError `model_not_found` */
@@ -43,6 +46,26 @@ export class ModelSwitch {
     );
     await this.#clearLine(id);
     return this.find(id);
+  }
+
+  /**
+   * Serves the entries of the models file as it is now. Running requests finish on the workers they have; those that
+   * wait for a model that is gone end as `model_unloaded`. @throws DomainError `models_file_invalid`: nothing changed
+   */
+  async reload(): Promise<ModelChanges> {
+    const changes = this.#read();
+    for (const model of changes.removed) await this.scheduler.cancelMany({ model, state: 'queued' }, 'unload');
+    this.#logger.log(changes, 'models file read');
+    return changes;
+  }
+
+  #read(): ModelChanges {
+    try {
+      return this.list.reload();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new DomainError('models_file_invalid', error.message);
+    }
   }
 
   async #clearLine(id: string): Promise<void> {

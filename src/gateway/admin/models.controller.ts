@@ -26,6 +26,13 @@ export class AdminModelListDto {
   @ApiProperty({ type: [AdminModelDto] }) data!: AdminModelDto[];
 }
 
+export class AdminModelChangesDto {
+  @ApiProperty({ type: [String] }) added!: readonly string[];
+  @ApiProperty({ type: [String], description: 'Computed by new workers once the old ones have ended their work.' })
+  changed!: readonly string[];
+  @ApiProperty({ type: [String] }) removed!: readonly string[];
+}
+
 /** @param nowMs wall clock, Unix milliseconds */
 export const adminModelDto = (view: ModelView, nowMs: number): AdminModelDto => ({
   id: view.id,
@@ -53,6 +60,20 @@ export class AdminModelsController {
   @ApiOkResponse({ type: AdminModelListDto })
   list(): AdminModelListDto {
     return { data: this.pool.models().map(model => adminModelDto(model, Date.now())) };
+  }
+
+  @Post('reload')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Serve the models file as it is now',
+    description:
+      'Adds, replaces and removes models without a restart; a file with errors changes nothing. Running requests ' +
+      'finish; requests that wait for a removed model get 503 `model_unloaded`.',
+  })
+  @ApiOkResponse({ type: AdminModelChangesDto })
+  @DescribesErrors('models_file_invalid')
+  async reload(): Promise<AdminModelChangesDto> {
+    return this.models.reload();
   }
 
   @Post(':id/load')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ModelCatalog } from './model-catalog.js';
 
@@ -12,10 +13,12 @@ const model = (
   voices: {},
   options: {},
 });
-const catalog = new ModelCatalog([
-  model('ears', 'stt', ['whisper-1', 'mouth'], ['transcribe']),
-  model('mouth', 'tts', ['tts-1'], ['speech']),
-]);
+const catalog = new ModelCatalog(
+  new ModelList([
+    model('ears', 'stt', ['whisper-1', 'mouth'], ['transcribe']),
+    model('mouth', 'tts', ['tts-1'], ['speech']),
+  ]),
+);
 
 describe('ModelCatalog', () => {
   it('finds a model by its id and by its aliases', () => {

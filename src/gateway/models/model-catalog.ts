@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { MODELS } from '../../platform/config/config.module.js';
+import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 
 export interface CatalogEntry {
@@ -21,12 +21,12 @@ const KIND_NAMES = {
 export class ModelCatalog {
   private readonly byName = new Map<string, ModelSpec>();
 
-  constructor(@Inject(MODELS) private readonly models: readonly ModelSpec[]) {
-    for (const spec of models) this.byName.set(spec.id, spec);
-    // An alias never hides a model.
-    for (const spec of models) {
-      for (const alias of spec.aliases) if (!this.byName.has(alias)) this.byName.set(alias, spec);
-    }
+  private readonly models: readonly ModelSpec[];
+
+  constructor(list: ModelList) {
+    this.models = list.current;
+    this.name();
+    list.changes$.subscribe(() => this.name());
   }
 
   entries(): readonly CatalogEntry[] {
@@ -58,6 +58,15 @@ export class ModelCatalog {
   /** Models for error messages: `a (alias), b`, or `none`. */
   namesAble(kind: ModelSpec['kind'], capability: string): string {
     return this.namesOf(this.models.filter(model => model.kind === kind && model.capabilities.includes(capability)));
+  }
+
+  private name(): void {
+    this.byName.clear();
+    for (const spec of this.models) this.byName.set(spec.id, spec);
+    // An alias never hides a model.
+    for (const spec of this.models) {
+      for (const alias of spec.aliases) if (!this.byName.has(alias)) this.byName.set(alias, spec);
+    }
   }
 
   private namesOf(models: readonly ModelSpec[]): string {

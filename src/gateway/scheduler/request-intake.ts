@@ -4,8 +4,7 @@ import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { MODELS } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ModelList } from '../../platform/config/model-list.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -19,7 +18,6 @@ import { TrackedRequest } from './tracked-request.js';
 @Injectable()
 export class RequestIntake {
   #accepting = true;
-  readonly #models: ReadonlySet<string>;
 
   constructor(
     private readonly queues: RequestQueues,
@@ -27,10 +25,8 @@ export class RequestIntake {
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(MODELS) models: readonly ModelSpec[],
-  ) {
-    this.#models = new Set(models.map(({ id }) => id));
-  }
+    private readonly models: ModelList,
+  ) {}
 
   get accepting(): boolean {
     return this.#accepting;
@@ -46,7 +42,7 @@ export class RequestIntake {
    */
   submit(spec: RequestSpec): SubmittedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
-    if (!this.#models.has(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
+    if (!this.models.find(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const request = this.#schedule(spec);
     const tracked = new TrackedRequest(request, this.queues.for(request));
     const rejection = this.#check(tracked) ?? this.#enqueue(tracked);

@@ -1,7 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
-import { MODELS } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ModelList } from '../../platform/config/model-list.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -10,16 +9,12 @@ import { WorkerDirectory } from './worker-directory.js';
 /** All workers: those of the pool, and those that pull from the shared queue. */
 @Injectable()
 export class AllWorkers {
-  readonly #pulled: ReadonlySet<string>;
-
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly link: SharedQueueLink,
     private readonly directory: WorkerDirectory,
-    @Inject(MODELS) models: readonly ModelSpec[],
-  ) {
-    this.#pulled = new Set(models.filter(({ kind }) => kind !== 'llm').map(({ id }) => id));
-  }
+    private readonly list: ModelList,
+  ) {}
 
   /** Some worker of the model that requests can be sent to takes work now. */
   hasPushed(model: string): boolean {
@@ -47,7 +42,7 @@ export class AllWorkers {
 
   /** Where requests are pulled, a worker that only the pool could send them to does not count as ready. */
   #withPulling(view: ModelView): ModelView {
-    if (!this.link.enabled || !this.#pulled.has(view.id)) return view;
+    if (!this.link.enabled || this.list.find(view.id)?.kind === 'llm') return view;
     if (!this.link.usable) return { ...view, state: 'failed', reason: 'the queue in Redis is unreachable or full' };
     const workers = [...view.workers, ...this.#others(view.workers, view.id)];
     const state = this.hasPulling(view.id) ? 'loaded' : view.state === 'loaded' ? 'loading' : view.state;

@@ -1,8 +1,7 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
-import { MODELS } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ModelList } from '../../platform/config/model-list.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues } from './model-queues.js';
 
@@ -48,16 +47,15 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   constructor(
     private readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
-    @Inject(MODELS) private readonly models: readonly ModelSpec[],
+    private readonly models: ModelList,
   ) {}
 
   /** Does not wait for Redis: a gateway starts without it, and is not ready. */
   onApplicationBootstrap(): void {
-    if (!this.link.enabled || this.models.length === 0) return;
-    for (const { id } of this.models) {
-      const queue = this.link.keys.queue(id);
-      this.#queues.set(`${this.queues.base(queue)}events`, queue);
-    }
+    if (!this.link.enabled) return;
+    for (const { id } of this.models.current) this.#listen(id);
+    // From the first entry on: none of a job may be missed, and those of earlier jobs change nothing.
+    this.models.changes$.subscribe(({ added }) => added.forEach(id => this.#cursors.set(this.#listen(id), '0-0')));
     this.#client = this.link.listener();
     this.#loop = this.#run(this.#client);
   }
@@ -84,14 +82,24 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
-  async #readOn(client: Redis): Promise<void> {
-    if (this.#cursors.size === 0) await this.#findEnds(client);
-    await this.#read(client);
+  /** @returns the key of the stream */
+  #listen(model: string): string {
+    const queue = this.link.keys.queue(model);
+    const stream = `${this.queues.base(queue)}events`;
+    this.#queues.set(stream, queue);
+    return stream;
   }
 
-  async #findEnds(client: Redis): Promise<void> {
+  async #readOn(client: Redis): Promise<void> {
+    const unread = [...this.#queues.keys()].filter(key => !this.#cursors.has(key));
+    await this.#findEnds(client, unread);
+    if (this.#cursors.size > 0) return this.#read(client);
+    await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+  }
+
+  async #findEnds(client: Redis, streams: readonly string[]): Promise<void> {
     const ends = await Promise.all(
-      [...this.#queues.keys()].map(async key => [key, await client.xrevrange(key, '+', '-', 'COUNT', 1)] as const),
+      streams.map(async key => [key, await client.xrevrange(key, '+', '-', 'COUNT', 1)] as const),
     );
     for (const [key, [last]] of ends) this.#cursors.set(key, last?.[0] ?? '0-0');
   }

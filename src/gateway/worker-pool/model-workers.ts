@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { differs } from '../../platform/config/model-list.js';
 import { type AddressResolver, AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
@@ -24,6 +25,7 @@ export class ModelWorkers {
   readonly #logger = new Logger('Models');
   /** Workers outlive the request that started them: their log lines must not carry its id. */
   readonly #detached = AsyncLocalStorage.snapshot();
+  #retiring: Promise<void> | undefined;
   readonly #members = new Map<string, PooledWorker>();
   readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
@@ -93,6 +95,21 @@ export class ModelWorkers {
     this.#problem = undefined;
     if (this.#life === 'unloaded') return Promise.resolve();
     return (this.#unloading ??= this.#detached(() => this.#stop()).finally(() => (this.#unloading = undefined)));
+  }
+
+  /** Its workers compute that model, whatever it is called. */
+  computes(model: ModelSpec): boolean {
+    return !this.#retiring && !differs(this.options.model, model);
+  }
+
+  /** Its entry is gone or another one: lets running work end, then stops for good. Idempotent: the same promise. */
+  retire(): Promise<void> {
+    this.#closed = true;
+    this.#addresses.stop();
+    return (this.#retiring ??= this.#detached(async () => {
+      await this.#unloading;
+      await Promise.all(this.workers.map(stopped));
+    }));
   }
 
   offer(affinity?: string, avoid: readonly string[] = []): SlotOffer | undefined {

@@ -8,11 +8,11 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { MODELS } from '../../platform/config/config.module.js';
+import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
-import { ModelWorkers } from './model-workers.js';
+import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
@@ -64,7 +64,8 @@ export interface WorkerCallRequest extends CallRequest {
  */
 @Injectable()
 export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
-  readonly #models: ReadonlyMap<string, ModelWorkers>;
+  readonly #models = new Map<string, ModelWorkers>();
+  readonly #shared: Omit<ModelWorkersOptions, 'model'>;
   readonly #capacity = new Subject<string>();
   readonly #activity = new Subject<PoolActivity>();
   #started = false;
@@ -76,12 +77,12 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
 
   constructor(
     @Inject(SETTINGS) settings: Settings,
-    @Inject(MODELS) models: readonly ModelSpec[],
+    private readonly list: ModelList,
     @Inject(WORKER_LAUNCH) launch: WorkerLaunch,
     clock: ProcessClock,
     @Inject(ADDRESS_RESOLVER) resolve: AddressResolver,
   ) {
-    const shared = {
+    this.#shared = {
       settings,
       launch,
       resolve,
@@ -91,7 +92,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       onGeneration: ({ id, model }: WorkerName, counts: GenerationCounts) =>
         this.#activity.next({ type: 'generated', worker: id, model, counts }),
     };
-    this.#models = new Map(models.map(model => [model.id, new ModelWorkers({ ...shared, model })]));
+    for (const model of list.current) this.#add(model);
+    list.changes$.subscribe(({ added, changed, removed }) => {
+      for (const id of [...added, ...changed, ...removed]) this.#follow(id);
+    });
   }
 
   onApplicationBootstrap(): Promise<void> {
@@ -213,6 +217,27 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  #add(model: ModelSpec): void {
+    const workers = new ModelWorkers({ ...this.#shared, model });
+    this.#models.set(model.id, workers);
+    if (this.#started && !this.#closed) workers.boot();
+  }
+
+  /**
+   * Brings the workers of a model in line with its entry. Those of another entry end their work first, and are known
+   * until then: what they compute can be cancelled, and a device holds one of the two at a time.
+   */
+  #follow(id: string): void {
+    const [workers, wanted] = [this.#models.get(id), this.list.find(id)];
+    if (!workers && wanted) return this.#add(wanted);
+    if (!workers || (wanted && workers.computes(wanted))) return;
+    void workers.retire().then(() => {
+      if (this.#models.get(id) !== workers) return;
+      this.#models.delete(id);
+      this.#follow(id);
+    });
   }
 
   #worker(id: string): PooledWorker | undefined {

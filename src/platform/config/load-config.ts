@@ -44,7 +44,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const overrides = settingsFromEnvironment(environment);
   const sources = merge(file, overrides);
   const settings = effective(sources);
-  const models = readModels(directory, options.modelsFile ?? settings.workers.modelsFile, askEngine);
+  const models = modelsIn(directory, options.modelsFile ?? settings.workers.modelsFile, askEngine);
   const problems = [
     ...file.problems,
     ...overrides.problems,
@@ -85,7 +85,14 @@ function readSettings(directory: string, named: string | undefined): SettingSour
   return source;
 }
 
-function readModels(directory: string, name: string, askEngine: EngineCheck | undefined): ModelsFile {
+/** The models of a file as it is now. @throws ConfigError naming every problem of it */
+export function readModels(name: string, askEngine?: EngineCheck): readonly ModelSpec[] {
+  const { models, problems } = modelsIn(process.cwd(), name, askEngine);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return models;
+}
+
+function modelsIn(directory: string, name: string, askEngine: EngineCheck | undefined): ModelsFile {
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return modelsFromFile(file, askEngine);
   const problem = { origin: name, message: 'no such file; `workers.models_file` names it' };

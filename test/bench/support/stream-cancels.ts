@@ -10,6 +10,7 @@ import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handl
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
+import { ModelList } from '../../../src/platform/config/model-list.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { bytesOf } from '../../../src/worker/audio/pcm.js';
@@ -60,7 +61,7 @@ async function measure(model: ModelSpec, rounds: Rounds): Promise<StreamCancelTi
   const stub = new SpeechToTextStub(worker.address, credentials.createInsecure());
   const pool = new WorkerPoolService(
     settings,
-    [served],
+    new ModelList([served]),
     builtWorkerLaunch(settings),
     new ProcessClock(),
     systemResolver,
