@@ -15,6 +15,7 @@ import { modelsRemoveCommand } from './models-remove.js';
 import { speakCommand } from './speak.js';
 import { MARKS, say } from './terminal.js';
 import { transcribeCommand } from './transcribe.js';
+import { workerCheckCommand } from './worker-check.js';
 
 const HELP = `
 Examples:
@@ -23,6 +24,7 @@ Examples:
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
   switchyard chat "What does a switchyard do?"
+  switchyard worker check 127.0.0.1:9000               does this worker keep to the protocol?
   switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
 
 Environment:
@@ -33,7 +35,7 @@ Environment:
   NO_COLOR               no colours
 
 Results go to stdout, everything else to stderr. Exit codes: 0 = done, 1 = failed, 2 = wrong usage or configuration
-(nothing was tried), 3 = the gateway or the hub cannot be reached, 130 = Ctrl-C. npm run up starts the gateway.`;
+(nothing was tried), 3 = the gateway, hub or worker cannot be reached, 130 = Ctrl-C. npm run up starts the gateway.`;
 
 /** The whole command line. */
 export function program(): Command {
@@ -46,6 +48,7 @@ export function program(): Command {
     doctorCommand(),
     configCommand(),
     keysCommand(),
+    workerCommand(),
   ];
   const root = new Command('switchyard')
     .description(
@@ -65,6 +68,9 @@ const modelsCommand = (): Command =>
     .addCommand(modelsPullCommand())
     .addCommand(modelsRemoveCommand())
     .addCommand(modelsCheckCommand());
+
+const workerCommand = (): Command =>
+  new Command('worker').description('workers that somebody runs').addCommand(workerCheckCommand());
 
 /** From package.json, two folders above this file, built or not. */
 function productVersion(): string {

@@ -69,6 +69,12 @@ export function decodeFailure(error: unknown): DomainError {
   });
 }
 
+/** What a worker said about a failure, as it was sent. */
+export const failureTrailers = (ended: StatusObject) => ({
+  code: trailer(ended, CODE_KEY),
+  param: trailer(ended, PARAM_KEY),
+});
+
 /** True when the worker itself says why the call failed. */
 export const isExplained = (ended: StatusObject): boolean => trailer(ended, CODE_KEY) !== undefined;
 

@@ -102,3 +102,9 @@ def _():
 def _():
     error = raises(openai.BadRequestError, lambda: heard(b"no audio" * 200))
     equal((error.code, error.param), ("invalid_audio", "file"))
+
+
+@check("ctranslate2: switchyard worker check finds nothing wrong, and it drains")
+def _():
+    equal(worker.conforms(), [])
+    equal(worker.process.wait(15), 0)

@@ -128,3 +128,9 @@ def _():
     equal(worker.process.wait(15), 0)
     worker.start()
     equal(new.text(), "1.00 s at -18 dB")
+
+
+@check("python worker: switchyard worker check finds nothing wrong, and it drains")
+def _():
+    equal(worker.conforms(), [])
+    equal(worker.process.wait(15), 0)

@@ -19,7 +19,8 @@ ADDRESSES = json.loads((FOLDER / "addresses.json").read_text())
 class Worker:
     def __init__(self, model, *command):
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
-        common = ["--model", model, "--listen", ADDRESSES[model], "--log-level", "debug"]
+        self.model, self.address = model, ADDRESSES[model]
+        common = ["--model", model, "--listen", self.address, "--log-level", "debug"]
         self._command = [sys.executable, "-B", *command, *common]
         self.start()
         atexit.register(self.kill)
@@ -39,6 +40,17 @@ class Worker:
             if time.monotonic() > limit or (self.process.poll() not in (None, 0, -9)):
                 raise AssertionError(f"the worker does not get {what}:\n{self._text()[-2000:]}")
             time.sleep(0.01)
+
+    def conforms(self):
+        """What `switchyard worker check` says: each failed check with its sentence."""
+        node, program = REPOSITORY / "node_modules" / ".bin" / "node", REPOSITORY / "dist" / "cli" / "switchyard.js"
+        command = [node, program, "worker", "check", self.address, "--json", "--model", self.model]
+        command += ["--pid", str(self.process.pid)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        checks = json.loads(run.stdout)["checks"]
+        for one in checks:
+            print(f"      {one['state']:10} {one['name']:16} {one['detail']}", flush=True)
+        return [one for one in checks if one["state"] == "fail"]
 
     def batches(self):
         """Items of each engine call so far."""

@@ -39,6 +39,7 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'models check': { args: [], wrong: ['none.yaml'] },
   doctor: { args: [], wrong: ['--fix'] },
   'config print': { args: [], wrong: ['--yaml'] },
+  'worker check': { args: [], wrong: ['127.0.0.1'] },
   'keys create': { args: [], wrong: ['--tenant', 'a', '--scope', 'root'] },
 };
 

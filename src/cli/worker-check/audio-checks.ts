@@ -1,0 +1,68 @@
+import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { STREAM_COMMIT, streamAudioMessage, streamConfigMessage } from '../../contracts/grpc/stream.codec.js';
+import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
+import { answerOf, type CheckContext, demand, endOf, Verdict } from './check.js';
+import { reported } from './health-checks.js';
+import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
+import { type CheckedCall, endText, type Sample } from './worker-client.js';
+
+/** So many seconds of 192 kHz stereo are nearly 32 MiB; those that need no file of their own are less than 60. */
+const STUDIO = { seconds: 43.6, rate: 192_000, channels: 2 } as const;
+const LONG_S = 61;
+
+/** What a worker finds too large it refuses with a code; gRPC's own limits have none. */
+async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<string> {
+  const end = await endOf(call, what);
+  const { code } = end.trailers;
+  demand(end.code === status.OK || code !== undefined, `${what} failed with ${endText(end)}, without switchyard-code`);
+  return code === undefined ? 'answered' : `refused with ${code}`;
+}
+
+export async function messageSize({ client }: CheckContext): Promise<string> {
+  return `32 MiB ${await demandTaken(client.start(file(wavFile(STUDIO))), 'TranscribeFile with 32 MiB of audio')}`;
+}
+
+/** Longer than 60 s, then larger than 32 MiB. */
+export async function largeAudio({ client }: CheckContext): Promise<string> {
+  const { messages } = await answerOf(client.start(upload({ seconds: LONG_S })), `TranscribeUpload of ${LONG_S} s`);
+  const done = messages.at(-1)?.message;
+  demand(done?.$case === 'done', 'the last message of TranscribeUpload must be done');
+  judgeTranscript(done.value, LONG_S);
+  const segments = done.value.segments.length;
+  const isTold = messages.length === segments + 1;
+  demand(isTold, `TranscribeUpload sent ${messages.length - 1} segments before done, which holds ${segments}`);
+  const large = client.start(upload({ ...STUDIO, seconds: LONG_S }));
+  return `${LONG_S} s answered, 45 MiB ${await demandTaken(large, 'TranscribeUpload of 45 MiB')}`;
+}
+
+type LiveStream = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
+
+/** One second of sound, then a commit. `complete` half-closes. */
+const liveStream: Sample<TranscribeStreamResponse> = {
+  start(channel, { requestId: sessionId }) {
+    const stream: LiveStream = channel.stt.transcribeStream(new Metadata());
+    stream.write(streamConfigMessage({ sessionId, language: '', prompt: '', sampleRate: 16_000, partials: true }));
+    const samples = wavFile({ seconds: 1 }).subarray(44);
+    for (let at = 0; at < samples.length; at += 3200) stream.write(streamAudioMessage(samples.subarray(at, at + 3200)));
+    stream.write(STREAM_COMMIT);
+    return stream;
+  },
+  complete: call => void (call as LiveStream).end(),
+};
+
+export async function stream(context: CheckContext): Promise<string> {
+  if (reported(context).streams === 0) throw new Verdict('not_judged', 'its Health offers no live streams');
+  const call = context.client.start(liveStream);
+  const finals = () => call.messages.flatMap(({ event }) => (event?.$case === 'final' ? [event.value.utterance] : []));
+  const untilMs = performance.now() + 10_000;
+  while (finals().length === 0 && !call.hasEnded && performance.now() < untilMs) await pause(20);
+  if (finals().length === 0) call.reset();
+  demand(finals().length > 0, 'a commit in a live stream gets no final within 10 s');
+  call.complete();
+  await answerOf(call, 'a live stream after its half-close', 'fail');
+  // The half-close may end another utterance, with nothing in it.
+  const isCounted = finals().every((utterance, at) => utterance === at) && finals().length <= 2;
+  demand(isCounted, `one commit must give one final, of utterance 0; got utterances ${finals().join(', ')}`);
+  return 'one final for one commit';
+}

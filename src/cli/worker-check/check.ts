@@ -1,0 +1,70 @@
+import { status } from '@grpc/grpc-js';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
+import { type CallEnd, type CheckedCall, endText, type Samples, type WorkerClient } from './worker-client.js';
+
+export interface CheckOptions {
+  /** host:port */
+  readonly address: string;
+  /** The `id` and `kind` of models.yaml; absent: not compared. */
+  readonly model?: string | undefined;
+  readonly kind?: ModelKind | undefined;
+  readonly remote: RemoteSpec;
+  /** Process of a worker on this machine, which is sent SIGTERM at the end. */
+  readonly pid?: number | undefined;
+  /** As a gateway pings an idle connection (default 10 s). */
+  readonly pingEveryMs?: number;
+}
+
+export interface CheckContext {
+  readonly client: WorkerClient;
+  readonly kind: ModelKind;
+  /** Absent: its Health gave none. */
+  readonly report?: WorkerHealthReport | undefined;
+  readonly samples: Samples;
+  readonly options: CheckOptions;
+}
+
+/** Ends a check. `fail`: what the worker does wrong, in one sentence; `not_judged`: why nothing can be said. */
+export class Verdict extends Error {
+  constructor(
+    readonly state: 'fail' | 'not_judged',
+    sentence: string,
+  ) {
+    super(sentence);
+  }
+}
+
+export function demand(condition: boolean, sentence: string): asserts condition {
+  if (!condition) throw new Verdict('fail', sentence);
+}
+
+/** Undefined: not within the limit. */
+export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeIsUp = new Promise<undefined>(resolve => (timer = setTimeout(() => resolve(undefined), limitMs)));
+  return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
+}
+
+/** How the call ended. A late one is reset, and counts as `late`: some engines are slow. @throws Verdict */
+export async function endOf<M>(
+  call: CheckedCall<M>,
+  what: string,
+  { limitMs = 15_000, late = 'not_judged' }: { limitMs?: number; late?: Verdict['state'] } = {},
+): Promise<CallEnd<M>> {
+  const end = await within(limitMs, call.ended);
+  if (!end) call.reset();
+  if (!end) throw new Verdict(late, `${what} was not answered within ${limitMs / 1000} s`);
+  demand(
+    !end.flooded,
+    `${what} was answered without end: thousands of messages or megabytes, and no end of the stream`,
+  );
+  return end;
+}
+
+/** The same of a call that must succeed. */
+export async function answerOf<M>(call: CheckedCall<M>, what: string, late?: Verdict['state']): Promise<CallEnd<M>> {
+  const end = await endOf(call, what, late && { late });
+  demand(end.code === status.OK, `${what} failed with ${endText(end)}`);
+  return end;
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { type EventEmitter } from 'node:events';
+import { type CallOptions, Metadata, status, type StatusObject } from '@grpc/grpc-js';
+import { type CallEnvelope, type CallGroup, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import { type HealthCheckResponse, type HealthResponse } from '../../contracts/grpc/health.codec.js';
+import { failureTrailers } from '../../contracts/grpc/status.codec.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { channelSecurity } from '../../gateway/worker-pool/channel-security.js';
+import { WorkerChannel } from '../../gateway/worker-pool/worker-channel.js';
+import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
+import { maxMessageBytes } from '../../platform/config/worker-spec.js';
+
+/** What the gateway sends at most: 41 MiB. */
+export const NEEDED_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
+/** The gateway's limit of one health probe. */
+export const PROBE_LIMIT_MS = 2000;
+/** A worker that answers without end is broken off. The largest right answer has some hundred messages. */
+const MAX_MESSAGES = 20_000;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+export interface CallEnd<M> {
+  readonly code: status;
+  /** The status message. */
+  readonly details: string;
+  /** Trailers, as sent. */
+  readonly trailers: { readonly code: string | undefined; readonly param: string | undefined };
+  readonly messages: readonly M[];
+  /** From the start of the call. */
+  readonly ms: number;
+  readonly flooded: boolean;
+}
+
+/** Any grpc-js call. */
+export type RawCall = EventEmitter & { cancel(): void };
+type Reply<M> = (error: Error | null, message?: M) => void;
+
+/** One RPC of whatever kind: its messages as they come, and how it ended. Nothing here rejects. */
+export class CheckedCall<M> {
+  readonly ended: Promise<CallEnd<M>>;
+  readonly messages: M[] = [];
+  hasEnded = false;
+  #bytes = 0;
+  readonly #raw: RawCall;
+  readonly #startedAtMs = performance.now();
+
+  constructor(
+    readonly id: string,
+    start: (reply: Reply<M>) => RawCall,
+    private readonly rest?: (call: RawCall) => void,
+  ) {
+    this.#raw = start((_, message) => message !== undefined && this.#take(message));
+    this.#raw.on('data', (message: M) => this.#take(message));
+    this.#raw.on('error', () => undefined);
+    this.ended = new Promise<StatusObject>(resolve => this.#raw.once('status', resolve)).then(ended =>
+      this.#end(ended),
+    );
+  }
+
+  /** Sends what is left of the request. */
+  complete(): void {
+    if (!this.hasEnded) this.rest?.(this.#raw);
+  }
+
+  /** Ends the call from this side, unless it has ended. */
+  reset(): void {
+    if (!this.hasEnded) this.#raw.cancel();
+  }
+
+  get #flooded(): boolean {
+    return this.messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
+  }
+
+  async #end(ended: StatusObject): Promise<CallEnd<M>> {
+    // The answer of a unary call and the last messages of a stream are delivered beside the status.
+    await new Promise(resolve => setImmediate(resolve));
+    this.hasEnded = true;
+    const { code, details } = ended;
+    const ms = performance.now() - this.#startedAtMs;
+    return { code, details, trailers: failureTrailers(ended), messages: this.messages, ms, flooded: this.#flooded };
+  }
+
+  #take(message: M): void {
+    if (this.#flooded) return;
+    this.messages.push(message);
+    this.#bytes += bytesOf(message);
+    if (this.#flooded) this.#raw.cancel();
+  }
+}
+
+/** Of what is long in a message: bytes and texts, however deep. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.values(value).reduce<number>((sum, part) => sum + bytesOf(part), 0);
+}
+
+/** "INTERNAL, switchyard-code engine_failed: out of memory". */
+export function endText({ code, details, trailers }: CallEnd<unknown>): string {
+  const own = trailers.code === undefined ? '' : `, switchyard-code ${trailers.code}`;
+  return `${status[code]}${own}${details === '' ? '' : `: ${details.slice(0, 200)}`}`;
+}
+
+/** One request, ready to be sent. */
+export interface Sample<M = unknown> {
+  start(channel: WorkerChannel, call: CallEnvelope, options: CallOptions, reply: Reply<M>): RawCall;
+  /** Sends what `start` held back. */
+  complete?(call: RawCall): void;
+}
+
+/** Requests of one kind, and what a right answer to them is. */
+export interface Samples<M = unknown> {
+  /** Well-formed, and answered otherwise than its neighbour: `n` counts from 0. */
+  plain(n: number): Sample<M>;
+  /** @throws Verdict when this is no answer to `plain(n)` */
+  judge(messages: readonly M[], n: number): void;
+  /** One that no worker can compute. */
+  readonly broken: Sample;
+  /** Occupies the worker until it is cancelled, as far as its kind permits. */
+  readonly lasting: Sample;
+  /** Some seconds of engine time, where the kind permits. */
+  readonly heavy: Sample;
+  /** Of the engine call that computed the answer; absent: it is not told. */
+  execution(messages: readonly M[]): { readonly batchId: string; readonly batchSize: number } | undefined;
+}
+
+/** The worker as a gateway sees it: the same connection, the same messages. */
+export class WorkerClient {
+  readonly #channel: WorkerChannel;
+
+  /** @throws Error when a file of `remote` cannot be read */
+  constructor(address: string, remote: RemoteSpec) {
+    // No pings here: a worker that punishes them is found by the check of that name, not by calls that break.
+    const limits = { maxMessageBytes: NEEDED_MESSAGE_BYTES, keepaliveTimeMs: 600_000, keepaliveTimeoutMs: 5000 };
+    this.#channel = new WorkerChannel({ address, limits, security: channelSecurity(remote) }, () => undefined);
+  }
+
+  /** `grpc.health.v1.Health/Check` of service "". */
+  check() {
+    const request = { service: '' };
+    return this.#send<HealthCheckResponse>((options, reply) =>
+      this.#channel.health.check(request, new Metadata(), options, reply),
+    );
+  }
+
+  health(kind: ModelKind) {
+    return this.#send<HealthResponse>((options, reply) =>
+      this.#channel.control(kind).health({}, new Metadata(), options, reply),
+    );
+  }
+
+  cancel(kind: ModelKind, requestId: string) {
+    const request = { requestId, reason: 'client' };
+    return this.#send<CancelResponse>((options, reply) =>
+      this.#channel.control(kind).cancel(request, new Metadata(), options, reply),
+    );
+  }
+
+  start<M>(sample: Sample<M>, { group, deadlineMs }: { group?: CallGroup; deadlineMs?: number } = {}): CheckedCall<M> {
+    const requestId = `check-${randomUUID()}`;
+    const envelope = { requestId, priority: RequestPriority.REALTIME, group: group ?? { id: requestId, size: 1 } };
+    const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
+    const begin = (reply: Reply<M>) => this.#channel.track(() => sample.start(this.#channel, envelope, options, reply));
+    return new CheckedCall(requestId, begin, sample.complete?.bind(sample));
+  }
+
+  close(): void {
+    this.#channel.abort();
+  }
+
+  /** A short call with the limit of a probe. */
+  #send<M>(start: (options: CallOptions, reply: Reply<M>) => RawCall): Promise<CallEnd<M>> {
+    const options = { deadline: Date.now() + PROBE_LIMIT_MS };
+    return new CheckedCall<M>('', reply => this.#channel.track(() => start(options, reply))).ended;
+  }
+}
