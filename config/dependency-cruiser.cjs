@@ -44,12 +44,12 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'platform-folders-have-one-direction',
-      comment: 'Of two folders of platform one imports the other, never both each other.',
+      name: 'folders-have-one-direction',
+      comment: 'Of two folders one may import the other, never both each other, and no chain leads back.',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^src/platform/' },
-      to: { path: '^src/platform/', circular: true },
+      from: { path: '^src/' },
+      to: { path: '^src/', circular: true },
     },
     { name: 'no-barrels', severity: 'error', from: {}, to: { path: '^src/.*/index\\.ts$' } },
     {

@@ -27,6 +27,14 @@ export default tseslint.config(
       'max-lines': ['error', { max: 300, skipBlankLines: false, skipComments: false }],
       'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
       'max-params': ['error', 6],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            ':matches(PropertyDefinition, MethodDefinition[kind!="constructor"])[accessibility="private"][decorators.length=0]',
+          message: 'Write #name. `private readonly` is for constructor parameters that are stored unchanged.',
+        },
+      ],
     },
   },
   {

@@ -86,7 +86,7 @@ async function effectiveSettings({ environment }) {
     [inRoot('dist/cli/switchyard.js'), 'config', 'print', '--json'],
     { env },
   );
-  if (code !== 0) throw new SetupError(output.trim());
+  if (code !== 0) throw new SetupError(output.trim().replace(/^✗ /, ''));
   const value = path => JSON.parse(output).settings.find(setting => setting.path === path).value;
   return {
     env,
@@ -99,7 +99,7 @@ async function effectiveSettings({ environment }) {
 }
 
 async function refuseTakenPort({ host, port }) {
-  if (port === 0) throw new SetupError('--port 0 would take a port that nobody knows; name one');
+  if (port === 0) throw new SetupError('--port 0 would take an unknown port; name one');
   // Compiled by now: the gateway's own check, so that both say the same.
   const { explainListenProblem } = await import(inRoot('dist/platform/process/listen-check.js'));
   const problem = await explainListenProblem({ host, port }, other => `npm run up -- --port ${other}`);

@@ -36,7 +36,7 @@ async function bootstrap(): Promise<void> {
   process.on('SIGTERM', () => void stop());
   // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for its gateway's decision.
   process.on('SIGINT', () => void (supervisor.supervised || stop()));
-  // Nobody is left to answer, so nothing is worth finishing.
+  // No caller is left, so nothing is worth finishing.
   supervisor.onLost(() => void stop(0));
 
   await app.listen();

@@ -27,7 +27,7 @@ const TEST_PACKAGES = [
 ];
 
 /**
- * Installs missing Debian packages where it may; elsewhere says the command and goes on. @returns names still missing
+ * Installs missing Debian packages where it may; elsewhere prints the command and continues. @returns names still missing
  */
 export async function ensureEnginePackages({ install = true } = {}) {
   return ensure(ENGINE_PACKAGES, { install, what: 'engine packages', present: 'ffmpeg, pocketsphinx, flite' });

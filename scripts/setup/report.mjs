@@ -15,7 +15,7 @@ export const seconds = ms => `${(ms / 1000).toFixed(1)} s`;
 /** A mistake or lack that the person can put right: printed without a stack. */
 export class SetupError extends Error {}
 
-/** Runs `main` and ends with its exit code; a SetupError is told in one line. */
+/** Runs `main` and ends with its exit code; a SetupError is printed in one line. */
 export async function runMain(main) {
   try {
     process.exitCode = (await main()) ?? 0;

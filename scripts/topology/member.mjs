@@ -8,7 +8,7 @@ const STABLE_MS = 10_000;
 
 /**
  * One process of the topology, started again whenever it ends by itself, as Kubernetes or `restart: always` would. Its
- * output goes to one file; its process group is its own, so that a terminal's Ctrl-C reaches nobody past us.
+ * output goes to one file; its process group is its own, so that a terminal's Ctrl-C reaches no process but us.
  */
 export class Member {
   #child;
@@ -20,7 +20,7 @@ export class Member {
 
   /**
    * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal, graceMs, tied}; `tied`: it gets an
-   * IPC channel, whose end tells it that this process is gone, also by SIGKILL
+   * IPC channel, whose end shows that this process is gone, also by SIGKILL
    * @param onChange called when its pid changes
    */
   constructor(spec, onChange) {

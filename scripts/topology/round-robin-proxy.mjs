@@ -83,7 +83,7 @@ export class RoundRobinProxy {
       else begin();
     });
     onward.on('response', answer => {
-      // Draining, perhaps: the next probe tells.
+      // Draining, perhaps: the next probe decides.
       if (answer.statusCode === 503) target.ready = false;
       response.writeHead(answer.statusCode, answer.statusMessage, kept(answer.headers));
       answer.pipe(response);

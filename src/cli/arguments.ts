@@ -9,7 +9,7 @@ import { CliError, EXIT } from './cli-error.js';
 export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Parser of a number from `min` to `max`. */
-export const numberFrom =
+export const parseNumber =
   (min: number, max: number) =>
   (text: string): number => {
     const value = text.trim() === '' ? NaN : Number(text);
@@ -18,7 +18,7 @@ export const numberFrom =
   };
 
 /** Parser of a whole number from `min` to `max`. */
-export const wholeNumberFrom =
+export const parseWholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
     const value = /^-?\d+$/.test(text) ? Number(text) : NaN;

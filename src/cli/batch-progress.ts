@@ -25,7 +25,7 @@ export async function watch(client: BatchClient, first: BatchDto, signal: AbortS
   }
 }
 
-/** 0.42 lines/s, 12.3 lines/s; a dash while nobody knows. */
+/** 0.42 lines/s, 12.3 lines/s; a dash while unknown. */
 export const rateText = (rate: number | null): string =>
   rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
 
@@ -41,7 +41,7 @@ class ProgressBar {
   #bar: SingleBar | undefined;
 
   show({ request_counts: { total, completed, failed }, status, rate_per_s: rate, eta_s: eta }: BatchDto): void {
-    // Nobody knows yet how many lines there are; an empty bar would be full.
+    // The number of lines is not known yet; an empty bar would be full.
     if (total === 0) return;
     const words = { failed, status, rate: rateText(rate), remaining: durationText(eta) };
     if (this.#bar) this.#bar.setTotal(total);

@@ -7,10 +7,10 @@ import { collect, namedValue, readablePath } from './arguments.js';
 import { assertAnswered, BatchClient, download, reportEnd } from './batch-client.js';
 import { watch } from './batch-progress.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { print, say } from './terminal.js';
 
-interface SubmitOptions extends GatewayOptions {
+interface SubmitOptions extends GatewayClientOptions {
   readonly endpoint?: string;
   readonly window: string;
   readonly watch?: boolean;

@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
 import type { BatchDto } from '../contracts/openai/batch.dto.js';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
-import { wholeNumberFrom } from './arguments.js';
+import { parseWholeNumber } from './arguments.js';
 import { assertAnswered, BatchClient, download, hasEnded, reportEnd } from './batch-client.js';
 import { durationText, rateText, watch } from './batch-progress.js';
 import { batchSubmitCommand } from './batch-submit.js';
 import { CliError, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { columns, print, printJson } from './terminal.js';
 
-interface WatchOptions extends GatewayOptions {
+interface WatchOptions extends GatewayClientOptions {
   readonly watch?: boolean;
   readonly output?: string;
   readonly limit: number;
@@ -72,7 +72,7 @@ const printState = ({ id, status }: BatchDto): void => print(`${id} ${status}`);
 const listCommand = (): Command =>
   withGatewayOptions(new Command('list'))
     .description('the newest batches')
-    .option('-n, --limit <count>', 'how many, 1 to 100', wholeNumberFrom(1, 100), 20)
+    .option('-n, --limit <count>', 'how many, 1 to 100', parseWholeNumber(1, 100), 20)
     .option('--json', 'one JSON document, as the API returns it')
     .action(async ({ limit, json, ...options }: WatchOptions) => {
       const page = await new BatchClient(new GatewayClient(options)).list(limit);

@@ -2,13 +2,13 @@ import { stderr, stdin } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { numberFrom, wholeNumberFrom } from './arguments.js';
+import { parseNumber, parseWholeNumber } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { Conversation } from './conversation.js';
-import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { MARKS, say } from './terminal.js';
 
-interface ChatOptions extends GatewayOptions {
+interface ChatOptions extends GatewayClientOptions {
   readonly model?: string;
   readonly system?: string;
   readonly maxTokens?: number;
@@ -37,9 +37,9 @@ export const chatCommand = (): Command =>
     .argument('[prompt]', 'one question, or - for stdin; without it, a conversation')
     .option('-m, --model <name>', 'model or alias')
     .option('-s, --system <text>', 'system prompt')
-    .option('-n, --max-tokens <number>', 'maximum tokens of the answer', wholeNumberFrom(1))
-    .option('-t, --temperature <number>', '0 to 2; 0 = always the most likely token', numberFrom(0, 2))
-    .option('--seed <number>', 'the same seed gives the same answer', wholeNumberFrom(Number.MIN_SAFE_INTEGER))
+    .option('-n, --max-tokens <number>', 'maximum tokens of the answer', parseWholeNumber(1))
+    .option('-t, --temperature <number>', '0 to 2; 0 = always the most likely token', parseNumber(0, 2))
+    .option('--seed <number>', 'the same seed gives the same answer', parseWholeNumber(Number.MIN_SAFE_INTEGER))
     .option('--stop <texts...>', 'end the answer before one of these texts')
     .option('--json', 'the answer is one JSON object')
     .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))

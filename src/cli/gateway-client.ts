@@ -7,7 +7,7 @@ import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { CliError, EXIT } from './cli-error.js';
 
-export interface GatewayOptions {
+export interface GatewayClientOptions {
   readonly url?: string;
   readonly keyFile?: string;
 }
@@ -30,7 +30,7 @@ export class GatewayClient {
   readonly url: string;
   readonly #headers: Record<string, string>;
 
-  constructor({ url, keyFile }: GatewayOptions) {
+  constructor({ url, keyFile }: GatewayClientOptions) {
     this.url = (url === undefined ? configuredUrl() : httpUrl(url)).replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#headers = keyFile === undefined ? {} : { authorization: `Bearer ${readKey(keyFile)}` };
   }

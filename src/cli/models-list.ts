@@ -3,7 +3,7 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
-import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { usedPaths, usersOf } from './used-paths.js';
 import { columns, dim, print, printJson } from './terminal.js';
 
@@ -37,7 +37,7 @@ export const modelsListCommand = (): Command =>
   withGatewayOptions(new Command('list'))
     .description('models in models.yaml and on disk, with their state if a gateway runs')
     .option('--json', 'one JSON document')
-    .action(async (options: GatewayOptions & { json?: boolean }) => {
+    .action(async (options: GatewayClientOptions & { json?: boolean }) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);
       const health = await healthOf(options);
@@ -72,7 +72,7 @@ function stateOf(id: string, health: Health | undefined): { state?: string } {
 }
 
 /** Undefined if no gateway answers, which is no error here. */
-async function healthOf(options: GatewayOptions): Promise<Health | undefined> {
+async function healthOf(options: GatewayClientOptions): Promise<Health | undefined> {
   try {
     return await new GatewayClient(options).json<Health>('/health', { signal: AbortSignal.timeout(LIMIT_MS) });
   } catch {

@@ -43,7 +43,7 @@ export class RequestWatch {
       const request = await this.client.json<RequestState>(`/v1/requests/${this.id}`, { signal });
       if (!signal.aborted) this.line.show(wordsFor(request));
     } catch {
-      // Not there before the upload is in, and after the end; an answer that failed is told by the request itself.
+      // Not there before the upload is in, and after the end; the request itself reports a failed answer.
     }
   }
 }

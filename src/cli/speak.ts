@@ -7,14 +7,14 @@ import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
-import { numberFrom, writablePath } from './arguments.js';
+import { parseNumber, writablePath } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayOptions, withGatewayOptions } from './gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { RequestWatch } from './request-watch.js';
 import { ProgressLine, say } from './terminal.js';
 
-interface SpeakOptions extends GatewayOptions {
+interface SpeakOptions extends GatewayClientOptions {
   readonly model: string;
   readonly voice: string;
   readonly format?: string;
@@ -45,7 +45,7 @@ export const speakCommand = (): Command =>
       ),
     )
     .option('-o, --output <file>', 'output file; - is stdout')
-    .option('--speed <number>', '0.25 to 4', numberFrom(0.25, 4))
+    .option('--speed <number>', '0.25 to 4', parseNumber(0.25, 4))
     .option('--instructions <text>', 'how to speak, for models that support it')
     .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
     .option('--timings', 'report the time per phase on stderr')

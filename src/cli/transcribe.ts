@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { collect, fileBlob, namedValue, numberFrom, writablePath } from './arguments.js';
+import { collect, fileBlob, namedValue, parseNumber, writablePath } from './arguments.js';
 import { interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayOptions, serverEvents, withGatewayOptions } from './gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, serverEvents, withGatewayOptions } from './gateway-client.js';
 import { RequestWatch } from './request-watch.js';
 import { ProgressLine, say } from './terminal.js';
 
-interface TranscribeOptions extends GatewayOptions {
+interface TranscribeOptions extends GatewayClientOptions {
   readonly model: string;
   readonly format: string;
   readonly output?: string;
@@ -47,7 +47,7 @@ export const transcribeCommand = (): Command =>
     .option('--no-stream', 'wait for the whole text')
     .option('-l, --language <tag>', 'spoken language, such as en')
     .option('--prompt <text>', 'words and context to expect')
-    .option('--temperature <number>', '0 to 1', numberFrom(0, 1))
+    .option('--temperature <number>', '0 to 1', parseNumber(0, 1))
     .option('--timestamps <kinds...>', 'word, segment (with --format verbose_json)')
     .option('--itn', 'write "25%" for "twenty five percent"')
     .option('--no-itn', 'leave numbers as they were spoken')

@@ -14,7 +14,7 @@ export interface UsedPath {
 
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
 
-/** Options are the engines' own; that one is a path is told by its name (`modelDir`, `caFile`) or its form. */
+/** Options are the engines' own; that one is a path follows from its name (`modelDir`, `caFile`) or its form. */
 export function usedPaths({ options }: ModelSpec, shelf: ModelStore): readonly UsedPath[] {
   return textsIn(options).flatMap(([option, value]) => {
     const looksLikeOne = isAbsolute(value) || value.startsWith('./') || value.startsWith('../');

@@ -22,7 +22,7 @@ import { RateLimiter } from './limits/rate-limiter.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
 
-export interface GatewayOptions {
+export interface GatewayAppOptions {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
   /** For `POST /admin/v1/models/reload` (default: `workers.models_file`, without asking the engines). */
@@ -33,7 +33,7 @@ export interface GatewayOptions {
  * The whole gateway, built but neither listening nor hooked to process signals. `app.listen(port, host)` starts it,
  * `app.close()` drains and stops it.
  */
-export async function createGateway({ settings, models, readModels }: GatewayOptions): Promise<NestFastifyApplication> {
+export async function createGateway({ settings, models, readModels }: GatewayAppOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(settings, models, readModels),
     gatewayAdapter(settings),

@@ -15,7 +15,7 @@ import { GenerationService } from './generation/generation.service.js';
 import { EmbeddingController } from './grpc/embedding.controller.js';
 import { GenerationController } from './grpc/generation.controller.js';
 import { HealthReporter } from './execution/health-reporter.js';
-import { HealthController, ServedService } from './grpc/health.controller.js';
+import { HealthCheckController, ServedService } from './grpc/health.controller.js';
 import { InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { StreamService } from './grpc/stream.service.js';
 import { SttController } from './grpc/stt.controller.js';
@@ -50,13 +50,13 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [ClockModule],
-      controllers: [HealthController, ...kind.controllers],
+      controllers: [HealthCheckController, ...kind.controllers],
       providers: [
         { provide: WORKER_SPEC, useValue: spec },
         { provide: ENGINE, useValue: engine },
         { provide: kind.token, useExisting: ENGINE },
         { provide: WORKER_LOG, useValue: log },
-        { provide: BatchJournal, useValue: spec.plane ? new PullJournal(log) : new BatchJournal(log) },
+        { provide: BatchJournal, useValue: spec.sharedQueue ? new PullJournal(log) : new BatchJournal(log) },
         ...EVERY_WORKER,
         ...kind.providers,
         ...pullProviders(spec, engine.kind),

@@ -67,7 +67,7 @@ describe('registries and code', () => {
 
   it('use every setting: none is accepted and then ignored', () => {
     // What becomes something else there: the loader's own checks, and the rules that a worker process is told.
-    const readers = ['load-config', 'plane-access', 'worker-spec'].map(name => `src/platform/config/${name}.ts`);
+    const readers = ['load-config', 'shared-queue-access', 'worker-spec'].map(name => `src/platform/config/${name}.ts`);
     const files = [...sources('src').filter(file => !file.startsWith('src/platform/config/')), ...readers];
     const texts = files.map(file => readFileSync(file, 'utf8'));
     const unused = SETTING_PATHS.filter(path => !texts.some(code => readsSetting(code, path)));

@@ -16,7 +16,7 @@ import {
   encodeUploadDone,
   speechToTextDefinition,
   type SpeechToTextServer,
-  type TranscribeCall,
+  type TranscribeCallFields,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../src/contracts/grpc/stt.codec.js';
@@ -146,7 +146,6 @@ export class FixtureWorker extends EventEmitter {
   #textToSpeech(): TextToSpeechServer {
     return {
       synthesize: call => void this.#speak(call),
-      listVoices: (_, answer) => answer(null, { voices: [] }),
       ...this.#control(),
     };
   }
@@ -230,7 +229,7 @@ export class FixtureWorker extends EventEmitter {
   }
 }
 
-const transcriptOf = (request: TranscribeCall) => {
+const transcriptOf = (request: TranscribeCallFields) => {
   const said = /^say(?:AndHold)?:(.*)$/s.exec(request.prompt)?.[1]?.split('|');
   return {
     text: said?.join(' ') ?? `${sizeOf(request)} of ${request.filename}`,
@@ -243,7 +242,8 @@ const transcriptOf = (request: TranscribeCall) => {
   };
 };
 
-const sizeOf = ({ audio }: TranscribeCall): string => (Buffer.isBuffer(audio) ? `${audio.length} bytes` : audio.url);
+const sizeOf = ({ audio }: TranscribeCallFields): string =>
+  Buffer.isBuffer(audio) ? `${audio.length} bytes` : audio.url;
 
 const segmentOf = (text: string, id: number) => ({
   ...{ id, start: id, end: id + 1, text, tokens: [], temperature: 0, avgLogprob: 0 },

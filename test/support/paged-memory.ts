@@ -24,7 +24,6 @@ interface Holding {
  *   held + kept + blank = blocks, always; `audit` counts after every step in tests.
  */
 export class PagedMemory<K> implements KvMemory<K> {
-  readonly #options: PagedMemoryOptions;
   readonly #index = new PrefixIndex();
   readonly #holdings = new Map<K, Holding>();
   readonly #references: Uint32Array;
@@ -33,18 +32,17 @@ export class PagedMemory<K> implements KvMemory<K> {
   /** Held by no sequence, with contents that can be found; insertion order is the order of release. */
   readonly #kept = new Set<number>();
 
-  constructor(options: PagedMemoryOptions) {
-    this.#options = options;
+  constructor(private readonly options: PagedMemoryOptions) {
     this.#references = new Uint32Array(options.blocks);
     this.#blank = Array.from({ length: options.blocks }, (_, index) => options.blocks - 1 - index);
   }
 
   get blocks(): number {
-    return this.#options.blocks;
+    return this.options.blocks;
   }
 
   get blockTokens(): number {
-    return this.#options.blockTokens;
+    return this.options.blockTokens;
   }
 
   get available(): number {

@@ -2,9 +2,9 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { InputLines } from '../job/input-lines.js';
 import { type JobPlan } from '../job/job-plan.js';
-import { type JobWork } from '../job/job-work.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { ResultLog } from '../job/result-log.js';
-import { LineGrace, type StopReason } from '../lease/job-stop.js';
+import { LineGrace, type JobStopReason } from '../lease/job-stop.js';
 import { TargetGates } from './target-gates.js';
 import { JobExecution } from './job-execution.js';
 import { LineDispatcher, LineLane } from './line-dispatcher.js';
@@ -35,7 +35,7 @@ export class ExecuteService implements OnApplicationShutdown {
     this.dispatcher.stop();
   }
 
-  async openLog(work: JobWork, plan: JobPlan): Promise<ResultLog> {
+  async openLog(work: ClaimedJob, plan: JobPlan): Promise<ResultLog> {
     const { lease, folder } = work;
     await folder.make();
     await this.shipping.restore(work);
@@ -46,7 +46,7 @@ export class ExecuteService implements OnApplicationShutdown {
   }
 
   /** Removes the local state of an ended job. What cannot be removed now is removed at the next start. */
-  async removeFolder({ lease, folder }: JobWork): Promise<void> {
+  async removeFolder({ lease, folder }: ClaimedJob): Promise<void> {
     try {
       await folder.remove();
       await this.shipping.remove(lease.job.id);
@@ -55,7 +55,7 @@ export class ExecuteService implements OnApplicationShutdown {
     }
   }
 
-  async withInput<T>({ folder }: JobWork, use: (input: InputLines) => Promise<T>): Promise<T> {
+  async withInput<T>({ folder }: ClaimedJob, use: (input: InputLines) => Promise<T>): Promise<T> {
     const input = await InputLines.open(folder.input());
     try {
       return await use(input);
@@ -65,7 +65,7 @@ export class ExecuteService implements OnApplicationShutdown {
   }
 
   /** @returns why it stopped; undefined if every line has a result. @throws the error behind the reason `trouble` */
-  async run(work: JobWork, plan: JobPlan, log: ResultLog): Promise<StopReason | undefined> {
+  async run(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<JobStopReason | undefined> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
     // A finalizing job had all results before its deadline.
@@ -89,7 +89,7 @@ export class ExecuteService implements OnApplicationShutdown {
     return log.progress.remaining === 0 && stop.reason === 'expired' ? undefined : stop.reason;
   }
 
-  async #send(work: JobWork, plan: JobPlan, log: ResultLog, input: InputLines): Promise<void> {
+  async #send(work: ClaimedJob, plan: JobPlan, log: ResultLog, input: InputLines): Promise<void> {
     const { stop, lease } = work;
     const { job } = lease;
     const onTrouble = (error: Error): void => {
@@ -126,7 +126,7 @@ export class ExecuteService implements OnApplicationShutdown {
     }
   }
 
-  #writeProgress({ lease }: JobWork, log: ResultLog): void {
+  #writeProgress({ lease }: ClaimedJob, log: ResultLog): void {
     for (const execution of this.#running) this.dispatcher.updateWeight(execution);
     const { counts, usage } = log.progress;
     const written = lease.job.counts;

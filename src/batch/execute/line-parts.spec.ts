@@ -3,7 +3,7 @@ import { answerLine, errorLine } from '../job/output-line.js';
 import { JobStop } from '../lease/job-stop.js';
 import { MultipartForm } from './audio-upload.js';
 import { lineParts } from '../job/input-lines.js';
-import { usageOf } from './line-result.js';
+import { lineUsage } from './line-result.js';
 import { verdictOn } from './line-verdict.js';
 
 const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
@@ -88,7 +88,7 @@ describe('verdictOn', () => {
 describe('usageOf', () => {
   it('reads both spellings with their details, and nothing from audio seconds', () => {
     expect(
-      usageOf({
+      lineUsage({
         usage: {
           prompt_tokens: 5,
           completion_tokens: 7,
@@ -97,12 +97,12 @@ describe('usageOf', () => {
         },
       }),
     ).toEqual({ inputTokens: 5, outputTokens: 7, cachedTokens: 2, reasoningTokens: 3 });
-    expect(usageOf({ usage: { input_tokens: 5, output_tokens: 0 } })).toMatchObject({
+    expect(lineUsage({ usage: { input_tokens: 5, output_tokens: 0 } })).toMatchObject({
       inputTokens: 5,
       outputTokens: 0,
     });
     for (const body of [null, 'text', {}, { usage: { type: 'duration', seconds: 3 } }])
-      expect(usageOf(body)).toBeUndefined();
+      expect(lineUsage(body)).toBeUndefined();
   });
 });
 
@@ -126,7 +126,7 @@ describe('MultipartForm', () => {
 });
 
 describe('JobStop', () => {
-  it('keeps the strongest reason and tells each change', () => {
+  it('keeps the strongest reason and reports each change', () => {
     const stop = new JobStop();
     const heard: string[] = [];
     stop.listen(reason => heard.push(reason));

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { isSpeech, type TokenUsage } from '../../core/jobs/batch-job.js';
+import { isSpeech, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { answerLine, errorLine } from '../job/output-line.js';
 import { type JobClaim, ResultFiles } from '../job/result-files.js';
 import { type ResultRecord } from '../job/result-segments.js';
@@ -39,7 +39,7 @@ const EXTENSIONS: readonly (readonly [type: RegExp, extension: string])[] = [
 const extensionOf = (contentType: string): string => EXTENSIONS.find(([type]) => type.test(contentType))?.[1] ?? 'bin';
 
 /** `usage` of an answer in any of OpenAI's spellings; undefined without token counts. */
-export function usageOf(body: unknown): TokenUsage | undefined {
+export function lineUsage(body: unknown): BatchUsage | undefined {
   const usage = field(body, 'usage');
   const inputTokens = count(usage, 'prompt_tokens') ?? count(usage, 'input_tokens');
   const outputTokens = count(usage, 'completion_tokens') ?? count(usage, 'output_tokens');
@@ -82,7 +82,7 @@ export function resultOf(answer: Answer, settling: Settling): LineResult | Promi
 function answered(answer: Answered, customIdJson: string, body: Body): LineResult {
   const { status, requestId } = answer;
   const line = answerLine({ customIdJson, status, requestId, bodyJson: body.json });
-  const usage = usageOf(body.value);
+  const usage = lineUsage(body.value);
   return { kind: isGood(answer) ? 'O' : 'E', line, ...(usage ? { usage } : {}) };
 }
 

@@ -53,7 +53,7 @@ describe('LineTarget', () => {
     expect(held.size).toBe(0);
   });
 
-  it('lets go of all lines of a job at once, and of none of another', async () => {
+  it('releases all lines of a job at once, and none of another', async () => {
     const target = open();
     const [given, kept] = [new AbortController(), new AbortController()];
     const sent = ['a', 'b', 'c', 'd', 'e'].map((id, at) => send(target, id, (at % 2 ? kept : given).signal));
@@ -86,7 +86,7 @@ describe('LineTarget', () => {
     expect(await send(target, 'after a rest')).toEqual(timedOut);
   });
 
-  it('tells apart what is too large, what broke and what cannot be reached', async () => {
+  it('distinguishes what is too large, what broke and what cannot be reached', async () => {
     const target = open();
     const large = send(target, 'large');
     await untilHeld('large');

@@ -8,7 +8,7 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { jobLogFolder } from '../../platform/storage/blob-keys.js';
-import { type JobWork } from '../job/job-work.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { type ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
@@ -37,7 +37,7 @@ export class LogShipping {
   }
 
   /** Fetches segments of other processors. Call before the log is opened. @throws when the store fails */
-  async restore({ lease, folder, writer }: JobWork): Promise<void> {
+  async restore({ lease, folder, writer }: ClaimedJob): Promise<void> {
     if (!this.#enabled) return;
     for (const [name, keys] of await this.#shipped(lease.job.id)) {
       const path = join(folder.results(), name);
@@ -52,7 +52,7 @@ export class LogShipping {
   }
 
   /** @returns the stop function: it copies the rest, for at most `batch.checkpoint_ms`, and never rejects */
-  start({ lease }: JobWork, log: ResultLog): () => Promise<void> {
+  start({ lease }: ClaimedJob, log: ResultLog): () => Promise<void> {
     if (!this.#enabled) return () => Promise.resolve();
     const shipment = new Shipment(this.blobs, lease.job.id, log);
     const ship = (): Promise<void> =>

@@ -73,7 +73,7 @@ describe('a target that is away for 75 s', () => {
     ['answers 502 in its place', () => failure(502, {})],
     ['answers 503 storage_unavailable', () => failure(503, { code: 'storage_unavailable' })],
   ])(
-    'and %s costs no line: one probe at a time, and the batch goes on within 5 s of its return',
+    'and %s costs no line: one probe at a time, and the batch continues within 5 s of its return',
     async (_, absence) => {
       const { good, bad, probes, resumedMs } = await runBatch(absence);
       expect([good.length, bad.length]).toEqual([LINES, 0]);

@@ -8,7 +8,7 @@ import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { DraftFile, type JobFolder, syncFolder, writeAtomically } from '../job/job-folder.js';
 import { type JobPlan, loadPlan, readModelMap } from '../job/job-plan.js';
-import { type JobWork } from '../job/job-work.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { errorLine } from '../job/output-line.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
@@ -33,7 +33,7 @@ export class IngestService {
   ) {}
 
   /** Reuses a finished ingestion. @throws when the disk or a store fails: retry later */
-  async prepare({ lease, folder, writer }: JobWork): Promise<Ingested> {
+  async prepare({ lease, folder, writer }: ClaimedJob): Promise<Ingested> {
     const known = await readModelMap(folder);
     if (!known) {
       const problems = await this.#ingest(lease, folder, writer);

@@ -33,14 +33,14 @@ describe('InputCheck', () => {
       expect(check(text).passed).toBe(true);
   });
 
-  it('tells a blank line in the middle, at its number, only once a line follows', () => {
+  it('reports a blank line in the middle, at its number, only once a line follows', () => {
     expect(codes(check(`${line('a')}\n\n\n${line('b')}\n`))).toEqual([
       [2, 'empty_line'],
       [3, 'empty_line'],
     ]);
   });
 
-  it('tells a line over the limit and one that is no UTF-8, and goes on', () => {
+  it('reports a line over the limit and one that is no UTF-8, and continues', () => {
     const text = Buffer.concat([
       Buffer.from(`${line('x'.repeat(200))}\n`),
       Buffer.from([0xff, 0x0a]),
@@ -70,7 +70,7 @@ describe('InputCheck', () => {
     expect(codes(check(models, { maxLines: 1000 }))).toEqual([[257, 'too_many_models']]);
   });
 
-  it('tells the first 100 problems of a strict file and is decided then; a lenient one counts them all', () => {
+  it('reports the first 100 problems of a strict file and is decided then; a lenient one counts them all', () => {
     const bad = 'no json\n'.repeat(150);
     expect(check(bad, { maxLines: 1000 }).problems).toHaveLength(100);
     expect(check(bad, { maxLines: 1000 }).decided).toBe(true);

@@ -41,7 +41,7 @@ describe('InputLines', () => {
     await input.close();
   });
 
-  it('tells a file that was cut short, for short lines and long ones, and gives those before', async () => {
+  it('reports a file that was cut short, for short lines and long ones, and gives those before', async () => {
     const input = await InputLines.open(path());
     const { offset } = entries[4]!;
     await truncate(path(), offset + 10);

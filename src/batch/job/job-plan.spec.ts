@@ -21,7 +21,7 @@ describe('model_map.json', () => {
     ]);
   });
 
-  it('leads both ways and tells the lines', () => {
+  it('leads both ways and lists the lines', () => {
     expect(modelMapOf(['a/b', 'c'], 7, 2)).toEqual({
       model_to_safe: { 'a/b': 'a_b', c: 'c' },
       safe_to_model: { a_b: 'a/b', c: 'c' },

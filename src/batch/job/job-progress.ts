@@ -1,4 +1,4 @@
-import { type RequestCounts, type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type RequestCounts, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type ResultKind } from './result-segments.js';
 
 /** The plan indices with a durable result, one bit each. */
@@ -29,14 +29,14 @@ export class DoneMap {
   }
 }
 
-const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+const NO_USAGE: BatchUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
 /** Durable progress of a job. It is derived from the result log, so the two always agree. */
 export class JobProgress {
   readonly done: DoneMap;
   #completed = 0;
   #failed = 0;
-  #usage: TokenUsage | undefined;
+  #usage: BatchUsage | undefined;
 
   constructor(total: number) {
     this.done = new DoneMap(total);
@@ -51,12 +51,12 @@ export class JobProgress {
   }
 
   /** Sum over all answers with usage; undefined if there is none. */
-  get usage(): TokenUsage | undefined {
+  get usage(): BatchUsage | undefined {
     return this.#usage;
   }
 
   /** @returns false if the line has a result already */
-  record({ index, kind, usage }: { index: number; kind: ResultKind; usage?: TokenUsage }): boolean {
+  record({ index, kind, usage }: { index: number; kind: ResultKind; usage?: BatchUsage }): boolean {
     if (!this.done.add(index)) return false;
     if (kind === 'O') this.#completed += 1;
     else this.#failed += 1;
@@ -65,7 +65,7 @@ export class JobProgress {
   }
 }
 
-const sum = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
+const sum = (a: BatchUsage, b: BatchUsage): BatchUsage => ({
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
   cachedTokens: a.cachedTokens + b.cachedTokens,

@@ -87,7 +87,7 @@ describe('the result log', () => {
     await last.close();
   });
 
-  it('stops at the first failure of the disk, tells it, and keeps what was durable', async () => {
+  it('stops at the first failure of the disk, reports it, and keeps what was durable', async () => {
     const log = await open(1);
     const failures: Error[] = [];
     log.listen({ onDurable: () => undefined, onFailure: error => failures.push(error) });
@@ -102,7 +102,7 @@ describe('the result log', () => {
 });
 
 describe('a record', () => {
-  it('tells index, kind, usage and where its line starts; anything else is none', () => {
+  it('reads index, kind, usage and where its line starts; anything else is none', () => {
     const bytes = encodeRecord(result(12)).subarray(0, -1);
     expect(decodeHead(bytes)).toEqual({ index: 12, kind: 'O', usage, lineStart: '12 O 3/2/1/0 '.length });
     expect(decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1))).toEqual({

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type BatchUsage } from '../../core/jobs/batch-job.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 import { isAbsent, syncFolder, writeAtomically } from './job-folder.js';
 
@@ -14,7 +14,7 @@ export type ResultKind = 'O' | 'E';
 export interface ResultRecord {
   readonly index: number;
   readonly kind: ResultKind;
-  readonly usage?: TokenUsage;
+  readonly usage?: BatchUsage;
   /** The line of the output or error file, without a line break. */
   readonly line: string;
 }
@@ -22,13 +22,13 @@ export interface ResultRecord {
 export const encodeRecord = ({ index, kind, usage, line }: ResultRecord): Buffer =>
   Buffer.from(`${index} ${kind} ${usage ? usageText(usage) : '-'} ${line}\n`);
 
-const usageText = (usage: TokenUsage): string =>
+const usageText = (usage: BatchUsage): string =>
   `${usage.inputTokens}/${usage.outputTokens}/${usage.cachedTokens}/${usage.reasoningTokens}`;
 
 export interface RecordHead {
   readonly index: number;
   readonly kind: ResultKind;
-  readonly usage?: TokenUsage;
+  readonly usage?: BatchUsage;
   /** Offset of the output line in the record. */
   readonly lineStart: number;
 }

@@ -45,7 +45,7 @@ describe('JobLease', () => {
     expect(heard).toEqual(['released']);
   });
 
-  it('tells a cancel once', async () => {
+  it('reports a cancel once', async () => {
     answers = [{ ...job, status: 'cancelling' }];
     const held = lease();
     await jest.advanceTimersByTimeAsync(LEASE_MS * 2);

@@ -13,26 +13,34 @@ export class LineGrace {
     this.#hurried = true;
   }
 
-  msFor(reason: StopReason | undefined): number {
+  msFor(reason: JobStopReason | undefined): number {
     if (this.#hurried || reason === 'lost') return 0;
     return reason === 'shutdown' ? this.shutdownMs : this.graceMs;
   }
 }
 
 /** Why no further line of a job is sent. */
-export type StopReason = 'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
+export type JobStopReason = 'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
 
 /** A later reason replaces a weaker one: without the lease, no ending may be written. */
-const STRENGTH: readonly StopReason[] = ['preempted', 'expired', 'cancelled', 'failed', 'trouble', 'shutdown', 'lost'];
+const STRENGTH: readonly JobStopReason[] = [
+  'preempted',
+  'expired',
+  'cancelled',
+  'failed',
+  'trouble',
+  'shutdown',
+  'lost',
+];
 
-const HANDS_OVER: ReadonlySet<StopReason | undefined> = new Set(['preempted', 'trouble', 'shutdown', 'lost']);
+const HANDS_OVER: ReadonlySet<JobStopReason | undefined> = new Set(['preempted', 'trouble', 'shutdown', 'lost']);
 
 /** Stop signal of one job. Its reason can only become stronger. */
 export class JobStop {
-  #reason: StopReason | undefined;
-  readonly #listeners = new Set<(reason: StopReason) => void>();
+  #reason: JobStopReason | undefined;
+  readonly #listeners = new Set<(reason: JobStopReason) => void>();
 
-  get reason(): StopReason | undefined {
+  get reason(): JobStopReason | undefined {
     return this.#reason;
   }
 
@@ -41,14 +49,14 @@ export class JobStop {
     return HANDS_OVER.has(this.#reason);
   }
 
-  request(reason: StopReason): void {
+  request(reason: JobStopReason): void {
     if (this.#reason !== undefined && STRENGTH.indexOf(reason) <= STRENGTH.indexOf(this.#reason)) return;
     this.#reason = reason;
     for (const listener of this.#listeners) listener(reason);
   }
 
   /** Calls `listener` at once if a stop was requested before. @returns a function that unsubscribes */
-  listen(listener: (reason: StopReason) => void): () => void {
+  listen(listener: (reason: JobStopReason) => void): () => void {
     this.#listeners.add(listener);
     if (this.#reason !== undefined) listener(this.#reason);
     return () => void this.#listeners.delete(listener);

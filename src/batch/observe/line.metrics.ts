@@ -1,7 +1,7 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Histogram } from 'prom-client';
-import { type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
@@ -40,7 +40,7 @@ export class LineMetrics {
     this.retries.inc({ model: this.labels.of(model), reason });
   }
 
-  settled(model: string, good: boolean, usage: TokenUsage | undefined): void {
+  settled(model: string, good: boolean, usage: BatchUsage | undefined): void {
     const labels = { model: this.labels.of(model) };
     if (!good) this.errors.inc(labels);
     if (!usage) return;

@@ -1,21 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type GatewayMessage, type ProcessorMessage } from '../../contracts/batch-processor/processor-link.js';
-import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
+import { onParentLost, type ParentedProcess, sendToParent } from '../../platform/process/parent-loss.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { LineGrace } from '../lease/job-stop.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { LeftoverFolders } from '../recovery/leftover-folders.js';
 import { ClaimLoop } from './claim-loop.js';
 
-/** The part of `process` that is used here. */
-export interface IpcProcess extends ParentedProcess {
-  send?(message: ProcessorMessage, callback?: (error: Error | null) => void): boolean;
-  on(event: 'message', listener: (message: unknown) => void): unknown;
-}
-
 /** IPC channel to the gateway that started this process. A processor started by hand has none. */
 export class ParentLink {
-  constructor(private readonly ipc: IpcProcess) {}
+  constructor(
+    private readonly ipc: ParentedProcess & { on(event: 'message', listener: (message: unknown) => void): unknown },
+  ) {}
 
   /** @param lost called when the gateway is gone */
   listen(listener: (message: GatewayMessage) => void, lost: () => void): void {
@@ -29,10 +25,7 @@ export class ParentLink {
 
   /** Resolves when the message is sent or cannot be sent. */
   send(message: ProcessorMessage): Promise<void> {
-    return new Promise(resolve => {
-      if (!this.ipc.connected || !this.ipc.send) return resolve();
-      this.ipc.send(message, () => resolve());
-    });
+    return sendToParent(this.ipc, message);
   }
 }
 

@@ -2,13 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
-import { type StopReason } from '../lease/job-stop.js';
+import { type JobStopReason } from '../lease/job-stop.js';
 import { type UnansweredCode } from '../job/output-line.js';
 import { type ResultLog } from '../job/result-log.js';
 import { Publisher } from '../finalize/publisher.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { type JobPlan } from '../job/job-plan.js';
-import { type JobWork } from '../job/job-work.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { recordRejected, recordUnanswered } from '../recovery/unfinished-lines.js';
 
@@ -37,7 +37,7 @@ export class BatchRunner {
   ) {}
 
   /** @throws LeaseLost, or the error of a disk or store: the job can be run again */
-  async run(work: JobWork): Promise<Ending> {
+  async run(work: ClaimedJob): Promise<Ending> {
     const { lease } = work;
     const startedMs = performance.now();
     const ingested = await this.ingest.prepare(work);
@@ -53,7 +53,7 @@ export class BatchRunner {
     return this.#withLog(work, ingested.plan);
   }
 
-  async #withLog(work: JobWork, plan: JobPlan): Promise<Ending> {
+  async #withLog(work: ClaimedJob, plan: JobPlan): Promise<Ending> {
     const log = await this.execute.openLog(work, plan);
     try {
       await recordRejected(log, plan, work.folder);
@@ -65,7 +65,7 @@ export class BatchRunner {
     }
   }
 
-  async #finish(work: JobWork, plan: JobPlan, log: ResultLog, reason: StopReason | undefined): Promise<Ending> {
+  async #finish(work: ClaimedJob, plan: JobPlan, log: ResultLog, reason: JobStopReason | undefined): Promise<Ending> {
     let ending = endingOf(reason);
     // Only invalid lines, and past the deadline: the batch never was in progress.
     if (ending === 'completed' && work.lease.job.status === 'validating') ending = 'expired';
@@ -80,7 +80,7 @@ export class BatchRunner {
     return this.#publish(work, log, ending);
   }
 
-  async #publish(work: JobWork, log: ResultLog, ending: Exclude<Ending, 'handed_over'>): Promise<Ending> {
+  async #publish(work: ClaimedJob, log: ResultLog, ending: Exclude<Ending, 'handed_over'>): Promise<Ending> {
     const { lease } = work;
     const files = await this.publisher.publish({ lease, log });
     const { counts, usage } = log.progress;
@@ -101,7 +101,7 @@ export class BatchRunner {
   }
 
   /** Ends a job whose stores did not recover in time: durable files are named, missing ones are explained. */
-  async endOverdue({ lease }: JobWork): Promise<Ending> {
+  async endOverdue({ lease }: ClaimedJob): Promise<Ending> {
     const { job } = lease;
     const ending = job.status === 'cancelling' ? 'cancelled' : 'failed';
     const change = { status: ending, ...(await this.publisher.stored(lease)), problems: [STORES_UNAVAILABLE] } as const;
@@ -115,7 +115,7 @@ export class BatchRunner {
   }
 
   /** Ends a job with an invalid input file: nothing was sent, and the reasons are reported (D-17). */
-  async #endWithoutPlan(work: JobWork, problems: readonly JobProblem[]): Promise<Ending> {
+  async #endWithoutPlan(work: ClaimedJob, problems: readonly JobProblem[]): Promise<Ending> {
     const { lease } = work;
     const outcome = await lease.update({ status: 'failed', problems });
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
@@ -133,7 +133,7 @@ const STORES_UNAVAILABLE: JobProblem = {
   line: null,
 };
 
-const endingOf = (reason: StopReason | undefined): Exclude<Ending, 'handed_over'> =>
+const endingOf = (reason: JobStopReason | undefined): Exclude<Ending, 'handed_over'> =>
   reason === 'expired' || reason === 'cancelled' || reason === 'failed' ? reason : 'completed';
 
 const modelOf = ({ model }: { model?: string }): { model?: string } => (model === undefined ? {} : { model });

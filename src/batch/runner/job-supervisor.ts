@@ -13,7 +13,7 @@ import { InputDamaged } from '../job/input-lines.js';
 import { JobStop } from '../lease/job-stop.js';
 import { JobFolder } from '../job/job-folder.js';
 import { type Ending, BatchRunner } from './batch-runner.js';
-import { type JobWork } from '../job/job-work.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobLease, LeaseLost } from '../lease/job-lease.js';
@@ -29,7 +29,7 @@ const CHECK_MS = 250;
 @Injectable()
 export class JobSupervisor {
   readonly #logger = new Logger('BatchLease');
-  readonly #open = new Set<{ work: JobWork; wait: AbortController }>();
+  readonly #open = new Set<{ work: ClaimedJob; wait: AbortController }>();
   #stopping = false;
 
   constructor(
@@ -44,7 +44,7 @@ export class JobSupervisor {
     return this.#open.size;
   }
 
-  get works(): readonly JobWork[] {
+  get works(): readonly ClaimedJob[] {
     return [...this.#open].map(({ work }) => work);
   }
 
@@ -81,7 +81,7 @@ export class JobSupervisor {
   async supervise(leased: LeasedJob): Promise<Ending> {
     const { id } = leased.job;
     const wait = new AbortController();
-    const entry = { wait, work: undefined as unknown as JobWork };
+    const entry = { wait, work: undefined as unknown as ClaimedJob };
     const lease = new JobLease(this.store, leased, this.settings.batch.leaseMs, {
       onCancel: () => entry.work.stop.request('cancelled'),
       onLost: () => this.#lost(entry.work, wait),
@@ -106,13 +106,13 @@ export class JobSupervisor {
     }
   }
 
-  #work(lease: JobLease): JobWork {
+  #work(lease: JobLease): ClaimedJob {
     const folder = new JobFolder(join(this.settings.data.dir, 'jobs'), lease.job.id);
     return { lease, folder, stop: new JobStop(), writer: `${lease.epoch}-${process.pid}` };
   }
 
   /** Runs the job; ends it at its finalize deadline when the stores do not recover. */
-  async #bounded(entry: { work: JobWork; wait: AbortController }, lease: JobLease): Promise<Ending> {
+  async #bounded(entry: { work: ClaimedJob; wait: AbortController }, lease: JobLease): Promise<Ending> {
     const done = new AbortController();
     const overdue = this.#overdue(entry, lease, done.signal);
     const walk = this.#attempts(entry, lease).finally(() => done.abort());
@@ -122,7 +122,7 @@ export class JobSupervisor {
 
   /** @returns undefined when the job ended by itself */
   async #overdue(
-    entry: { work: JobWork; wait: AbortController },
+    entry: { work: ClaimedJob; wait: AbortController },
     lease: JobLease,
     done: AbortSignal,
   ): Promise<Ending | undefined> {
@@ -145,7 +145,7 @@ export class JobSupervisor {
     return undefined;
   }
 
-  async #attempts(entry: { work: JobWork; wait: AbortController }, lease: JobLease): Promise<Ending> {
+  async #attempts(entry: { work: ClaimedJob; wait: AbortController }, lease: JobLease): Promise<Ending> {
     for (let failures = 1; ; failures++) {
       const pauseMs = backoffMs(failures, PAUSES);
       try {
@@ -164,7 +164,7 @@ export class JobSupervisor {
   }
 
   /** An outage is waited out. Any other error ends the job with the results that it has. */
-  async #handle(error: Error, work: JobWork, pauseMs: number): Promise<void> {
+  async #handle(error: Error, work: ClaimedJob, pauseMs: number): Promise<void> {
     const batch = work.lease.job.id;
     if (error instanceof InputDamaged) {
       this.#logger.error({ batch, err: error }, 'the copy of the input is damaged; fetching it again');
@@ -186,7 +186,7 @@ export class JobSupervisor {
   /**
    * Ends the job without result files: even storing partial results failed. The work folder stays until the next start.
    */
-  async #failBare({ lease, problems = [] }: JobWork): Promise<Ending> {
+  async #failBare({ lease, problems = [] }: ClaimedJob): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
       this.#logger.error({ batch: lease.job.id, err: error }, 'could not write the failure');
     });
@@ -194,7 +194,7 @@ export class JobSupervisor {
     return 'failed';
   }
 
-  #lost(work: JobWork, wait: AbortController): void {
+  #lost(work: ClaimedJob, wait: AbortController): void {
     this.#logger.warn(
       { batch: work.lease.job.id, epoch: work.lease.epoch },
       'lease lost: another processor may hold the batch',
@@ -204,7 +204,7 @@ export class JobSupervisor {
   }
 }
 
-function reasonOf({ lease, stop }: JobWork): HandOverReason {
+function reasonOf({ lease, stop }: ClaimedJob): HandOverReason {
   if (lease.isLost) return lease.isLostToOutage ? 'db_transient' : 'lease_lost';
   return stop.reason === 'preempted' ? 'preempted' : 'guard_shutdown';
 }

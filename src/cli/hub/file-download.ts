@@ -34,7 +34,7 @@ export class StallWatch {
   }
 }
 
-/** What happens during a pull, for whoever shows it. Sizes in bytes. */
+/** What happens during a pull, for a progress display. Sizes in bytes. */
 export type PullEvent =
   /** Known before the first byte: all files, and what of them is here already. */
   | {

@@ -44,7 +44,7 @@ export async function listFiles(http: HubHttp, order: ListingRequest, signal: Ab
   return { revision, files: withSha256(wanted, order) };
 }
 
-/** Some file systems do not tell `A` from `a`. */
+/** Some file systems do not distinguish `A` from `a`. */
 const sameFile = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 function offered(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
@@ -145,7 +145,7 @@ function parsed(text: string, url: string): unknown {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // told below
+    // reported below
   }
   throw new HubError('refused', `${new URL(url).host} did not answer with JSON; is it a model hub?`);
 }

@@ -13,11 +13,11 @@ export interface HubRequest {
   readonly signal: AbortSignal;
 }
 
-/** Codes after which the connection itself was impossible: nobody listens, no such name, no way there. */
+/** Codes after which the connection itself failed: refused, no such name, no route. */
 const NO_WAY = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
 /**
- * GET with failures told as HubError. Redirects are followed; the token does not go along to another host (Fetch
+ * GET with failures as HubError. Redirects are followed; the token does not go along to another host (Fetch
  * standard).
  */
 export class HubHttp {
@@ -29,8 +29,8 @@ export class HubHttp {
 
   /** @returns an answer of 200 or 206, its body not read. 416 passes, too: it says that a range is not there. */
   async get(url: string, { headers = {}, signal }: HubRequest): Promise<Response> {
-    const authorization = this.tokenFor(url);
-    const response = await this.send(url, { headers: { ...headers, ...authorization }, signal });
+    const authorization = this.#tokenFor(url);
+    const response = await this.#send(url, { headers: { ...headers, ...authorization }, signal });
     if (response.url.startsWith('http:') && url.startsWith('https:')) {
       await response.body?.cancel();
       throw new HubError(
@@ -40,10 +40,10 @@ export class HubHttp {
     }
     if ([200, 206, 416].includes(response.status)) return response;
     await response.body?.cancel();
-    throw this.statusError(url, response);
+    throw this.#statusError(url, response);
   }
 
-  private async send(url: string, init: RequestInit): Promise<Response> {
+  async #send(url: string, init: RequestInit): Promise<Response> {
     try {
       return await fetch(url, init);
     } catch (error) {
@@ -57,23 +57,23 @@ export class HubHttp {
     }
   }
 
-  private tokenFor(url: string): Record<string, string> {
+  #tokenFor(url: string): Record<string, string> {
     const { token } = this.options;
     if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin) return {};
     return { authorization: `Bearer ${token}` };
   }
 
-  private statusError(url: string, { status, headers }: Response): HubError {
+  #statusError(url: string, { status, headers }: Response): HubError {
     const { host, pathname } = new URL(url);
     const what = `${host} answered ${status} to ${decodeURI(pathname)}`;
-    if (status === 401 || status === 403) return this.refusedAccess(what, headers.get('x-error-code'));
+    if (status === 401 || status === 403) return this.#refusedAccess(what, headers.get('x-error-code'));
     if (status === 404) return new HubError('not_found', `${what}: no such repository, revision or file`);
     const transient = status === 408 || status === 429 || status >= 500;
     const asked = retryAfterMs(Object.fromEntries(headers), Date.now());
     return new HubError('refused', what, { transient, retryAfterMs: asked });
   }
 
-  private refusedAccess(what: string, code: string | null): HubError {
+  #refusedAccess(what: string, code: string | null): HubError {
     const known = this.options.token === undefined ? 'no token was sent' : 'the token that was sent has no access';
     const missing = code === 'RepoNotFound' ? 'it does not exist, or is private' : 'it is gated or private';
     return new HubError(

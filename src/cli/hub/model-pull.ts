@@ -15,7 +15,7 @@ import {
 } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
-import { PartialFile, sizeOf } from './partial-file.js';
+import { PartialFile, sizeOnDisk } from './partial-file.js';
 
 /** Attempts in a row that bring nothing; a download that moves on is never given up. */
 const FRUITLESS_ATTEMPTS = 5;
@@ -79,7 +79,7 @@ interface SurveyedFile {
 
 /**
  * Brings all files of a source into one folder: only what is missing, each whole and checked or not at all.
- * @throws HubError; the abort's reason. What came so far stays, and the next pull goes on from there.
+ * @throws HubError; the abort's reason. What came so far stays, and the next pull resumes there.
  */
 export async function pullModel(order: PullRequest, context: PullContext): Promise<PullManifest> {
   const { folder } = order;
@@ -139,7 +139,7 @@ async function presentFile(
   target: string,
   { order, before, signal }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
 ): Promise<ManifestFile | undefined> {
-  const bytes = await sizeOf(target);
+  const bytes = await sizeOnDisk(target);
   if (bytes === undefined || (size !== undefined && bytes !== size)) return undefined;
   const noted = before?.source === sourceText(order.source) && before.files.find(file => file.path === path)?.sha256;
   const wanted = digest ?? (noted ? { algorithm: 'sha256' as const, hex: noted } : undefined);

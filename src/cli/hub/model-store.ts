@@ -3,7 +3,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { digestFile } from './file-digest.js';
 import { type ManifestFile, placeInside, type PullManifest, readManifest } from './model-folder.js';
 import { HubError } from './hub-error.js';
-import { sizeOf } from './partial-file.js';
+import { sizeOnDisk } from './partial-file.js';
 
 /** One folder of models on disk. */
 export interface StoredModel {
@@ -91,7 +91,7 @@ async function problemOf(
   { size, sha256 }: ManifestFile,
   { checksums, signal }: { readonly checksums: boolean; readonly signal?: AbortSignal },
 ): Promise<string | undefined> {
-  const bytes = await sizeOf(path);
+  const bytes = await sizeOnDisk(path);
   if (bytes === undefined) return 'is missing';
   if (size !== undefined && bytes !== size) return `has ${bytes} bytes, ${size} were pulled`;
   if (!checksums || sha256 === undefined) return undefined;
@@ -102,6 +102,6 @@ async function problemOf(
 async function bytesBelow(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter(entry => entry.isFile());
-  const sizes = await Promise.all(files.map(({ parentPath, name }) => sizeOf(join(parentPath, name))));
+  const sizes = await Promise.all(files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))));
   return sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
 }

@@ -6,7 +6,7 @@ import { FileDigest } from './file-digest.js';
 import { PARTIAL_SUFFIX } from './model-folder.js';
 import { type ListedFile } from './file-listing.js';
 
-/** What tells whether the rest of a file can be appended to its beginning. Kept beside it as `NAME.partial.json`. */
+/** Decides whether the rest of a file can be appended to its beginning. Kept beside it as `NAME.partial.json`. */
 export interface PartialOrigin {
   readonly url: string;
   /** Strong validator of the answer; absent when the server gave none. */
@@ -33,9 +33,9 @@ export class PartialFile {
   /** Bytes that can be continued; 0 when there are none, or they belong to another file. */
   async resumable({ url, digest }: ListedFile): Promise<{ readonly bytes: number; readonly etag: string | undefined }> {
     const origin = await this.#origin();
-    const size = await sizeOf(this.path);
+    const size = await sizeOnDisk(this.path);
     const same = origin && (digest ? origin.digest === digest.hex : origin.url === url);
-    // Without validator and digest nobody could tell whether the two halves belong together.
+    // Without validator and digest it is unknown whether the two halves belong together.
     if (!origin || !same || !size || !(origin.etag ?? digest)) return { bytes: 0, etag: undefined };
     return { bytes: size, etag: origin.etag };
   }
@@ -93,7 +93,7 @@ export class PartialFile {
 }
 
 /** Bytes of a file; undefined when there is none. */
-export async function sizeOf(path: string): Promise<number | undefined> {
+export async function sizeOnDisk(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() ? found.size : undefined;
 }

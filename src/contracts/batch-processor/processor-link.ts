@@ -1,14 +1,14 @@
 /**
- * What a gateway tells the batch processor that it started, over Node's IPC channel. Where lines go and with which
+ * Messages of a gateway to the batch processor that it started, over Node's IPC channel. Where lines go and with which
  * secret stands in the child's environment (`ProcessorLink`).
  */
 export type GatewayMessage =
   /** A batch was created or cancelled: look now and not at the next poll. */
   | { readonly type: 'wake' }
-  /** A scrape has come: tell what you count. */
+  /** A scrape: send the metrics. */
   | { readonly type: 'metrics' };
 
-/** What a processor tells the gateway that started it. */
+/** Messages of a processor to the gateway that started it. */
 export type ProcessorMessage =
   /** It claims jobs. */
   | { readonly type: 'ready' }

@@ -58,7 +58,7 @@ export interface LiveRequest {
   readonly phases?: LatencyPhases;
 }
 
-/** Room `batch:<id>`, keyed by the batch id; told about once a second while it changes. */
+/** Room `batch:<id>`, keyed by the batch id; emitted about once a second while it changes. */
 export interface LiveBatch {
   readonly id: string;
   readonly status: BatchStatus;
@@ -98,7 +98,7 @@ export interface LiveGone {
 }
 
 export type LiveAnswer =
-  /** `found` is false while nothing is known of the request or batch; a later delta may tell of it. */
+  /** `found` is false while nothing is known of the request or batch; a later delta may report it. */
   | { readonly ok: true; readonly room: LiveRoomName; readonly found: boolean; readonly snapshots: LiveSnapshot[] }
   | { readonly ok: false; readonly error: ErrorBody };
 

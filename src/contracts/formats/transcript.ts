@@ -52,7 +52,7 @@ export interface Chunking {
 /** The answer of a worker, from which every response format is written. */
 export interface Transcript {
   readonly text: string;
-  /** BCP-47, as the engine recognised it; empty when it cannot tell. */
+  /** BCP-47, as the engine recognised it; empty when it does not know. */
   readonly language: string;
   /** Seconds of audio. */
   readonly durationS: number;

@@ -29,7 +29,7 @@ export interface CallExecution {
   readonly readyWaitMs: number;
   readonly deviceMs: number;
   readonly batchSize: number;
-  /** Names the engine call; empty when the worker tells none. */
+  /** Names the engine call; empty when the worker reports none. */
   readonly batchId: string;
 }
 
@@ -61,7 +61,7 @@ export function decodeEnvelope(message: {
 
 export const encodeExecution = (execution: CallExecution): Execution => ({ ...execution });
 
-/** A worker that tells nothing about the execution computed the request alone, in unknown time. */
+/** A worker that reports no execution computed the request alone, in unknown time. */
 export const decodeExecution = (message: Execution | undefined): CallExecution => ({
   prepMs: message?.prepMs ?? 0,
   readyWaitMs: message?.readyWaitMs ?? 0,

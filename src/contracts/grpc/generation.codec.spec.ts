@@ -67,7 +67,7 @@ describe('generation codec', () => {
     expect(decodeGenerationMessage(generate.responseDeserialize(wire))).toEqual(message);
   });
 
-  it('tells nothing of a message it does not know', () => {
+  it('decodes nothing of a message it does not know', () => {
     expect(decodeGenerationMessage({})).toBeUndefined();
   });
 

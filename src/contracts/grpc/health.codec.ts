@@ -21,7 +21,7 @@ export const SERVING = HealthCheckResponse_ServingStatus.SERVING;
 export const NOT_SERVING = HealthCheckResponse_ServingStatus.NOT_SERVING;
 export const SERVICE_UNKNOWN = HealthCheckResponse_ServingStatus.SERVICE_UNKNOWN;
 
-/** What a worker tells about itself, besides the standard check. */
+/** What a worker reports about itself, besides the standard check. */
 export interface WorkerHealthReport {
   readonly state: 'starting' | 'ready' | 'draining';
   readonly model: string;

@@ -7,11 +7,11 @@ import {
   encodeTranscribeCall,
   encodeTranscript,
   speechToTextDefinition,
-  type TranscribeCall,
+  type TranscribeCallFields,
 } from './stt.codec.js';
 import { TranscribeFileRequest } from './generated/switchyard/v1/stt.js';
 
-const call: TranscribeCall = {
+const call: TranscribeCallFields = {
   requestId: 'r-1',
   priority: RequestPriority.BATCH,
   group: { id: 'g-1', size: 8 },
@@ -114,7 +114,7 @@ describe('TranscribeFile on the wire', () => {
     expect(decodeTranscript(responseDeserialize(wire))).toEqual({ kind: 'transcript', transcript, execution });
   });
 
-  it('takes an answer that tells no execution as computed alone', () => {
+  it('takes an answer without an execution as computed alone', () => {
     const message = encodeTranscript(
       { text: '', language: '', durationS: 0, segments: [], words: [] },
       { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 0, batchId: '' },

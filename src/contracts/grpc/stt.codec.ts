@@ -41,7 +41,7 @@ export {
 export type CallAudio = Buffer | { readonly url: string };
 
 /** One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of the gRPC message. */
-export interface TranscribeCall extends CallEnvelope, TranscriptionParams {
+export interface TranscribeCallFields extends CallEnvelope, TranscriptionParams {
   readonly audio: CallAudio;
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
@@ -93,7 +93,7 @@ export const SpeechToTextStub = makeGenericClientConstructor(
   options?: Partial<ClientOptions>,
 ) => SpeechToTextClient;
 
-export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileRequest => ({
+export const encodeTranscribeCall = (call: TranscribeCallFields): TranscribeFileRequest => ({
   ...encodeEnvelope(call),
   task: call.task === 'translate' ? Task.TRANSLATE : Task.TRANSCRIBE,
   audio: Buffer.isBuffer(call.audio) ? call.audio : EMPTY,
@@ -110,7 +110,7 @@ export const encodeTranscribeCall = (call: TranscribeCall): TranscribeFileReques
   chunking: call.chunking,
 });
 
-export const decodeTranscribeCall = (message: TranscribeFileRequest): TranscribeCall => ({
+export const decodeTranscribeCall = (message: TranscribeFileRequest): TranscribeCallFields => ({
   ...decodeEnvelope(message),
   task: message.task === Task.TRANSLATE ? 'translate' : 'transcribe',
   audio: message.audioUrl === '' ? message.audio : { url: message.audioUrl },
@@ -171,7 +171,10 @@ export interface FinalSegment {
 }
 
 /** First message of an upload; the audio follows in pieces, or the worker fetches it. */
-export const encodeUploadStart = (call: Omit<TranscribeCall, 'audio'>, url?: string): TranscribeUploadRequest => ({
+export const encodeUploadStart = (
+  call: Omit<TranscribeCallFields, 'audio'>,
+  url?: string,
+): TranscribeUploadRequest => ({
   message: {
     $case: 'start',
     value: encodeTranscribeCall({ ...call, audio: url === undefined ? EMPTY : { url } }),

@@ -45,7 +45,7 @@ describe('Synthesize on the wire', () => {
     expect(decodeSpeechChunk(responseDeserialize(responseSerialize(encodeSpeechChunk(chunk))))).toEqual(chunk);
   });
 
-  it('tells an unknown chunk of a newer worker by undefined', () => {
+  it('decodes an unknown chunk of a newer worker as undefined', () => {
     expect(decodeSpeechChunk(responseDeserialize(Buffer.alloc(0)))).toBeUndefined();
   });
 });

@@ -13,17 +13,14 @@ export {
   TextToSpeechService as textToSpeechDefinition,
   type TextToSpeechClient,
   type TextToSpeechServer,
-  type ListVoicesRequest,
-  type ListVoicesResponse,
   type SynthesizeRequest,
   type SynthesizeResponse,
-  type Voice,
 } from './generated/switchyard/v1/tts.js';
 
 export const TextToSpeechStub = TextToSpeechClient;
 
 /** One `Synthesize` call as both sides see it. */
-export type SynthesizeCall = CallEnvelope & SpeechParams;
+export type SynthesizeCallFields = CallEnvelope & SpeechParams;
 
 /** The stream in order: one header, audio, one done. */
 export type SpeechChunk =
@@ -31,7 +28,7 @@ export type SpeechChunk =
   | { readonly kind: 'audio'; readonly bytes: Buffer }
   | { readonly kind: 'done'; readonly durationS: number; readonly execution: CallExecution };
 
-export const encodeSynthesizeCall = (call: SynthesizeCall): SynthesizeRequest => ({
+export const encodeSynthesizeCall = (call: SynthesizeCallFields): SynthesizeRequest => ({
   ...encodeEnvelope(call),
   text: call.text,
   voice: call.voice,
@@ -40,7 +37,7 @@ export const encodeSynthesizeCall = (call: SynthesizeCall): SynthesizeRequest =>
 });
 
 /** @throws RangeError when the format is none of `SPEECH_FORMATS`; the worker answers it as `invalid_value`. */
-export function decodeSynthesizeCall(message: SynthesizeRequest): SynthesizeCall {
+export function decodeSynthesizeCall(message: SynthesizeRequest): SynthesizeCallFields {
   const format = SPEECH_FORMATS.find(known => known === message.format);
   if (!format) throw new RangeError(`format must be one of ${SPEECH_FORMATS.join(', ')}; got "${message.format}"`);
   return { ...decodeEnvelope(message), text: message.text, voice: message.voice, speed: message.speed, format };

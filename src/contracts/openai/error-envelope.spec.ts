@@ -30,7 +30,7 @@ describe('retryHeaders', () => {
     expect(retryHeaders(error)).toEqual({ 'x-should-retry': 'true', 'retry-after': seconds, 'retry-after-ms': ms });
   });
 
-  it('tell SDKs to leave every permanent failure alone', () => {
+  it('make SDKs leave every permanent failure alone', () => {
     const permanent = (Object.keys(ERROR_REGISTRY) as ErrorCode[]).filter(
       code => ERROR_REGISTRY[code].retry === 'never',
     );

@@ -27,7 +27,7 @@ export function errorEnvelope(error: DomainError): ErrorEnvelope {
 }
 
 /**
- * Headers that tell SDKs whether and when to retry. `Retry-After` is whole seconds, rounded up; SDKs prefer the exact
+ * Headers that say whether SDKs and when to retry. `Retry-After` is whole seconds, rounded up; SDKs prefer the exact
  * `retry-after-ms`. Neither is below one second.
  */
 export function retryHeaders(error: DomainError): Record<string, string> {

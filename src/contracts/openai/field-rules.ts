@@ -1,3 +1,10 @@
+/** OpenAI's `service_tier`; `fast` is a newer name of `priority`. */
+export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
+/** Asks for REALTIME; everything else for BATCH. */
+export const isUrgent = (tier: ServiceTier): boolean => tier === 'priority' || tier === 'fast';
+
 /**
  * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported to the caller by their paths,
  * or refused when `compat.strict` is on.

@@ -15,6 +15,7 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { wantedLanguage } from '../formats/language-name.js';
+import { isObject } from '../../core/shared/schema.js';
 
 type Shape = (value: unknown) => unknown;
 
@@ -75,9 +76,6 @@ export const WholeNumber = (): PropertyDecorator => IsInt({ message: 'must be a 
 export const Holds = (validate: (value: unknown) => boolean, message: string): PropertyDecorator =>
   ValidateBy({ name: 'holds', validator: { validate } }, { message });
 
-const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** An object of its own fields, which may be left out. @param shape such as {anchor, seconds} */
 export const OptionalObject =
   (type: () => new () => object, shape: string): PropertyDecorator =>
@@ -85,7 +83,7 @@ export const OptionalObject =
     IsOptional()(target, key);
     ValidateNested({ message: `must be ${shape}` })(target, key);
     IsObject({ message: `must be ${shape}` })(target, key);
-    Shaped(value => (isPlainObject(value) ? shaped(type(), value) : value))(target, key);
+    Shaped(value => (isObject(value) ? shaped(type(), value) : value))(target, key);
   };
 
 export const OneOf = (values: readonly string[], options: ValidationOptions = {}): PropertyDecorator =>

@@ -1,7 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import { isObject } from '../../core/shared/schema.js';
+import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
 import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
-import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
 export const TEXT_OR_TOKENS =
   'must be a text, a list of texts, a list of token ids, or a list of those, and none of them empty';
@@ -28,8 +29,7 @@ const isStop = (value: unknown): boolean =>
   typeof value === 'string' ||
   (Array.isArray(value) && value.every(item => typeof item === 'string'));
 
-const isObject = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
+const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);
 
 /**
  * Fields that chat and completions share. Unknown ones are accepted and forwarded, because upstream engines may know
@@ -50,7 +50,7 @@ export class TextGenerationFields {
     properties: { include_usage: { type: 'boolean' } },
     description: 'Only with `stream`. `include_usage`: one more chunk, with the usage, at the end.',
   })
-  @Holds(isObject, 'must be an object such as {"include_usage": true}')
+  @Holds(isAbsentOrObject, 'must be an object such as {"include_usage": true}')
   stream_options?: { readonly include_usage?: unknown };
 
   @ApiPropertyOptional({ type: Number, minimum: 1, maximum: 128, default: 1, description: 'Choices.' })

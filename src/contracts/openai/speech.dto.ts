@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
 import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
+import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
 import { InRange, LengthUpTo, OneOf, Shaped } from './field.decorators.js';
-import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
 export const SPEECH_INPUT_LIMIT = 4096;
 

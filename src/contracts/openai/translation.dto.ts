@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
 import { type TranscriptFormat, TRANSLATION_FORMATS } from '../formats/transcript-body.js';
+import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
 import { BooleanFromForm, InRange, NumberFromForm, OneOf } from './field.decorators.js';
-import { SERVICE_TIERS, type ServiceTier } from './service-tier.js';
 
 /** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
 export class TranslationDto {

@@ -11,7 +11,7 @@ import {
 const phases = { workerId: 'w', takenMs: 1, batchWaitMs: 0, totalMs: 2, attempts: 1 };
 const transcript = { text: 'hi', language: 'en', durationS: 1, segments: [], words: [] };
 
-describe('PlaneResult', () => {
+describe('JobResult', () => {
   it('carries a transcript through JSON, the bytes of its tokens included', () => {
     const spoken = { ...transcript, logprobs: [{ token: 'hi', logprob: -0.1, bytes: Buffer.from('hi') }] };
     const wire = JSON.parse(JSON.stringify(encodeJobTranscript(spoken))) as ReturnType<typeof encodeJobTranscript>;
@@ -31,7 +31,7 @@ describe('PlaneResult', () => {
     });
   });
 
-  it('tells a defect and an unknown code as engine_failed', () => {
+  it('reports a defect and an unknown code as engine_failed', () => {
     expect(encodeJobError(new TypeError('x is not a function'))).toEqual({
       code: 'engine_failed',
       message: 'The engine failed on this input.',

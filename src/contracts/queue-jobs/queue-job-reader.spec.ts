@@ -15,7 +15,7 @@ const problem = (data: unknown): string => {
   return 'none';
 };
 
-describe('readPlaneJob', () => {
+describe('readQueueJob', () => {
   it('fills in every default of the smallest job', () => {
     expect(readQueueJob(smallest, place)).toEqual({
       ...{ v: 1, id: 'open.r1', kind: 'transcription', model: 'alpha', priority: 'batch', acceptedMs: 5000 },

@@ -27,7 +27,7 @@ const LONG = 10_000_000;
 const FUTURE = Number.MAX_SAFE_INTEGER;
 
 /**
- * Reads the data of a job, whoever wrote it, and fills in defaults.
+ * Reads the data of a job from any writer and fills in defaults.
  * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter`, saying which field and
  *   why: a dead letter.
  */

@@ -3,7 +3,7 @@ import { QueueKeys } from './queue-keys.js';
 
 const keys = new QueueKeys('switchyard');
 
-describe('PlaneKeys', () => {
+describe('QueueKeys', () => {
   it('gives every model a queue name that BullMQ takes, and no two models the same', () => {
     const names = ['whisper-1', 'org/whisper:large', 'org~2f~whisper:large'].map(model => keys.queue(model));
     expect(names).toEqual([

@@ -46,14 +46,10 @@ export type WindowDecision =
  * ahead within the free credits, and the worker merges them (D-24).
  */
 export class BatchWindow {
-  readonly #options: BatchWindowOptions;
-
-  constructor(options: BatchWindowOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: BatchWindowOptions) {}
 
   decide(lane: BatchLane, offer: BatchOffer, nowMs: number): WindowDecision {
-    const { policy } = this.#options;
+    const { policy } = this.options;
     if (policy === 'none' || lane.waiting === 0 || offer.free === 0) return this.flush(lane, offer);
     const most = this.#most(offer);
     if (policy === 'adaptive' && !offer.idle) return { go: true, count: Math.min(lane.waiting, most), reason: 'ahead' };
@@ -71,11 +67,11 @@ export class BatchWindow {
 
   /** The largest group that waiting can reach. */
   #most(offer: BatchOffer): number {
-    return Math.min(this.#options.maxSize, offer.maxBatch, offer.free);
+    return Math.min(this.options.maxSize, offer.maxBatch, offer.free);
   }
 
   #wait(lane: BatchLane, nowMs: number): WindowDecision {
-    const { policy, windowMs, quietGapMs } = this.#options;
+    const { policy, windowMs, quietGapMs } = this.options;
     const windowAtMs = lane.firstEnqueuedAtMs + windowMs;
     if (isDue(windowAtMs, nowMs)) return { go: true, count: lane.waiting, reason: 'window' };
     if (policy === 'window') return { go: false, wakeAtMs: windowAtMs };

@@ -7,24 +7,22 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Wakes the dispatch loop at a given time and never decides anything (D-02, D-03). Arms at most one timer. */
 export class WindowTimers {
-  readonly #clock: MonotonicClock;
-  readonly #scheduler: SchedulerLike;
   readonly #wakes = new Subject<void>();
   #armed: { readonly atMs: number; readonly timer: Subscription } | undefined;
 
   readonly wakes$: Observable<void> = this.#wakes.asObservable();
 
-  constructor(clock: MonotonicClock, scheduler: SchedulerLike = asyncScheduler) {
-    this.#clock = clock;
-    this.#scheduler = scheduler;
-  }
+  constructor(
+    private readonly clock: MonotonicClock,
+    private readonly scheduler: SchedulerLike = asyncScheduler,
+  ) {}
 
   /** Re-arms the timer for a monotonic time; undefined disarms it. A past time wakes in the next turn. */
   wakeAt(atMs: number | undefined): void {
     if (atMs === this.#armed?.atMs) return;
     this.stop();
     if (atMs === undefined || atMs === Infinity) return;
-    const wake = timer(delayTo(atMs, this.#clock.nowMs()), this.#scheduler).subscribe(() => {
+    const wake = timer(delayTo(atMs, this.clock.nowMs()), this.scheduler).subscribe(() => {
       this.#armed = undefined;
       this.#wakes.next();
     });

@@ -42,17 +42,14 @@ interface Group {
  * leases. It calls no worker, arms no timer and reads no clock; its caller runs the plans and reports the outcomes.
  */
 export class Dispatcher<P> {
-  readonly #deps: DispatcherDeps<P>;
   readonly #windowWait = new WindowWait();
   #draining = false;
 
-  constructor(deps: DispatcherDeps<P>) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: DispatcherDeps<P>) {}
 
   /** Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
-    const { queue, admission } = this.#deps;
+    const { queue, admission } = this.deps;
     const refusal = admission.check(queue, request);
     if (refusal !== undefined) return { accepted: false, error: admission.queueFull(refusal, request.model, nowMs) };
     queue.enqueue(request);
@@ -64,7 +61,7 @@ export class Dispatcher<P> {
    * one model, at most the offered size, and its requests have left the queue.
    */
   next(nowMs: number): DispatchPlan<P> | undefined {
-    return this.#deps.queue.pick(nowMs, (lane, aged) => {
+    return this.deps.queue.pick(nowMs, (lane, aged) => {
       const capacity = this.#capacityFor(lane, nowMs);
       // Without a free slot, BATCH does not wait for the window.
       if (!capacity?.offer.free) this.#windowWait.over(lane.model);
@@ -79,7 +76,7 @@ export class Dispatcher<P> {
    * loop.
    */
   nextWakeMs(nowMs: number): number | undefined {
-    const { queue } = this.#deps;
+    const { queue } = this.deps;
     let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
     for (const lane of queue.lanes)
       wakeAtMs = Math.min(wakeAtMs, this.#laneWakeMs(lane, nowMs), this.#agesAtMs(lane, nowMs));
@@ -88,22 +85,22 @@ export class Dispatcher<P> {
 
   /** Re-queues at the old position; bounds do not apply to accepted requests (D-06). */
   requeue(request: ScheduledRequest<P>): void {
-    this.#deps.queue.restore(request);
+    this.deps.queue.restore(request);
   }
 
   /** Removes a waiting request for a cancel. @returns undefined if it is not waiting */
   withdraw(key: RequestKey): ScheduledRequest<P> | undefined {
-    return this.#deps.queue.remove(key);
+    return this.deps.queue.remove(key);
   }
 
   /** BATCH requests that have aged since the last call, to be counted as promoted (D-03). */
   aged(nowMs: number): ScheduledRequest<P>[] {
-    return this.#deps.queue.aged(nowMs);
+    return this.deps.queue.aged(nowMs);
   }
 
   /** Removes requests whose queue deadline has expired (D-07). */
   expire(nowMs: number): ScheduledRequest<P>[] {
-    return this.#deps.queue.expired(nowMs);
+    return this.deps.queue.expired(nowMs);
   }
 
   /** From now on windows close at once: shutdown sends queued requests while time remains. */
@@ -112,7 +109,7 @@ export class Dispatcher<P> {
   }
 
   #capacityFor(lane: ModelLaneView, nowMs: number): Capacity | undefined {
-    const { queue, workers } = this.#deps;
+    const { queue, workers } = this.deps;
     const offer = workers.offer(lane.model, lane.firstAffinity, lane.firstAvoid);
     if (offer === undefined) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
@@ -128,7 +125,7 @@ export class Dispatcher<P> {
   }
 
   #decide(lane: ModelLaneView, offer: SlotOffer, nowMs: number): WindowDecision {
-    const { window } = this.#deps;
+    const { window } = this.deps;
     const view = {
       waiting: lane.size,
       firstEnqueuedAtMs: lane.firstEnqueuedAtMs,
@@ -138,7 +135,7 @@ export class Dispatcher<P> {
   }
 
   #plan(group: Group, { offer, credit }: Capacity, nowMs: number): DispatchPlan<P> {
-    const { queue, workers, admission, newGroupId } = this.#deps;
+    const { queue, workers, admission, newGroupId } = this.deps;
     const { lane, count, reason, aged } = group;
     const { model } = lane;
     // Lease first: if that throws, nothing has left the queue.
@@ -159,7 +156,7 @@ export class Dispatcher<P> {
 
   /** Time of the next promotion; one that is due has been counted already. */
   #agesAtMs({ priority, firstYoungAtMs }: ModelLaneView, nowMs: number): number {
-    const atMs = agesAtMs(firstYoungAtMs, this.#deps.queue.agingMs);
+    const atMs = agesAtMs(firstYoungAtMs, this.deps.queue.agingMs);
     return priority === RequestPriority.BATCH && atMs > nowMs ? atMs : Infinity;
   }
 
@@ -167,7 +164,7 @@ export class Dispatcher<P> {
     const capacity = this.#capacityFor(lane, nowMs);
     if (capacity === undefined) return Infinity;
     if (lane.priority === RequestPriority.REALTIME) return nowMs;
-    const { agingMs } = this.#deps.queue;
+    const { agingMs } = this.deps.queue;
     const enqueuedAtMs = lane.firstEnqueuedAtMs;
     if (isAged({ priority: lane.priority, enqueuedAtMs }, nowMs, agingMs)) return nowMs;
     const decision = this.#decide(lane, capacity.offer, nowMs);

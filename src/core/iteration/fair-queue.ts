@@ -31,15 +31,13 @@ const OWN_SHARE = 0.25;
  */
 export class FairQueue<S extends Placed> {
   readonly #queues = new Map<string, WaitingQueue<S>>();
-  readonly #counters: TenantCounters;
-  readonly #classWidthMs: number;
   #share = OWN_SHARE;
   #turns = new AgingTurns(OWN_SHARE);
 
-  constructor(counters: TenantCounters, classWidthMs: number) {
-    this.#counters = counters;
-    this.#classWidthMs = classWidthMs;
-  }
+  constructor(
+    private readonly counters: TenantCounters,
+    private readonly classWidthMs: number,
+  ) {}
 
   get size(): number {
     let size = 0;
@@ -83,7 +81,7 @@ export class FairQueue<S extends Placed> {
 
   #isAged(item: S, nowMs: number): boolean {
     if (isUrgent(item)) return false;
-    return item.agingShare !== undefined || effectiveClass(item.key, nowMs, this.#classWidthMs) === 0;
+    return item.agingShare !== undefined || effectiveClass(item.key, nowMs, this.classWidthMs) === 0;
   }
 
   #isAgedNext(urgent: S, aged: S): boolean {
@@ -106,12 +104,12 @@ export class FairQueue<S extends Placed> {
 
   #isBefore(one: S, other: S, nowMs: number): boolean {
     const classes =
-      effectiveClass(one.key, nowMs, this.#classWidthMs) - effectiveClass(other.key, nowMs, this.#classWidthMs);
+      effectiveClass(one.key, nowMs, this.classWidthMs) - effectiveClass(other.key, nowMs, this.classWidthMs);
     return classes !== 0 ? classes < 0 : this.#servedBefore(one, other) < 0;
   }
 
   #servedBefore(one: S, other: S): number {
-    return this.#counters.served(one.tenant) - this.#counters.served(other.tenant) || one.key - other.key;
+    return this.counters.served(one.tenant) - this.counters.served(other.tenant) || one.key - other.key;
   }
 }
 

@@ -25,7 +25,6 @@ export interface GenerationOptions<T extends GenerationRequest> extends RosterOp
  *              ╰──────────────── cancel, deadline, failure ───────────╯ at once, or with the step that runs
  */
 export class GenerationScheduler<T extends GenerationRequest> {
-  readonly #options: GenerationOptions<T>;
   readonly #roster: SequenceRoster<T>;
   readonly #budget: TokenBudget;
   readonly #composer: StepComposer<T>;
@@ -36,10 +35,9 @@ export class GenerationScheduler<T extends GenerationRequest> {
   #steps = 0;
 
   /** @throws RangeError when a step might not have a token for each row. */
-  constructor(options: GenerationOptions<T>) {
+  constructor(private readonly options: GenerationOptions<T>) {
     if (options.budget.minTokens < options.maxRows)
       throw new RangeError(`${options.budget.minTokens} tokens per step are too few for ${options.maxRows} rows.`);
-    this.#options = options;
     this.#roster = new SequenceRoster(options);
     this.#budget = new TokenBudget(options.budget);
     this.#composer = new StepComposer({ running: this.#roster.running, memory: options.memory, budget: this.#budget });
@@ -153,7 +151,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
    */
   nextWakeMs(nowMs: number): number {
     if (this.#inFlight.size === 0 && this.#isRunnable()) return nowMs;
-    const { idleWaitMs, loadWaitMs } = this.#options;
+    const { idleWaitMs, loadWaitMs } = this.options;
     const ceilingMs = nowMs + (this.#roster.size > 0 ? loadWaitMs : idleWaitMs);
     return Math.max(nowMs, Math.min(ceilingMs, this.#roster.firstDeadlineMs));
   }

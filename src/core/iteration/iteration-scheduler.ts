@@ -66,16 +66,13 @@ interface Running<T> {
  *                ╰──────────── cancel ────────────╯  ╰ restart: prefill again, row and age kept
  */
 export class IterationScheduler<T extends Arrival> {
-  readonly #options: IterationOptions<T>;
   readonly #waiting = new WaitingQueue<T>();
   readonly #running = new Map<T, Running<T>>();
   #left: T[] = [];
   #planned: Set<T> | undefined;
   #steps = 0;
 
-  constructor(options: IterationOptions<T>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: IterationOptions<T>) {}
 
   get waiting(): number {
     return this.#waiting.size;
@@ -87,7 +84,7 @@ export class IterationScheduler<T extends Arrival> {
 
   /** Joins at a step boundary, when a row is free. Each sequence once. */
   submit(sequence: T): void {
-    this.#waiting.add(sequence, agingKey(sequence, this.#options.classWidthMs));
+    this.#waiting.add(sequence, agingKey(sequence, this.options.classWidthMs));
   }
 
   /**
@@ -96,7 +93,7 @@ export class IterationScheduler<T extends Arrival> {
    */
   cancel(sequence: T): boolean {
     if (this.#waiting.remove(sequence)) {
-      this.#options.ended(sequence, { type: 'cancelled' });
+      this.options.ended(sequence, { type: 'cancelled' });
       return true;
     }
     const row = this.#running.get(sequence);
@@ -138,11 +135,11 @@ export class IterationScheduler<T extends Arrival> {
   #end(sequence: T, end: SequenceEnd): void {
     if (!this.#running.delete(sequence)) return;
     this.#left.push(sequence);
-    this.#options.ended(sequence, end);
+    this.options.ended(sequence, end);
   }
 
   #admit(): void {
-    while (this.#running.size < this.#options.maxRows) {
+    while (this.#running.size < this.options.maxRows) {
       const sequence = this.#waiting.take();
       if (sequence === undefined) return;
       this.#running.set(sequence, { sequence, position: -1, held: 0, cancelled: false });
@@ -151,8 +148,8 @@ export class IterationScheduler<T extends Arrival> {
 
   #decodeGroups(rows: readonly Running<T>[]): DecodeGroup<T>[] {
     if (rows.length === 0) return [];
-    if (this.#options.maxHoldSteps === undefined) return [toGroup(rows)];
-    const { go, hold } = formPositionGroups(rows, this.#options.maxHoldSteps);
+    if (this.options.maxHoldSteps === undefined) return [toGroup(rows)];
+    const { go, hold } = formPositionGroups(rows, this.options.maxHoldSteps);
     for (const row of hold) row.held += 1;
     return go.map(toGroup);
   }

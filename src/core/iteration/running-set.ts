@@ -27,17 +27,15 @@ interface Parts<T extends GenerationRequest> {
  * freed or more of it can be found (`#epoch`), not before: no busy loop, and no delay either.
  */
 export class RunningSet<T extends GenerationRequest> {
-  readonly #options: RunningSetOptions;
-  readonly #parts: Parts<T>;
   readonly #rows = new Set<GenerationSequence<T>>();
   #preempted: GenerationSequence<T>[] = [];
   #epoch = 0;
   #strandedTokens = 0;
 
-  constructor(options: RunningSetOptions, parts: Parts<T>) {
-    this.#options = options;
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly options: RunningSetOptions,
+    private readonly parts: Parts<T>,
+  ) {}
 
   get size(): number {
     return this.#rows.size;
@@ -74,16 +72,16 @@ export class RunningSet<T extends GenerationRequest> {
     const before = this.#preempted.length;
     for (const row of this.rows)
       if (row.decoding && row.isDue)
-        while (this.#rows.has(row) && !this.#parts.memory.grow(row, row.planned + 1))
-          this.#preempt(victimForGrowth(this.rows, this.#options));
+        while (this.#rows.has(row) && !this.parts.memory.grow(row, row.planned + 1))
+          this.#preempt(victimForGrowth(this.rows, this.options));
     return this.#preempted.length > before;
   }
 
   /** As `grow` and `displace` without preemption; false when one would be needed. */
   growFreely(nowMs: number): boolean {
-    const wouldLeave = (next: GenerationSequence<T>) => victimsFor(next, this.rows, nowMs, this.#options).length > 0;
+    const wouldLeave = (next: GenerationSequence<T>) => victimsFor(next, this.rows, nowMs, this.options).length > 0;
     if (this.#withoutRoom(nowMs).some(wouldLeave)) return false;
-    return this.rows.every(row => !row.decoding || !row.isDue || this.#parts.memory.grow(row, row.planned + 1));
+    return this.rows.every(row => !row.decoding || !row.isDue || this.parts.memory.grow(row, row.planned + 1));
   }
 
   /**
@@ -98,9 +96,9 @@ export class RunningSet<T extends GenerationRequest> {
   admit(nowMs: number, tokens: number): GenerationSequence<T>[] {
     const admitted: GenerationSequence<T>[] = [];
     const blocked: GenerationSequence<T>[] = [];
-    const mayPass = (): boolean => blocked.every(({ overtaken }) => overtaken < this.#options.maxOvertakes);
+    const mayPass = (): boolean => blocked.every(({ overtaken }) => overtaken < this.options.maxOvertakes);
     for (let left = tokens; left > 0 && this.#hasRow && mayPass();) {
-      const next = this.#parts.queue.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
+      const next = this.parts.queue.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
       if (next === undefined) break;
       if (!this.enter(next, nowMs)) {
         blocked.push(next);
@@ -118,7 +116,7 @@ export class RunningSet<T extends GenerationRequest> {
     if (!this.#hasRow || this.#isBackingOff(next, nowMs)) return false;
     const { salt } = next.request;
     const { tokens } = next;
-    const computed = this.#parts.memory.allocate(next, { salt, tokens, capacity: this.#capacity(next) });
+    const computed = this.parts.memory.allocate(next, { salt, tokens, capacity: this.#capacity(next) });
     next.blocked = computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
     if (computed !== undefined) this.#admit(next, computed, nowMs);
     return computed !== undefined;
@@ -126,12 +124,12 @@ export class RunningSet<T extends GenerationRequest> {
 
   /** As `enter`, preempting lower classes and long-paused rows; preempts none if that would not be enough. */
   force(next: GenerationSequence<T>, nowMs: number): boolean {
-    const { memory } = this.#parts;
+    const { memory } = this.parts;
     const needed = memory.blocksFor(this.#capacity(next));
     const chosen: GenerationSequence<T>[] = [];
     let free = memory.available;
-    const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.#options.maxRows;
-    for (const row of victimsFor(next, this.rows, nowMs, this.#options)) {
+    const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.options.maxRows;
+    for (const row of victimsFor(next, this.rows, nowMs, this.options)) {
       if (isEnough()) break;
       chosen.push(row);
       free += memory.heldAlone(row);
@@ -143,13 +141,13 @@ export class RunningSet<T extends GenerationRequest> {
 
   /** The first `row.computed` tokens are in memory. */
   computed(row: GenerationSequence<T>): void {
-    if (this.#parts.memory.computed(row, row.computed)) this.#epoch += 1;
+    if (this.parts.memory.computed(row, row.computed)) this.#epoch += 1;
   }
 
   /** No step is in flight: rows whose memory holds fewer tokens than they count compute the rest again. */
   reconcile(): void {
     for (const row of this.#rows) {
-      const intact = this.#parts.memory.intact(row);
+      const intact = this.parts.memory.intact(row);
       if (intact >= row.computed) continue;
       this.#strandedTokens += row.computed - intact;
       row.begin(intact);
@@ -159,7 +157,7 @@ export class RunningSet<T extends GenerationRequest> {
   /** Frees row and memory. False when it does not run. */
   drop(row: GenerationSequence<T>): boolean {
     if (!this.#rows.delete(row)) return false;
-    this.#parts.memory.release(row);
+    this.parts.memory.release(row);
     this.#epoch += 1;
     return true;
   }
@@ -168,7 +166,7 @@ export class RunningSet<T extends GenerationRequest> {
   lose(): void {
     for (const row of this.#rows) this.#requeue(row);
     this.#preempted = [];
-    this.#parts.memory.forgetContents();
+    this.parts.memory.forgetContents();
   }
 
   /**
@@ -176,7 +174,7 @@ export class RunningSet<T extends GenerationRequest> {
    * one waits for a row; rows that class 0 takes from lower classes meanwhile are none that it would get.
    */
   #withoutRoom(nowMs: number): GenerationSequence<T>[] {
-    const { queue } = this.#parts;
+    const { queue } = this.parts;
     const next = queue.first(nowMs, waiting => this.#isCandidate(waiting));
     if (next === undefined || this.#surelyFits(next)) return [];
     const urgent = queue.first(nowMs, waiting => waiting.priorityClass === 0 && this.#isCandidate(waiting));
@@ -185,7 +183,7 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   get #hasRow(): boolean {
-    return this.#rows.size < this.#options.maxRows;
+    return this.#rows.size < this.options.maxRows;
   }
 
   /** A sequence preempted for this step does not return in it. */
@@ -194,26 +192,26 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   #isBackingOff({ blocked }: GenerationSequence<T>, nowMs: number): boolean {
-    return blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.#options.backoffMs;
+    return blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.options.backoffMs;
   }
 
   #surelyFits(next: GenerationSequence<T>): boolean {
-    const { memory } = this.#parts;
+    const { memory } = this.parts;
     return this.#hasRow && memory.blocksFor(this.#capacity(next)) <= memory.available;
   }
 
   #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
-    const contested = this.#parts.queue.taken(next, nowMs, waiting => this.#isCandidate(waiting));
+    const contested = this.parts.queue.taken(next, nowMs, waiting => this.#isCandidate(waiting));
     next.hadTurn = contested && next.priorityClass > 0;
-    this.#parts.queue.remove(next);
+    this.parts.queue.remove(next);
     this.#rows.add(next);
     next.begin(computed);
-    if (!next.charged) this.#parts.counters.charge(next.tenant, next.pending);
+    if (!next.charged) this.parts.counters.charge(next.tenant, next.pending);
     next.charged = true;
   }
 
   #capacity({ preemptions, most, tokens }: GenerationSequence<T>): number {
-    const { maxPreemptions, headroomTokens } = this.#options;
+    const { maxPreemptions, headroomTokens } = this.options;
     return preemptions >= maxPreemptions ? most : Math.min(most, tokens.length + headroomTokens);
   }
 
@@ -227,6 +225,6 @@ export class RunningSet<T extends GenerationRequest> {
     this.drop(row);
     row.begin(0);
     row.blocked = undefined;
-    this.#parts.queue.add(row);
+    this.parts.queue.add(row);
   }
 }

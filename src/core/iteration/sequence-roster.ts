@@ -21,12 +21,10 @@ export class SequenceRoster<T extends GenerationRequest> {
   readonly counters = new TenantCounters();
   readonly queue: FairQueue<GenerationSequence<T>>;
   readonly running: RunningSet<T>;
-  readonly #options: RosterOptions<T>;
   readonly #sequences = new Map<T, GenerationSequence<T>>();
   #left: T[] = [];
 
-  constructor(options: RosterOptions<T>) {
-    this.#options = options;
+  constructor(private readonly options: RosterOptions<T>) {
     this.queue = new FairQueue(this.counters, options.classWidthMs);
     this.running = new RunningSet(options, { memory: options.memory, queue: this.queue, counters: this.counters });
   }
@@ -47,7 +45,7 @@ export class SequenceRoster<T extends GenerationRequest> {
   /** Why it can never run here; undefined: it can. */
   refusal(request: T): Refusal | undefined {
     const tokens = request.prompt.length + request.maxTokens;
-    const { maxContext, memory } = this.#options;
+    const { maxContext, memory } = this.options;
     const limit = Math.min(maxContext, memory.capacity + 1);
     const refuse = (reason: Refusal['reason']): Refusal => ({ reason, tokens, limit });
     if (this.#sequences.has(request)) return refuse('already_submitted');
@@ -58,7 +56,7 @@ export class SequenceRoster<T extends GenerationRequest> {
   }
 
   add(request: T): void {
-    const sequence = new GenerationSequence(request, this.#options.classWidthMs);
+    const sequence = new GenerationSequence(request, this.options.classWidthMs);
     this.#sequences.set(request, sequence);
     this.counters.join(request.tenant);
     this.queue.add(sequence);
@@ -71,7 +69,7 @@ export class SequenceRoster<T extends GenerationRequest> {
     if (this.running.drop(sequence)) this.#left.push(request);
     else this.queue.remove(sequence);
     this.counters.leave(tenant);
-    this.#options.ended(request, end);
+    this.options.ended(request, end);
   }
 
   /** Sequences whose deadline has passed. */
@@ -112,7 +110,7 @@ export class SequenceRoster<T extends GenerationRequest> {
 
   /** @throws Error when blocks are lost or counted twice, or a sequence is nowhere or in two places. */
   audit(): void {
-    const { memory } = this.#options;
+    const { memory } = this.options;
     memory.audit();
     const places = this.queue.size + this.running.size;
     if (places !== this.size) throw new Error(`${places} places for ${this.size} requests.`);

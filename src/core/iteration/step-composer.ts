@@ -18,15 +18,11 @@ interface Parts<T extends GenerationRequest> {
 
 /** Fills a step within its token budget: decoding sequences first, then chunks of prompts, oldest first. */
 export class StepComposer<T extends GenerationRequest> {
-  readonly #parts: Parts<T>;
-
-  constructor(parts: Parts<T>) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: Parts<T>) {}
 
   /** The usual step. Nothing is admitted after a preemption: it would take the memory that was just freed. */
   compose(nowMs: number, admits = true): StepItems<T> {
-    const { running } = this.#parts;
+    const { running } = this.parts;
     const preempted = running.grow();
     if (admits && !preempted) running.displace(nowMs);
     return this.#fill(nowMs, admits && !preempted);
@@ -36,11 +32,11 @@ export class StepComposer<T extends GenerationRequest> {
    * While a step runs, assuming that it succeeds. Undefined if a sequence would have to leave: it may be in that step.
    */
   composeAhead(nowMs: number): StepItems<T> | undefined {
-    return this.#parts.running.growFreely(nowMs) ? this.#fill(nowMs, true) : undefined;
+    return this.parts.running.growFreely(nowMs) ? this.#fill(nowMs, true) : undefined;
   }
 
   #fill(nowMs: number, admits: boolean): StepItems<T> {
-    const { running, budget } = this.#parts;
+    const { running, budget } = this.parts;
     const rows = running.rows.filter(row => row.isDue);
     const decode = rows.filter(row => row.decoding).map(row => this.#item(row, 1));
     const prefill: StepItem<T>[] = [];
@@ -59,7 +55,7 @@ export class StepComposer<T extends GenerationRequest> {
    * A step for the first of `suspects` that finds room. If none does, others continue but none joins, until one does.
    */
   quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
-    const { running, budget } = this.#parts;
+    const { running, budget } = this.parts;
     running.grow();
     const alone = suspects.find(
       suspect => running.has(suspect) || running.enter(suspect, nowMs) || running.force(suspect, nowMs),
@@ -69,6 +65,6 @@ export class StepComposer<T extends GenerationRequest> {
   }
 
   #item(row: GenerationSequence<T>, count: number): StepItem<T> {
-    return row.item(count, this.#parts.memory.blocksOf(row));
+    return row.item(count, this.parts.memory.blocksOf(row));
   }
 }

@@ -13,14 +13,12 @@ export interface ResultOptions<T> extends GenerationListener<T> {
 
 /** Applies the results of a step to its members. */
 export class StepResults<T extends GenerationRequest> {
-  readonly #options: ResultOptions<T>;
-  readonly #roster: SequenceRoster<T>;
   readonly #retries = new StepRetries<Member<T>>();
 
-  constructor(options: ResultOptions<T>, roster: SequenceRoster<T>) {
-    this.#options = options;
-    this.#roster = roster;
-  }
+  constructor(
+    private readonly options: ResultOptions<T>,
+    private readonly roster: SequenceRoster<T>,
+  ) {}
 
   /** Halves of failed steps are still to be run. */
   get hasRetries(): boolean {
@@ -32,12 +30,12 @@ export class StepResults<T extends GenerationRequest> {
     result: ItemResult = { type: 'failed', error: new Error('The step gave no result.') },
   ): void {
     if (!this.#isActive(sequence)) return;
-    if (result.type === 'failed') return this.#roster.end(sequence, result);
+    if (result.type === 'failed') return this.roster.end(sequence, result);
     if (item.sample !== (result.type !== 'computed'))
       return this.#fail(sequence, new Error('The step drew a token that was not asked for, or none.'));
     sequence.completed(item);
-    this.#roster.running.computed(sequence);
-    if (result.type === 'stop') return this.#roster.end(sequence, { type: 'finished', reason: 'stop' });
+    this.roster.running.computed(sequence);
+    if (result.type === 'stop') return this.roster.end(sequence, { type: 'finished', reason: 'stop' });
     if (result.type === 'token') this.#emit(sequence, result);
   }
 
@@ -67,7 +65,7 @@ export class StepResults<T extends GenerationRequest> {
 
   /** The next half of a failed step, without members that have moved or left. */
   retry(): StepItems<T> | undefined {
-    const { running } = this.#roster;
+    const { running } = this.roster;
     const members = this.#retries.next(({ item, sequence }) => running.at(sequence) === item.position);
     if (members === undefined) return undefined;
     const isDecode = ({ sequence }: Member<T>): boolean => sequence.decoding;
@@ -81,21 +79,21 @@ export class StepResults<T extends GenerationRequest> {
 
   /** False once it has ended; a sequence that was to leave with this step ends here. */
   #isActive(sequence: GenerationSequence<T>): boolean {
-    if (!this.#roster.has(sequence)) return false;
-    if (sequence.ending) this.#roster.end(sequence, sequence.ending);
+    if (!this.roster.has(sequence)) return false;
+    if (sequence.ending) this.roster.end(sequence, sequence.ending);
     return sequence.ending === undefined;
   }
 
   #emit(sequence: GenerationSequence<T>, { token, stop }: { readonly token: number; readonly stop?: boolean }): void {
     const { request } = sequence;
     sequence.tokens.push(token);
-    this.#roster.counters.charge(sequence.tenant, this.#options.outputWeight);
-    this.#options.emitted(request, token, sequence.output - 1);
-    if (stop) this.#roster.end(sequence, { type: 'finished', reason: 'stop' });
-    else if (sequence.output >= request.maxTokens) this.#roster.end(sequence, { type: 'finished', reason: 'length' });
+    this.roster.counters.charge(sequence.tenant, this.options.outputWeight);
+    this.options.emitted(request, token, sequence.output - 1);
+    if (stop) this.roster.end(sequence, { type: 'finished', reason: 'stop' });
+    else if (sequence.output >= request.maxTokens) this.roster.end(sequence, { type: 'finished', reason: 'length' });
   }
 
   #fail(sequence: GenerationSequence<T>, error: Error): void {
-    this.#roster.end(sequence, { type: 'failed', error });
+    this.roster.end(sequence, { type: 'failed', error });
   }
 }

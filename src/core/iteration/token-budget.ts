@@ -17,16 +17,14 @@ const DEEPEST_CUT = 0.5;
  * bound by the budget: a little more. On time with little to do changes nothing.
  */
 export class TokenBudget {
-  readonly #options: TokenBudgetOptions;
   #tokens: number;
 
   /** @throws RangeError when the bounds are no range. */
-  constructor(options: TokenBudgetOptions) {
+  constructor(private readonly options: TokenBudgetOptions) {
     if (!(options.minTokens >= 1 && options.maxTokens >= options.minTokens && options.targetMs > 0))
       throw new RangeError(
         `A step of ${options.minTokens} to ${options.maxTokens} tokens in ${options.targetMs} ms is no range.`,
       );
-    this.#options = options;
     this.#tokens = options.maxTokens;
   }
 
@@ -37,13 +35,13 @@ export class TokenBudget {
 
   /** Tokens of the next step. Without decoding sequences there is no inter-token gap to keep small. */
   allowance(decoding: number): number {
-    return decoding === 0 ? this.#options.maxTokens : this.tokens;
+    return decoding === 0 ? this.options.maxTokens : this.tokens;
   }
 
   /** Adapts to the duration of a step. */
   observe(step: { readonly decoding: number; readonly tokens: number; readonly ms: number }): void {
     if (step.decoding === 0) return;
-    const { minTokens, maxTokens, targetMs } = this.#options;
+    const { minTokens, maxTokens, targetMs } = this.options;
     if (step.ms > targetMs) {
       // From the tokens that were run: a small slow step says more than the budget that it did not use.
       const fitting = Math.min(this.#tokens, step.tokens) * Math.max(DEEPEST_CUT, targetMs / step.ms);

@@ -27,7 +27,7 @@ export interface BatchJob {
   /** When each later status was reached. */
   readonly reachedAtMs: Readonly<Partial<Record<Exclude<BatchStatus, 'validating'>, number>>>;
   readonly counts: RequestCounts;
-  readonly usage?: TokenUsage;
+  readonly usage?: BatchUsage;
   /** The model of all lines, when they name one only. */
   readonly model?: string;
   /** Why the job failed (D-17), at most 100. */
@@ -52,7 +52,7 @@ export interface RequestCounts {
   readonly failed: number;
 }
 
-export interface TokenUsage {
+export interface BatchUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;

@@ -1,4 +1,4 @@
-import { type BatchJob, type JobProblem, type RequestCounts, type TokenUsage } from './batch-job.js';
+import { type BatchJob, type JobProblem, type RequestCounts, type BatchUsage } from './batch-job.js';
 import { type BatchStatus } from './batch-status.js';
 import { type TenantShare } from './tenant-share.js';
 
@@ -16,7 +16,7 @@ export interface LeasedJob {
 export interface JobChange {
   readonly status?: BatchStatus;
   readonly counts?: RequestCounts;
-  readonly usage?: TokenUsage;
+  readonly usage?: BatchUsage;
   readonly model?: string;
   readonly problems?: readonly JobProblem[];
   readonly outputFileId?: string;

@@ -1,5 +1,6 @@
 import { type BatchEndpoint, type JobProblem } from './batch-job.js';
 import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '../shared/bounded-json.js';
+import { isObject } from '../shared/schema.js';
 import { prefixHash } from './prefix-hash.js';
 
 export const LONGEST_CUSTOM_ID = 512;
@@ -90,9 +91,6 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const usableId = (id: unknown): string | undefined =>
   typeof id === 'string' && id !== '' && id.length <= LONGEST_CUSTOM_ID ? id : undefined;

@@ -62,7 +62,7 @@ export interface RateLimitRefusal {
 }
 
 export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 /** When a slot of a concurrency limit becomes free is unknown. */
 const SLOT_WAIT_MS = 1000;
 

@@ -52,21 +52,19 @@ const UNKNOWN_RETRY_MS = 5_000;
  * BATCH is rejected first: the last part of each bound is reserved for REALTIME.
  */
 export class Admission {
-  readonly #bounds: QueueBounds;
-  readonly #random: () => number;
   readonly #total = new DrainRate();
   readonly #rates = new Map<string, DrainRate>();
 
   /** @param random 0 to 1: spreads the hints, so that callers rejected together do not retry together */
-  constructor(bounds: QueueBounds, random: () => number) {
-    this.#bounds = bounds;
-    this.#random = random;
-  }
+  constructor(
+    private readonly bounds: QueueBounds,
+    private readonly random: () => number,
+  ) {}
 
   /** @returns undefined if the request fits */
   check(queue: QueueLoad, request: Pick<ScheduledRequest, 'model' | 'priority' | 'bytes'>): QueueRefusal | undefined {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
-    const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.#bounds;
+    const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.bounds;
     const own = { requests: realtime + batch, bytes, realtime };
     const all = { requests: queue.depth, bytes: queue.bytes, realtime: queue.depthByPriority().realtime };
     return (
@@ -96,7 +94,7 @@ export class Admission {
   /** Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all models together counts. */
   retryAfterMs(model: string | undefined, backlog: number, nowMs: number): number {
     const hintMs = Math.min(this.#drainMs(model, backlog, nowMs), MAX_RETRY_MS / 2);
-    return spreadHint(hintMs, this.#random);
+    return spreadHint(hintMs, this.random);
   }
 
   #drainMs(model: string | undefined, backlog: number, nowMs: number): number {
@@ -120,6 +118,6 @@ export class Admission {
   }
 
   #batchLimit(max: number): number {
-    return Math.max(1, Math.floor(max * (1 - this.#bounds.realtimeReserve)));
+    return Math.max(1, Math.floor(max * (1 - this.bounds.realtimeReserve)));
   }
 }

@@ -51,20 +51,20 @@ export class ModelLanes<P> {
   }
 
   /** All waiting requests in dispatch order, assuming that no request arrives or ages. */
-  inOrder(nowMs: number): PlacedRequest<P>[] {
+  *inOrder(nowMs: number): Generator<PlacedRequest<P>> {
     const turns = this.#turns.copy();
-    const realtime = [...this.realtime];
-    const batch = [...this.batch];
-    const order: PlacedRequest<P>[] = [];
-    for (let [r, b] = [0, 0]; r < realtime.length || b < batch.length;) {
-      const [urgent, other] = [realtime[r], batch[b]];
-      const aged = other !== undefined && isAged(other, nowMs, this.#agingMs);
+    let [urgent, other] = [this.realtime.head, this.batch.head];
+    while (urgent ?? other) {
+      const aged = other !== undefined && this.#isAged(other.request.enqueuedAtMs, nowMs);
       const contested = urgent !== undefined && aged;
-      const isOthers = contested ? turns.isAgedNext(urgent.enqueuedAtMs, other.enqueuedAtMs) : urgent === undefined;
+      const isOthers = contested
+        ? turns.isAgedNext(urgent!.request.enqueuedAtMs, other!.request.enqueuedAtMs)
+        : urgent === undefined;
       turns.taken(isOthers, contested);
-      order.push(isOthers ? { request: batch[b++]!, aged } : { request: realtime[r++]!, aged: false });
+      yield isOthers ? { request: other!.request, aged } : { request: urgent!.request, aged: false };
+      if (isOthers) other = other!.behind;
+      else urgent = urgent!.behind;
     }
-    return order;
   }
 
   #isAged(enqueuedAtMs: number, nowMs: number): boolean {

@@ -207,11 +207,22 @@ describe('PriorityQueue snapshot', () => {
       .snapshot(AGING_MS)
       .map(({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`);
     expect(listed).toEqual(['b1', 'a2!', 'c1', 'd3', 'e2']);
+    const all = harness.queue.snapshot(AGING_MS);
+    expect(all.map(({ request }) => harness.queue.place(request.key, AGING_MS))).toMatchObject(
+      all.map(({ request: { id }, position, aged }) => ({ request: { id }, position, aged })),
+    );
+  });
+
+  it('has no place for a request that does not wait', () => {
+    harness.batch('a', 0);
+    harness.queue.remove(aKey('a'));
+    expect(harness.queue.place(aKey('a'), 0)).toBeUndefined();
   });
 
   it('takes nothing out', () => {
     harness.batch('a', 0);
     harness.queue.snapshot(0);
+    harness.queue.place(aKey('a'), 0);
     expect(harness.queue.depth).toBe(1);
   });
 });

@@ -31,7 +31,6 @@ export interface QueuedView<P> extends PlacedRequest<P> {
  * If REALTIME and an aged request of one model wait, turns decide between its two lanes.
  */
 export class PriorityQueue<P> {
-  readonly #aging: AgingOptions;
   readonly #nodes = new SlotMap<RequestKey, WaitingRequest<P>>();
   readonly #lanes = new Map<string, ModelLanes<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
@@ -40,16 +39,14 @@ export class PriorityQueue<P> {
   #realtime = 0;
   #bytes = 0;
 
-  constructor(aging: AgingOptions) {
-    this.#aging = aging;
-  }
+  constructor(private readonly aging: AgingOptions) {}
 
   get agingMs(): number {
-    return this.#aging.agingMs;
+    return this.aging.agingMs;
   }
 
   get agingShare(): number {
-    return this.#aging.agingShare;
+    return this.aging.agingShare;
   }
 
   get depth(): number {
@@ -181,11 +178,26 @@ export class PriorityQueue<P> {
     return taken;
   }
 
+  /**
+   * One waiting request with its position. O(1) for a request that does not wait, otherwise O(requests ahead of it in
+   * the queue of its model).
+   */
+  place(key: RequestKey, nowMs: number): QueuedView<P> | undefined {
+    const waiting = this.get(key);
+    if (waiting === undefined) return undefined;
+    let position = 0;
+    for (const placed of this.#lanesOf(waiting.model).inOrder(nowMs)) {
+      position += 1;
+      if (placed.request === waiting) return { ...placed, position };
+    }
+    return undefined;
+  }
+
   /** All waiting requests in dispatch order. O(n log n): for admin listings. */
   snapshot(nowMs: number): QueuedView<P>[] {
     const views = [...this.#lanes.values()].flatMap(lanes => {
       let [lastLevel, lastMs]: [number, number] = [RequestPriority.REALTIME, -Infinity];
-      return lanes.inOrder(nowMs).map((placed, index) => {
+      return Array.from(lanes.inOrder(nowMs), (placed, index) => {
         const { request, aged } = placed;
         const level = aged ? RequestPriority.REALTIME : request.priority;
         // No request is sent before the one ahead of it in its own model, however old it is.
@@ -250,7 +262,7 @@ export class PriorityQueue<P> {
 
   #lanesOf(model: string): ModelLanes<P> {
     let lanes = this.#lanes.get(model);
-    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.#aging)));
+    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.aging)));
     return lanes;
   }
 }

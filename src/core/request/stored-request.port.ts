@@ -64,7 +64,7 @@ export interface Opened {
   readonly replaced: readonly StoredRequest[];
 }
 
-/** The table of kept requests, shared by the gateways of one database. */
+/** The table of stored requests, shared by the gateways of one database. */
 export interface StoredRequestStore {
   /**
    * One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died

@@ -10,13 +10,11 @@ const ROUNDING = 1e-9;
  * the older request goes first, and REALTIME behind an aged backlog waits for all of it.
  */
 export class AgingTurns {
-  readonly #share: number;
   #credit = 0;
 
   /** @param share above 0, 1 at most */
-  constructor(share: number) {
+  constructor(private readonly share: number) {
     if (!(share > 0 && share <= 1)) throw new RangeError(`An aging share must be above 0 and at most 1; got ${share}.`);
-    this.#share = share;
   }
 
   /**
@@ -24,18 +22,18 @@ export class AgingTurns {
    * @param realtimeSince arrival of the first request of each side, as time or position
    */
   isAgedNext(realtimeSince: number, agedSince: number): boolean {
-    if (this.#share === 1) return agedSince < realtimeSince;
-    return this.#credit + this.#share >= 1 - ROUNDING;
+    if (this.share === 1) return agedSince < realtimeSince;
+    return this.#credit + this.share >= 1 - ROUNDING;
   }
 
   /** @param contested both sides waited for this turn */
   taken(aged: boolean, contested: boolean): void {
-    this.#credit = contested ? this.#credit + this.#share - (aged ? 1 : 0) : 0;
+    this.#credit = contested ? this.#credit + this.share - (aged ? 1 : 0) : 0;
   }
 
   /** The same count, to look ahead with. */
   copy(): AgingTurns {
-    const copy = new AgingTurns(this.#share);
+    const copy = new AgingTurns(this.share);
     copy.#credit = this.#credit;
     return copy;
   }

@@ -16,7 +16,7 @@ import { type ClassConstructor } from 'class-transformer';
 import { isLive } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { parseStrictDto } from '../http/dto-validation.js';
-import { fieldsOf } from '../http/json-body.js';
+import { bodyFields } from '../http/json-body.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import {
   CancellationDto,
@@ -39,7 +39,7 @@ class AdminInputPipe implements PipeTransform {
   /** Bodies and queries become their DTOs; a body may be left out. Parts of the path pass. */
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type === 'param' || metatype === undefined) return value;
-    return parseStrictDto(metatype as ClassConstructor<object>, fieldsOf(value ?? {}));
+    return parseStrictDto(metatype as ClassConstructor<object>, bodyFields(value ?? {}));
   }
 }
 

@@ -3,7 +3,7 @@ import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import { fieldsOf } from '../http/json-body.js';
+import { bodyFields } from '../http/json-body.js';
 import { type InferenceWork } from '../inference/inference.service.js';
 import { demandAbilities, demandsOf, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
@@ -20,7 +20,7 @@ interface ParsedSpeech {
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseSpeech(body: unknown, catalog: ModelCatalog, compat?: Strictness): ParsedSpeech {
-  const dto = parseDto(SpeechDto, fieldsOf(body));
+  const dto = parseDto(SpeechDto, bodyFields(body));
   const model = catalog.getOfKind(dto.model, 'tts');
   const wanted = { instructions: dto.instructions !== '', speed: dto.speed !== 1 };
   const ignored = demandAbilities(model, demandsOf(FIELD_RULES.speech, wanted), catalog, compat);

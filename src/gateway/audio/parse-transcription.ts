@@ -1,7 +1,6 @@
 import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
 import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '../../contracts/formats/transcript.js';
-import { FIELD_RULES, type FieldNature } from '../../contracts/openai/field-rules.js';
-import { type ServiceTier } from '../../contracts/openai/service-tier.js';
+import { FIELD_RULES, type FieldNature, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';

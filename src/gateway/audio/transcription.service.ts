@@ -11,7 +11,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
 import { type ParsedTranscription, parseTranscription, parseTranslation } from './parse-transcription.js';
 import { TranscriptStream } from './transcript-stream.js';
-import { type Upload, UploadReader } from './upload-reader.js';
+import { type AudioForm, UploadReader } from './upload-reader.js';
 
 const PARSERS = { transcriptions: parseTranscription, translations: parseTranslation } as const;
 
@@ -20,7 +20,7 @@ const USUAL_BYTES_PER_S = 16_000;
 
 interface TranscriptionCall {
   readonly parsed: ParsedTranscription;
-  readonly upload: Upload;
+  readonly upload: AudioForm;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -38,26 +38,26 @@ export class TranscriptionService {
 
   /** @throws DomainError for everything that is not an answer. The upload is deleted when this settles. */
   async serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const upload = await this.uploads.read(request, fields => this.checkEarly(fields));
+    const upload = await this.uploads.read(request, fields => this.#checkEarly(fields));
     try {
       const parsed = PARSERS[route](upload.fields, this.catalog, this.settings.compat);
       this.writtenForm.demand(parsed.itn);
       const call = { parsed, upload, request, reply };
       const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
-      await (write ? this.answerInPieces(call, write) : this.answerAsAWhole(call));
+      await (write ? this.#answerInPieces(call, write) : this.#answerAsAWhole(call));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
     }
   }
 
   /** Reports a wrong model before the audio is received. */
-  private checkEarly({ model }: Upload['fields']): void {
+  #checkEarly({ model }: AudioForm['fields']): void {
     if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
   }
 
-  private async answerAsAWhole(call: TranscriptionCall): Promise<void> {
+  async #answerAsAWhole(call: TranscriptionCall): Promise<void> {
     const { parsed, reply } = call;
-    const answer = await (await this.start(call)).answer('transcript');
+    const answer = await (await this.#start(call)).answer('transcript');
     const transcript = this.writtenForm.apply(answer.reply.transcript, parsed.itn);
     const { contentType, body } = transcriptBody(transcript, parsed.answer);
     void reply
@@ -67,10 +67,10 @@ export class TranscriptionService {
   }
 
   /** Until the first event a failure is a normal error; then it is the last event. */
-  private async answerInPieces(call: TranscriptionCall, write: (spoken: string) => string): Promise<void> {
+  async #answerInPieces(call: TranscriptionCall, write: (spoken: string) => string): Promise<void> {
     const { parsed, reply } = call;
     const output = new TranscriptStream({ diarized: parsed.answer.format === 'diarized_json', write });
-    const transcription = await this.start(call, output);
+    const transcription = await this.#start(call, output);
     const finished = transcription.answer('transcript').then(
       answer => output.finish(this.writtenForm.apply(answer.reply.transcript, parsed.itn)),
       () => undefined,
@@ -85,12 +85,12 @@ export class TranscriptionService {
     await finished;
   }
 
-  private async start(
+  async #start(
     { parsed, upload, request, reply }: TranscriptionCall,
     output?: TranscriptStream,
   ): Promise<InferenceRequest> {
     const { audio, filename } = upload;
-    const durationS = await this.seconds(upload);
+    const durationS = await this.#seconds(upload);
     const onSegment = output?.segment;
     const work = {
       model: parsed.model.id,
@@ -102,7 +102,7 @@ export class TranscriptionService {
   }
 
   /** Of audio by URL only the limits are known: the largest size accepted, and how long its download may last. */
-  private async seconds(upload: Upload): Promise<number> {
+  async #seconds(upload: AudioForm): Promise<number> {
     if ('url' in upload.audio) {
       const { fetch, server } = this.settings;
       return fetch.timeoutMs / 1000 + server.uploadLimitBytes / USUAL_BYTES_PER_S;

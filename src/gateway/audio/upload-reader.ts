@@ -57,7 +57,7 @@ interface NamedFile {
 }
 
 /** The text fields besides `file_url`, and the audio: exactly one of `file` and `file_url`. */
-export type Upload = (SentFile | NamedFile) & { readonly fields: Fields };
+export type AudioForm = (SentFile | NamedFile) & { readonly fields: Fields };
 
 /** Room for part headers and text fields around the file, in a declared Content-Length. */
 const ENVELOPE_BYTES = LONGEST_FORM;
@@ -75,14 +75,14 @@ export class UploadReader {
    *   taking its audio in.
    * @throws DomainError; nothing stays in the spool.
    */
-  async read(request: FastifyRequest, beforeFile: (fields: Fields) => void): Promise<Upload> {
-    this.checkHeaders(request);
+  async read(request: FastifyRequest, beforeFile: (fields: Fields) => void): Promise<AudioForm> {
+    this.#checkHeaders(request);
     const form = new FormFields();
     let file: SentFile | undefined;
     try {
       for await (const part of formParts(request, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
-        else file = await this.spoolFile(part, file, () => refuseBoth(form.values(), beforeFile));
+        else file = await this.#spoolFile(part, file, () => refuseBoth(form.values(), beforeFile));
       }
       const { file_url: url, ...fields } = form.values();
       return { fields, ...present(file, url) };
@@ -92,7 +92,7 @@ export class UploadReader {
     }
   }
 
-  private checkHeaders(request: FastifyRequest): void {
+  #checkHeaders(request: FastifyRequest): void {
     if (!request.isMultipart()) {
       throw new DomainError(
         'unsupported_media_type',
@@ -105,7 +105,7 @@ export class UploadReader {
     }
   }
 
-  private async spoolFile(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
+  async #spoolFile(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
     if (earlier !== undefined) {
       throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: 'file' });
     }

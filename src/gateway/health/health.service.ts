@@ -11,7 +11,7 @@ import { IntakeGate } from '../http/intake-gate.js';
 import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { type ModelState, type ModelView, type WorkerState } from '../worker-pool/worker-view.js';
+import { type ModelState, type ModelView, type WorkerStatus } from '../worker-pool/worker-view.js';
 
 const EVERY_MS = 5000;
 /** No blob has this key: asking for its size reaches the folder or the bucket, and reads nothing. */
@@ -41,7 +41,7 @@ export interface ModelHealth {
   readonly ready: boolean;
   readonly state: ModelState;
   /** Workers by state. */
-  readonly workers: Readonly<Partial<Record<WorkerState, number>>>;
+  readonly workers: Readonly<Partial<Record<WorkerStatus, number>>>;
 }
 
 export interface HealthSummary {
@@ -54,7 +54,7 @@ export interface HealthSummary {
   readonly models: readonly ModelHealth[];
   /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */
   readonly batch_processor: ProcessorView;
-  /** What this gateway depends on, as last probed. Why one is down is told to operators: `/admin/v1/dependencies`. */
+  /** What this gateway depends on, as last probed. Operators see why one is down at `/admin/v1/dependencies`. */
   readonly dependencies: Readonly<Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>>;
 }
 
@@ -73,20 +73,20 @@ export class HealthService {
     const views = this.workers.models();
     const expected = views.filter(({ state, startsOnRequest }) => startsOnRequest || state === 'loaded');
     return {
-      status: this.status(expected.map(modelHealth)),
+      status: this.#status(expected.map(modelHealth)),
       models: views.map(modelHealth),
       batch_processor: this.processor.view,
       dependencies: Object.fromEntries(this.dependencies.states().map(([name, { status }]) => [name, { status }])),
     };
   }
 
-  /** At least one model can be served, and the door is open. */
+  /** At least one model can be served, and requests are accepted. */
   get ready(): boolean {
     const { status } = this.summary();
     return status === 'ok' || status === 'degraded';
   }
 
-  private status(models: readonly ModelHealth[]): HealthSummary['status'] {
+  #status(models: readonly ModelHealth[]): HealthSummary['status'] {
     if (this.gate.draining || !this.scheduler.accepting) return 'draining';
     if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
     const processes = this.processor.view.state !== 'down';
@@ -96,7 +96,7 @@ export class HealthService {
 }
 
 function modelHealth({ id, state, startsOnRequest, workers }: ModelView): ModelHealth {
-  const counts: Partial<Record<WorkerState, number>> = {};
+  const counts: Partial<Record<WorkerStatus, number>> = {};
   for (const worker of workers) counts[worker.state] = (counts[worker.state] ?? 0) + 1;
   const startsNow = startsOnRequest && (state === 'unloaded' || state === 'unloading');
   return { id, ready: state === 'loaded' || startsNow, state, workers: counts };

@@ -13,14 +13,14 @@ import { REQUEST_ID_HEADER, requestIdFor } from './request-headers.js';
 /** The one place where errors become HTTP answers, also those of unknown routes. */
 @Catch()
 export class OpenAiExceptionFilter implements ExceptionFilter {
-  private readonly logger = new Logger(OpenAiExceptionFilter.name);
+  readonly #logger = new Logger(OpenAiExceptionFilter.name);
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = toDomainError(thrown, { method: request.method, url: request.url });
-    this.log(error);
+    this.#log(error);
     if (reply.raw.headersSent) {
       // The status was sent already: only a closed connection can still show that the answer is incomplete.
       reply.raw.destroy();
@@ -30,10 +30,10 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
   }
 
   /** Client errors are not logged. The logger adds the request id. */
-  private log(error: DomainError): void {
+  #log(error: DomainError): void {
     const { code, message, cause, definition } = error;
-    if (code === 'internal_error') this.logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
-    else if (definition.status >= 500) this.logger.warn({ code, reason: message }, 'the request failed');
+    if (code === 'internal_error') this.#logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
+    else if (definition.status >= 500) this.#logger.warn({ code, reason: message }, 'the request failed');
   }
 }
 

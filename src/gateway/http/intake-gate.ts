@@ -10,19 +10,19 @@ const OPEN_WHILE_DRAINING = /^\/(health|metrics|v1\/(requests|audio\/\w+)\/[^/]+
  */
 @Injectable()
 export class IntakeGate implements OnModuleDestroy {
-  private shut = false;
+  #shut = false;
 
   get draining(): boolean {
-    return this.shut;
+    return this.#shut;
   }
 
   onModuleDestroy(): void {
-    this.shut = true;
+    this.#shut = true;
   }
 
   /** @throws DomainError `shutting_down` */
   pass(path: string): void {
-    if (!this.shut || OPEN_WHILE_DRAINING.test(path)) return;
+    if (!this.#shut || OPEN_WHILE_DRAINING.test(path)) return;
     throw shuttingDown();
   }
 }

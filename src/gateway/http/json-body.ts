@@ -1,12 +1,13 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, jsonExcess } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { isObject } from '../../core/shared/schema.js';
 
 const SHOWN_CHARACTERS = 80;
 
 /** The fields of a JSON body. @throws DomainError `invalid_json` for anything but an object */
-export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(body)) return body;
   const got = body === undefined ? 'nothing' : JSON.stringify(body).slice(0, SHOWN_CHARACTERS);
   throw new DomainError('invalid_json', `The body must be a JSON object; got ${got}.`);
 }
@@ -14,7 +15,7 @@ export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
 /** @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything but an object. */
 export function bodyObject(request: FastifyRequest): Readonly<Record<string, unknown>> {
   if (request.isMultipart()) throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
-  return fieldsOf(request.body);
+  return bodyFields(request.body);
 }
 
 const BODIES = new WeakMap<FastifyRequest, Buffer>();

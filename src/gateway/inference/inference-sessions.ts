@@ -27,22 +27,22 @@ export type InferenceEvent = EventFields &
 /** Requests between acceptance and settlement: the source of the `tts_*` and `llm_*` metrics. */
 @Injectable()
 export class InferenceSessions {
-  private readonly active = new Map<RequestKey, string>();
-  private readonly events = new Subject<InferenceEvent>();
-  readonly events$: Observable<InferenceEvent> = this.events.asObservable();
+  readonly #active = new Map<RequestKey, string>();
+  readonly #events = new Subject<InferenceEvent>();
+  readonly events$: Observable<InferenceEvent> = this.#events.asObservable();
 
   constructor(private readonly clock: ProcessClock) {}
 
   /** Call this before the request is submitted: the first output may come at once. */
   open(model: string, kind: WorkerTask['kind']): InferenceSession {
-    return new InferenceSession(this.clock, event => this.events.next({ model, kind, ...event }));
+    return new InferenceSession(this.clock, event => this.#events.next({ model, kind, ...event }));
   }
 
   /** Follows an accepted request to its settlement. */
   follow(session: InferenceSession, { key, settled }: SubmittedRequest, model: string): void {
-    this.active.set(key, model);
+    this.#active.set(key, model);
     void settled.then(end => {
-      this.active.delete(key);
+      this.#active.delete(key);
       session.settle(end);
     });
   }
@@ -50,7 +50,7 @@ export class InferenceSessions {
   /** Open requests by model. */
   countByModel(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const model of this.active.values()) counts.set(model, (counts.get(model) ?? 0) + 1);
+    for (const model of this.#active.values()) counts.set(model, (counts.get(model) ?? 0) + 1);
     return counts;
   }
 }

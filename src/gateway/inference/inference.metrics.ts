@@ -9,16 +9,16 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type InferenceEvent, InferenceSessions } from './inference-sessions.js';
 
 abstract class InferenceMetrics implements OnModuleInit, OnApplicationShutdown {
-  private subscription: Subscription | undefined;
+  #subscription: Subscription | undefined;
 
   constructor(private readonly events: Observable<InferenceEvent>) {}
 
   onModuleInit(): void {
-    this.subscription = this.events.subscribe(event => this.observe(event));
+    this.#subscription = this.events.subscribe(event => this.observe(event));
   }
 
   onApplicationShutdown(): void {
-    this.subscription?.unsubscribe();
+    this.#subscription?.unsubscribe();
   }
 
   protected abstract observe(event: InferenceEvent): void;
@@ -61,10 +61,10 @@ class TextMetrics extends InferenceMetrics {
     const { model } = event;
     if (event.type === 'first_output') this.firstToken.observe({ model }, event.afterMs / 1000);
     else if (event.type === 'next_output') this.interToken.observe({ model }, event.gapMs / 1000);
-    else if (event.usage) this.countTokens(model, event.usage);
+    else if (event.usage) this.#countTokens(model, event.usage);
   }
 
-  private countTokens(model: string, { promptTokens, completionTokens, cachedTokens }: TokenUsage): void {
+  #countTokens(model: string, { promptTokens, completionTokens, cachedTokens }: TokenUsage): void {
     this.tokens.inc({ model, type: 'prompt' }, promptTokens);
     this.tokens.inc({ model, type: 'completion' }, completionTokens);
     this.tokens.inc({ model, type: 'cached' }, cachedTokens);

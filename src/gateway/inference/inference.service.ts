@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type ServiceTier } from '../../contracts/openai/service-tier.js';
+import { type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';

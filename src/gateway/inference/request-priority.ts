@@ -1,4 +1,4 @@
-import { isUrgent, type ServiceTier } from '../../contracts/openai/service-tier.js';
+import { isUrgent, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 

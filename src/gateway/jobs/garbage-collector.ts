@@ -41,7 +41,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     @Inject(FILE_STORE) private readonly files: FileStore,
     @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
     @Inject(JOB_STORE) private readonly jobs: JobStore,
-    @Inject(STORED_REQUEST_STORE) private readonly kept: StoredRequestStore,
+    @Inject(STORED_REQUEST_STORE) private readonly storedRequests: StoredRequestStore,
     @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -64,7 +64,7 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const unreferenced = (await this.#removeOrphans(beforeMs)) + (await this.#removeKept(beforeMs));
+    const unreferenced = (await this.#removeOrphans(beforeMs)) + (await this.#removeStored(beforeMs));
     const orphans = unreferenced + (await this.blobs.removeDrafts(beforeMs));
     const logs = await this.#removeLogs(beforeMs);
     return { files, uploads, orphans, logs };
@@ -112,9 +112,9 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** Blobs of stored requests whose rows were removed. */
-  #removeKept(beforeMs: number): Promise<number> {
+  #removeStored(beforeMs: number): Promise<number> {
     return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, async keys => {
-      const referenced = await this.kept.referenced([...new Set(keys.map(storedRequestBlobOf))]);
+      const referenced = await this.storedRequests.referenced([...new Set(keys.map(storedRequestBlobOf))]);
       return key => !referenced.has(storedRequestBlobOf(key));
     });
   }

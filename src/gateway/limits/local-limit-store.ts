@@ -21,7 +21,7 @@ interface Account {
   readonly places: Map<string, number>;
 }
 
-/** Accounts of this process. The eldest go when there are too many: whoever makes up tenants cannot fill the memory. */
+/** Accounts of this process. The oldest are removed when there are too many: made-up tenants cannot fill the memory. */
 export class LocalLimitStore implements LimitStore {
   readonly #accounts = new Map<string, Account>();
 

@@ -106,7 +106,7 @@ type EnterReply = readonly [
 ];
 
 /**
- * Accounts in Redis, shared by all gateways. Whatever nobody uses any more expires there.
+ * Accounts in Redis, shared by all gateways. Unused ones expire there.
  * @throws what ioredis throws
  */
 export class RedisLimitStore implements LimitStore {

@@ -19,29 +19,29 @@ const KIND_NAMES = {
 /** Resolves the model names of requests: the scheduler sees canonical ids only. */
 @Injectable()
 export class ModelCatalog {
-  private readonly byName = new Map<string, ModelSpec>();
+  readonly #byName = new Map<string, ModelSpec>();
 
-  private readonly models: readonly ModelSpec[];
+  readonly #models: readonly ModelSpec[];
 
   constructor(list: ModelList) {
-    this.models = list.current;
-    this.name();
-    list.changes$.subscribe(() => this.name());
+    this.#models = list.current;
+    this.#name();
+    list.changes$.subscribe(() => this.#name());
   }
 
   entries(): readonly CatalogEntry[] {
-    return [...this.byName].map(([name, spec]) => ({ name, spec }));
+    return [...this.#byName].map(([name, spec]) => ({ name, spec }));
   }
 
   all(): readonly ModelSpec[] {
-    return this.models;
+    return this.#models;
   }
 
   /** @throws DomainError `model_not_found` */
   get(name: string): ModelSpec {
-    const spec = this.byName.get(name);
+    const spec = this.#byName.get(name);
     if (spec) return spec;
-    const message = `The model \`${name}\` does not exist; available: ${this.namesOf(this.models)}.`;
+    const message = `The model \`${name}\` does not exist; available: ${this.#namesOf(this.#models)}.`;
     throw new DomainError('model_not_found', message, { param: 'model' });
   }
 
@@ -49,7 +49,7 @@ export class ModelCatalog {
   getOfKind(name: string, kind: ModelSpec['kind']): ModelSpec {
     const spec = this.get(name);
     if (spec.kind === kind) return spec;
-    const able = this.namesOf(this.models.filter(model => model.kind === kind));
+    const able = this.#namesOf(this.#models.filter(model => model.kind === kind));
     const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;
     const message = `The model \`${name}\` does ${difference}; models that do: ${able}.`;
     throw new DomainError('model_kind_mismatch', message, { param: 'model' });
@@ -57,19 +57,19 @@ export class ModelCatalog {
 
   /** Models for error messages: `a (alias), b`, or `none`. */
   namesAble(kind: ModelSpec['kind'], capability: string): string {
-    return this.namesOf(this.models.filter(model => model.kind === kind && model.capabilities.includes(capability)));
+    return this.#namesOf(this.#models.filter(model => model.kind === kind && model.capabilities.includes(capability)));
   }
 
-  private name(): void {
-    this.byName.clear();
-    for (const spec of this.models) this.byName.set(spec.id, spec);
+  #name(): void {
+    this.#byName.clear();
+    for (const spec of this.#models) this.#byName.set(spec.id, spec);
     // An alias never hides a model.
-    for (const spec of this.models) {
-      for (const alias of spec.aliases) if (!this.byName.has(alias)) this.byName.set(alias, spec);
+    for (const spec of this.#models) {
+      for (const alias of spec.aliases) if (!this.#byName.has(alias)) this.#byName.set(alias, spec);
     }
   }
 
-  private namesOf(models: readonly ModelSpec[]): string {
+  #namesOf(models: readonly ModelSpec[]): string {
     if (models.length === 0) return 'none';
     return models.map(({ id, aliases }) => (aliases.length > 0 ? `${id} (${aliases.join(', ')})` : id)).join(', ');
   }

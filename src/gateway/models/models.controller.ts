@@ -9,7 +9,7 @@ import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
 @Controller('v1/models')
 export class ModelsController {
   /** Models have no birthday here; the moment they were put on offer is the closest there is. */
-  private readonly created = Math.floor(Date.now() / 1000);
+  readonly #created = Math.floor(Date.now() / 1000);
 
   constructor(
     private readonly catalog: ModelCatalog,
@@ -20,7 +20,7 @@ export class ModelsController {
   @ApiOperation({ summary: 'Models and their aliases' })
   @ApiOkResponse({ type: ModelListDto })
   list(): ModelListDto {
-    return { object: 'list', data: this.catalog.entries().map(entry => this.describe(entry)) };
+    return { object: 'list', data: this.catalog.entries().map(entry => this.#describe(entry)) };
   }
 
   @Get(':id')
@@ -29,14 +29,14 @@ export class ModelsController {
   @ApiOkResponse({ type: ModelDto })
   @DescribesErrors('model_not_found')
   retrieve(@Param('id') id: string): ModelDto {
-    return this.describe({ name: id, spec: this.catalog.get(id) });
+    return this.#describe({ name: id, spec: this.catalog.get(id) });
   }
 
-  private describe({ name, spec }: CatalogEntry): ModelDto {
+  #describe({ name, spec }: CatalogEntry): ModelDto {
     return {
       id: name,
       object: 'model',
-      created: this.created,
+      created: this.#created,
       owned_by: 'switchyard',
       root: spec.id,
       kind: spec.kind,

@@ -8,14 +8,14 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { type GatewayOptions } from '../websockets/composite-websocket-adapter.js';
+import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeSocket } from './session/realtime-socket.js';
 import { type AdmittedClient, SessionHandshake } from './session-handshake.js';
 
 /** Live sessions: `GET /v1/realtime` as a WebSocket. */
-@WebSocketGateway<GatewayOptions>({
+@WebSocketGateway<WebSocketGatewayOptions>({
   protocol: 'ws',
   path: '/v1/realtime',
   perMessageDeflate: false,

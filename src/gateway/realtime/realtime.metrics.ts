@@ -11,7 +11,7 @@ import { RealtimeSessions } from './realtime-sessions.js';
 /** The `stt_*` metrics of live sessions. */
 @Injectable()
 export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
-  private subscription: Subscription | undefined;
+  #subscription: Subscription | undefined;
 
   constructor(
     private readonly journal: SessionActivity,
@@ -22,14 +22,14 @@ export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.subscription = this.journal.events$.subscribe(fact => this.observe(fact));
+    this.#subscription = this.journal.events$.subscribe(fact => this.#observe(fact));
   }
 
   onApplicationShutdown(): void {
-    this.subscription?.unsubscribe();
+    this.#subscription?.unsubscribe();
   }
 
-  private observe(fact: ActivityEvent): void {
+  #observe(fact: ActivityEvent): void {
     const { type, model } = fact;
     switch (type) {
       case 'first_text':

@@ -108,7 +108,7 @@ export class SessionFactory {
         ...{ config: session.config, dialect: outbox.currentDialect, sent: outbox.sent, items: items.state },
         input: session.input.state,
       }),
-      past: () => ({ events: outbox.storedEvents, audio: session.input.keptAudio }),
+      past: () => ({ events: outbox.storedEvents, audio: session.input.storedAudio }),
       onTaken: () => void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
     });
     if (journal) attachJournal(outbox, journal, adopted?.session);

@@ -10,7 +10,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
-import { headOf, StoredAnswers, textOf } from './stored-answers.js';
+import { headOf, StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
 /** Gateway deaths tolerated per request: after these, the request itself is the likely cause. */
@@ -94,7 +94,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       await this.#end(request, 'completed', answer);
       return undefined;
     }
-    const body = await textOf(answer.body);
+    const body = await storedText(answer.body);
     if (early()) {
       await this.store.drop(request, this.leases.owner);
       await this.answers.remove([request]);

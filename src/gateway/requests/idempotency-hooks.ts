@@ -19,14 +19,14 @@ interface IdempotencyHookOptions {
  * Runs after the guard and the limits, before any body is read. A request served here does not reach its route itself.
  */
 export function registerIdempotencyHooks(fastify: FastifyInstance, options: IdempotencyHookOptions): void {
-  const { service: desk, inner, byRequestId, idempotent } = options;
+  const { service, inner, byRequestId, idempotent } = options;
   fastify.addHook('onRequest', async (request, reply) => {
     if (inner.isInner(request.headers)) return inner.attachCaller(request);
     const wanted = idempotencyOptions(request, byRequestId);
     if (!wanted || (wanted.mode === 'waiting' && !idempotent)) return;
     // The results of batch lines are stored by their job.
     if (principalOf(request).keyId === INTERNAL_KEY_ID) return;
-    await desk.serve(request, reply, wanted);
+    await service.serve(request, reply, wanted);
     return reply;
   });
 }

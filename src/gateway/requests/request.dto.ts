@@ -40,9 +40,9 @@ export function explainWait(view: RequestView): string {
 
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
-/** What a request has besides, when its answer is kept (`Prefer: respond-async`, `Idempotency-Key`). */
+/** What a request has besides, when its answer is stored (`Prefer: respond-async`, `Idempotency-Key`). */
 export class StoredFieldsDto {
-  @ApiPropertyOptional({ enum: STATUSES, description: 'Of a kept request; ended once its content can be fetched.' })
+  @ApiPropertyOptional({ enum: STATUSES, description: 'Of a stored request; ended once its content can be fetched.' })
   status?: (typeof STATUSES)[number];
 
   @ApiPropertyOptional({ example: '/v1/audio/transcriptions' }) endpoint?: string;

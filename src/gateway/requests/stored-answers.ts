@@ -66,7 +66,7 @@ export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'header
 }
 
 /** @param limit bytes; longer text is cut, as only its error code is read */
-export async function textOf(body: Readable | AsyncIterable<Uint8Array>, limit = 65_536): Promise<Buffer> {
+export async function storedText(body: Readable | AsyncIterable<Uint8Array>, limit = 65_536): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {

@@ -4,7 +4,7 @@ import { type StoredRequest, type StoredRequestStore } from '../../core/request/
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { type StoredFieldsDto } from './request.dto.js';
-import { StoredAnswers, textOf } from './stored-answers.js';
+import { StoredAnswers, storedText } from './stored-answers.js';
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
@@ -68,7 +68,7 @@ export class StoredRequestsService {
     const size = await this.answers.size(stored);
     if (size === undefined || size > INLINE_BYTES) return undefined;
     try {
-      return JSON.parse((await textOf(this.answers.answer(stored))).toString()) as unknown;
+      return JSON.parse((await storedText(this.answers.answer(stored))).toString()) as unknown;
     } catch {
       // Text that is no JSON cannot be part of a view; the content route returns it unchanged.
       return undefined;

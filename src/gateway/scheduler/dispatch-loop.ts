@@ -106,7 +106,7 @@ export class DispatchLoop {
     return this.dispatcher.next(this.clock.nowMs());
   }
 
-  /** Counted when it happens, whatever becomes of the request (D-03). */
+  /** Counted when it happens, however the request ends (D-03). */
   #promote(): void {
     for (const request of this.dispatcher.aged(this.clock.nowMs())) {
       const tracked = this.registry.get(request.key);

@@ -65,8 +65,7 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
   }
 
   find(ref: RequestRef): Promise<RequestView | undefined> {
-    const key = requestKey(ref);
-    const place = this.queue.snapshot(this.clock.nowMs()).find(({ request }) => request.key === key);
+    const place = this.queue.place(requestKey(ref), this.clock.nowMs());
     return Promise.resolve(place && this.#view(place));
   }
 

@@ -70,7 +70,7 @@ export interface RequestLease {
 
 /**
  * The one owner of "what is running": every request from its submission to `settle`. State first, event second, caller
- * last: whoever receives an event finds the state already changed.
+ * last: a subscriber finds the state already changed.
  */
 @Injectable()
 export class RequestRegistry {

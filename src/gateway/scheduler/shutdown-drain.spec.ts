@@ -12,7 +12,7 @@ describe('the grace of a shutdown', () => {
     return new ShutdownGrace({ nowMs: () => nowMs }, SETTINGS);
   };
 
-  it('is one: its 10 s begin with the first hook, whoever asks later', () => {
+  it('is one: its 10 s begin with the first hook, for later callers too', () => {
     const grace = graceAt(5000);
     grace.onModuleDestroy();
     nowMs += 4000;

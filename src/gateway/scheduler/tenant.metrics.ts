@@ -11,7 +11,7 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
 import { RequestRegistry } from './request-registry.js';
 
-/** Of the counter: how requests end, and those that were refused at the door. */
+/** Of the counter: how requests end, and those that were rejected before they were queued. */
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
 
 /**

@@ -4,7 +4,12 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
 import { type LossKind, RetryBudget } from '../../core/request/worker-lost.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type GenerationSink, type SpeechSink, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import {
+  type GenerationOutput,
+  type SpeechSink,
+  type WorkerReply,
+  type WorkerTask,
+} from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
 /** Node fires a longer timer at once. */
@@ -93,7 +98,7 @@ export class TrackedRequest {
     return { header, audio: sink.audio };
   }
 
-  #watchText(sink: GenerationSink): GenerationSink {
+  #watchText(sink: GenerationOutput): GenerationOutput {
     const begin = (): void => {
       this.#outputStarted = true;
       sink.begin();

@@ -27,8 +27,8 @@ const PAUSE_MS = 200;
  * five seconds after each break, and ends for good at a result that is no JSON; the streams it reads are read here
  * instead.
  *
- * Reading starts where each stream ends at boot and goes on from the last entry seen, so a break loses nothing that
- * Redis still has. What it lost with its memory is found by `PlaneWatch`.
+ * Reading starts where each stream ends at boot and continues from the last entry seen, so a break loses nothing that
+ * Redis still has. What it lost with its memory is found by `JobWatch`.
  */
 @Injectable()
 export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -115,12 +115,12 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const [id, pairs] of entries) {
       this.#cursors.set(key, id);
       const fields = fieldsOf(pairs);
-      if (fields.jobId !== undefined && fields.event !== undefined) this.#tell({ ...fields, queue } as QueueEvent);
+      if (fields.jobId !== undefined && fields.event !== undefined) this.#emit({ ...fields, queue } as QueueEvent);
     }
   }
 
   /** A listener that throws must not end the reading. */
-  #tell(event: QueueEvent): void {
+  #emit(event: QueueEvent): void {
     try {
       this.#events.next(event);
     } catch (error) {

@@ -52,14 +52,14 @@ export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplica
     for (const { id } of this.models) await ager.promote(id);
   }
 
-  /** Removes blobs that nobody can want any more. Resolves with their number. */
+  /** Removes blobs that are no longer needed. Resolves with their number. */
   sweep(nowMs = Date.now()): Promise<number> {
     const { queue, redis } = this.settings;
     const resultsMs = nowMs - redis.resultTtlMs - LATE_DELIVERY_MS;
     return this.blobs.sweep({ resultsMs, inputsMs: nowMs - queue.timeoutMs - redis.resultTtlMs - LONGEST_WORK_MS });
   }
 
-  /** Removes results that nobody read, and old events. @throws when Redis does not answer. */
+  /** Removes unread results and old events. @throws when Redis does not answer. */
   async expire(nowMs = Date.now()): Promise<void> {
     if (!this.link.usable) return;
     for (const { id } of this.models) await this.queues.sweep(id, nowMs);

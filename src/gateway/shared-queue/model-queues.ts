@@ -114,7 +114,7 @@ export class ModelQueues implements OnApplicationShutdown {
     return refs.map((_, at) => factsOf(replies[2 * at] as (string | null)[], replies[2 * at + 1] === 1));
   }
 
-  /** The data of a job, whoever wrote it; undefined: there is none, or it is no JSON. */
+  /** The data of a job, from any writer; undefined: there is none, or it is no JSON. */
   async data({ queue, jobId }: JobRef): Promise<unknown> {
     const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
     try {

@@ -16,7 +16,7 @@ export interface PlacedJob {
 }
 
 /**
- * Large inputs and results of the shared plane: never in Redis (D-19). What this gateway wrote it removes when its
+ * Large inputs and results of the shared queue: never in Redis (D-19). What this gateway wrote it removes when its
  * request settles.
  */
 @Injectable()
@@ -73,7 +73,7 @@ export class PayloadBlobs {
   }
 
   /**
-   * Removes what nobody can want any more: results that nobody read, inputs of gateways that died.
+   * Removes what is no longer needed: unread results, and inputs of gateways that died.
    * @param before epoch milliseconds of writing
    */
   async sweep(before: { readonly inputsMs: number; readonly resultsMs: number }): Promise<number> {

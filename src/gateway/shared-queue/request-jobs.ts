@@ -85,7 +85,7 @@ export class RequestJobs {
     }
   }
 
-  /** A worker that has the job is told at once. Never rejects. */
+  /** A worker that has the job is notified at once. Never rejects. */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
     this.watch.unwatch(ref);
     try {

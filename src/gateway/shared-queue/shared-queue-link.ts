@@ -7,7 +7,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { queueUnavailable } from '../../platform/http/passing-errors.js';
-import { planeAccess, type SharedQueueAccess } from '../../platform/config/plane-access.js';
+import { sharedQueueAccess, type SharedQueueAccess } from '../../platform/config/shared-queue-access.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 
 /** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
@@ -16,7 +16,7 @@ const COMMAND_MS = 5000;
 const LOOK_MS = 500;
 
 /**
- * Redis as the plane sees it: there, away, hung or full; and one connection for commands that fail at once instead of
+ * Redis as the shared queue sees it: there, away, hung or full; and one connection for commands that fail at once instead of
  * waiting.
  */
 @Injectable()
@@ -26,7 +26,7 @@ export class SharedQueueLink implements OnApplicationShutdown {
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
 
-  /** Redis can be used again after it was away. What happened meanwhile was not heard. */
+  /** Redis can be used again after it was away. Events of that time are missing. */
   readonly back$: Observable<void> = this.#back.asObservable();
 
   constructor(
@@ -34,7 +34,7 @@ export class SharedQueueLink implements OnApplicationShutdown {
     private readonly monitor: DependencyMonitor,
     @Inject(SETTINGS) settings: Settings,
   ) {
-    this.access = planeAccess(settings);
+    this.access = sharedQueueAccess(settings);
     this.keys = new QueueKeys(settings.redis.prefix);
     if (!this.access) return;
     this.#redis = link.commands(COMMAND_MS);

@@ -23,7 +23,7 @@ import { type SharedRequest } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
 /**
- * Accepted requests of this gateway whose jobs are in Redis. Follows each job, and reports what becomes of its request.
+ * Accepted requests of this gateway whose jobs are in Redis. Follows each job, and reports how its request ends.
  */
 @Injectable()
 export class SharedRequests implements OnModuleInit, OnApplicationShutdown {

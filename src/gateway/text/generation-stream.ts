@@ -3,14 +3,14 @@ import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js'
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
-import { type GenerationSink } from '../worker-pool/worker-task.js';
+import { type GenerationOutput } from '../worker-pool/worker-task.js';
 
 const NEWLINES = /[\r\n]+/g;
 
 /**
  * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it fails after the first chunk.
  */
-export class GenerationStream extends OutputStream implements GenerationSink {
+export class GenerationStream extends OutputStream implements GenerationOutput {
   readonly chunks = this.body;
 
   /** @param fields set in every chunk; the rest of a chunk is sent unchanged */

@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { EmbeddingsService } from './embeddings.service.js';
-import { GenerationController } from './generation.controller.js';
-import { GenerationService } from './generation.service.js';
+import { CompletionsController } from './completions.controller.js';
+import { CompletionsService } from './completions.service.js';
 
 /** Chat, completions and embeddings. */
 @Module({
   imports: [InferenceModule, ModelsModule],
-  controllers: [GenerationController],
-  providers: [EmbeddingsService, GenerationService],
+  controllers: [CompletionsController],
+  providers: [EmbeddingsService, CompletionsService],
 })
 export class TextModule {}

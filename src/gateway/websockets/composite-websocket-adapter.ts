@@ -24,7 +24,7 @@ interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
 /**
  * Options of `@WebSocketGateway`: `ws` gives the gateway a `WebSocketEndpoint`, `socket.io` a server or its namespace.
  */
-export type GatewayOptions = PlainOptions | SocketIoEndpointOptions;
+export type WebSocketGatewayOptions = PlainOptions | SocketIoEndpointOptions;
 
 /** Nest creates the server first, then its namespace. */
 type CreateOptions = PlainOptions | (SocketIoEndpointOptions & { readonly server?: SocketIoServer });

@@ -7,13 +7,13 @@ import { WebSocketServer } from 'ws';
  * @returns releases what was reserved, when no connection comes of it
  * @throws DomainError the refusal
  */
-export type Admission = (request: IncomingMessage) => Promise<() => void>;
+export type UpgradeAdmission = (request: IncomingMessage) => Promise<() => void>;
 
 /**
  * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`; `handleConnection` gets `(socket, request)`.
  */
 export class WebSocketEndpoint extends WebSocketServer {
-  admit: Admission = () => Promise.resolve(() => undefined);
+  admit: UpgradeAdmission = () => Promise.resolve(() => undefined);
 
   /** Takes over the connection. @throws DomainError of the admission; the connection is the caller's then. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -7,10 +7,10 @@ import { type AddressResolver, AddressWatch, fixedEndpoints, type RemoteEndpoint
 import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
-import { localWorkers, remoteWorker, remoteWorkerId, type RosterOptions } from './worker-roster.js';
+import { localWorkers, remoteWorker, remoteWorkerId, type WorkerRosterOptions } from './worker-roster.js';
 import { modelState, type ModelView } from './worker-view.js';
 
-export interface ModelWorkersOptions extends RosterOptions {
+export interface ModelWorkersOptions extends WorkerRosterOptions {
   readonly model: ModelSpec;
   readonly resolve: AddressResolver;
 }

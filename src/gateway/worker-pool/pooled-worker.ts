@@ -12,9 +12,9 @@ import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { WorkerConnection } from './worker-connection.js';
 import { RemoteLocation } from './worker-location.js';
-import { type WorkerState, type WorkerView } from './worker-view.js';
+import { type WorkerStatus, type WorkerView } from './worker-view.js';
 
-type Phase = Exclude<WorkerState, 'busy' | 'suspended'>;
+type Phase = Exclude<WorkerStatus, 'busy' | 'suspended'>;
 
 /**
  * One configured worker through all its processes. What the states mean and how they follow each other: README
@@ -48,7 +48,7 @@ export class PooledWorker {
     return this.options.location instanceof RemoteLocation;
   }
 
-  get state(): WorkerState {
+  get state(): WorkerStatus {
     if (this.#phase !== 'ready') return this.#phase;
     if (this.#record.breaker !== 'closed') return 'suspended';
     return this.#inUse > 0 ? 'busy' : 'ready';

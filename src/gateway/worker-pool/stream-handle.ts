@@ -33,7 +33,7 @@ export interface StreamHandle {
   /** The worker has ended the stream, for whatever reason: its slot is free. Never rejects. */
   readonly finished: Promise<void>;
   /**
-   * Resolves when the worker has room for more, or is gone, which `receiveEvents` tells.
+   * Resolves when the worker has room for more, or is gone, which `receiveEvents` reports.
    * @param data PCM s16le mono at the configured rate, cut anywhere
    * @param isLast nothing follows: the last utterance is finished
    */

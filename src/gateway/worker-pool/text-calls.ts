@@ -12,7 +12,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SinkWriter } from './sink-writer.js';
 import { type CallRequest, type StartedCall } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
-import { type EmbedTask, type GenerateTask, type GenerationSink, type WorkerReply } from './worker-task.js';
+import { type EmbedTask, type GenerateTask, type GenerationOutput, type WorkerReply } from './worker-task.js';
 
 /** One `Embed` RPC. */
 export class EmbedCall implements StartedCall {
@@ -138,7 +138,7 @@ class StreamedOutput implements Output {
   readonly #writer: SinkWriter;
   #begun = false;
 
-  constructor(private readonly sink: GenerationSink) {
+  constructor(private readonly sink: GenerationOutput) {
     this.#writer = new SinkWriter(sink.chunks);
   }
 

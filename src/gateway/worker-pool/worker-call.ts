@@ -1,14 +1,7 @@
+import { type CallGroup } from '../../contracts/grpc/call.codec.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type WorkerReply, type WorkerTask } from './worker-task.js';
-
-/** Calls sent together (D-24). */
-export interface CallGroup {
-  readonly id: string;
-  readonly size: number;
-  /** Set for aged BATCH: its share of the device's turns beside REALTIME (D-03). */
-  readonly agingShare?: number;
-}
 
 export interface CallRequest {
   readonly request: ScheduledRequest<WorkerTask>;

@@ -1,5 +1,5 @@
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
-import { type WorkerState } from './worker-view.js';
+import { type WorkerStatus } from './worker-view.js';
 
 /** What one worker of a model could take now, and what is known of its pace. */
 export interface WorkerOffer {
@@ -36,7 +36,7 @@ function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
 /** A worker of the model, as a request that was given back sees it. */
 export interface CandidateWorker {
   readonly id: string;
-  readonly state: WorkerState;
+  readonly state: WorkerStatus;
   /** It has answered a request since it last refused one. */
   readonly isTrusted: boolean;
 }

@@ -51,7 +51,7 @@ export interface WorkerName {
   readonly model: string;
 }
 
-export interface RosterOptions {
+export interface WorkerRosterOptions {
   readonly settings: Settings;
   readonly launch: WorkerLaunch;
   /** Monotonic milliseconds. */
@@ -72,7 +72,7 @@ interface Placement {
  * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as `replicas` says. Ids are stable across
  * restarts and loads: they are metric labels.
  */
-export function localWorkers(model: ModelSpec, options: RosterOptions): PooledWorker[] {
+export function localWorkers(model: ModelSpec, options: WorkerRosterOptions): PooledWorker[] {
   return replicaSpecs(model).map((replica, index) => {
     const id = `${model.id}-${index}`;
     const { device = optionDevice(model) } = replica;
@@ -85,7 +85,7 @@ export function localWorkers(model: ModelSpec, options: RosterOptions): PooledWo
 export function remoteWorker(
   model: ModelSpec,
   { address, host }: RemoteEndpoint,
-  options: RosterOptions & { security(): ChannelSecurity },
+  options: WorkerRosterOptions & { security(): ChannelSecurity },
 ): PooledWorker {
   const security = () => ({ serverName: host, ...options.security() });
   const id = remoteWorkerId(model, address);
@@ -103,7 +103,7 @@ interface Replica {
   readonly log: ProcessLog;
 }
 
-function localLocation({ model, id, replica, log }: Replica, options: RosterOptions): LocalLocation {
+function localLocation({ model, id, replica, log }: Replica, options: WorkerRosterOptions): LocalLocation {
   const { settings, launch } = options;
   const { restartMinMs, restartMaxMs, startTimeoutMs } = settings.workers;
   const spec = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
@@ -121,7 +121,7 @@ function localLocation({ model, id, replica, log }: Replica, options: RosterOpti
   });
 }
 
-function pooledWorker(model: ModelSpec, placement: Placement, options: RosterOptions): PooledWorker {
+function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRosterOptions): PooledWorker {
   const { workers, server, cancellation } = options.settings;
   const { id, device, location } = placement;
   const log = new ProcessLog(new Logger('Worker'), id);

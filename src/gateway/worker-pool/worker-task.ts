@@ -50,7 +50,7 @@ export interface SynthesizeTask extends SpeechParams {
 /**
  * Where the chunks of a streamed answer go while the call runs. `chunks` is ended on success and left alone on failure.
  */
-export interface GenerationSink {
+export interface GenerationOutput {
   /** Before the first chunk: from now on no other worker may start over. */
   begin(): void;
   /** Each write is one JSON object. */
@@ -60,7 +60,7 @@ export interface GenerationSink {
 export interface GenerateTask extends Pick<GenerateCallFields, 'form' | 'body' | 'maxTokens' | 'n'> {
   readonly kind: 'generate';
   /** A streamed answer goes here; absent: the whole answer is in the reply. */
-  readonly sink?: GenerationSink;
+  readonly sink?: GenerationOutput;
 }
 
 export interface EmbedTask {
@@ -84,11 +84,11 @@ export interface GenerationReply {
   readonly kind: 'generation';
   /** The whole answer as JSON; empty when it was streamed. */
   readonly answer: Buffer;
-  /** Absent: the engine did not tell. */
+  /** Absent: the engine did not report it. */
   readonly usage?: TokenUsage;
   /** Why each choice ended, in order of its index. */
   readonly finishReasons: readonly string[];
-  /** From the start of the engine's work to its first token, as the worker tells. */
+  /** From the start of the engine's work to its first token, as the worker reports it. */
   readonly firstTokenMs?: number;
   readonly execution: CallExecution;
 }

@@ -64,7 +64,7 @@ export const WORKER_STATES = [
   'draining',
   'lost',
 ] as const;
-export type WorkerState = (typeof WORKER_STATES)[number];
+export type WorkerStatus = (typeof WORKER_STATES)[number];
 
 /** One worker as operators and tests see it: a snapshot. */
 export interface WorkerView {
@@ -74,7 +74,7 @@ export interface WorkerView {
   readonly address?: string;
   /** Absent for remote workers and between two processes of a local one. */
   readonly pid?: number;
-  readonly state: WorkerState;
+  readonly state: WorkerStatus;
   /** Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end. */
   readonly slots: { readonly total: number; readonly free: number; readonly inUse: number };
   /** Live streams the worker takes besides files. */

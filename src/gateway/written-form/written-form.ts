@@ -63,38 +63,38 @@ export class WrittenForm {
     if (!wanted) return spoken => spoken;
     const [normalizer, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
     if (languages.length === 0 || others.length > 0) return undefined;
-    return spoken => (normalizer ? this.written(normalizer, spoken) : spoken);
+    return spoken => (normalizer ? this.#written(normalizer, spoken) : spoken);
   }
 
-  private written(normalizer: InverseTextNormalizer, spoken: string): string {
+  #written(normalizer: InverseTextNormalizer, spoken: string): string {
     try {
       return normalizer.normalize(spoken);
     } catch (error) {
-      this.report(normalizer.language, error);
+      this.#report(normalizer.language, error);
       return spoken;
     }
   }
 
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
   apply<T extends Transcript>(transcript: T, params: WrittenFormParams): T {
-    const normalizer = params.wanted ? this.choose(params, transcript.language) : undefined;
+    const normalizer = params.wanted ? this.#choose(params, transcript.language) : undefined;
     if (!normalizer) return transcript;
     try {
       return writtenTranscript(transcript, spoken => normalizer.normalize(spoken));
     } catch (error) {
-      this.report(normalizer.language, error);
+      this.#report(normalizer.language, error);
       return transcript;
     }
   }
 
   /** The language that is known beforehand, else the one that the engine detected. */
-  private choose({ languages }: WrittenFormParams, detected: string): InverseTextNormalizer | undefined {
+  #choose({ languages }: WrittenFormParams, detected: string): InverseTextNormalizer | undefined {
     const [only, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
     return languages.length > 0 && others.length === 0 ? only : this.normalizers.find(detected);
   }
 
   /** Once per language: a defect in a rule would otherwise fill the log with the same line. */
-  private report(language: string, error: unknown): void {
+  #report(language: string, error: unknown): void {
     if (this.#reported.has(language)) return;
     this.#reported.add(language);
     this.#logger.error({ err: error, language }, 'inverse text normalisation failed; transcripts keep the spoken form');

@@ -4,7 +4,7 @@ import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
 
-/** `public`: nobody is asked; `any`: any valid key will do. */
+/** `public`: no key needed; `any`: any valid key will do. */
 export type Access = 'public' | 'any' | KeyScope;
 
 /** Everything that answers without a key. A route that is not named here asks for one. */
@@ -45,7 +45,8 @@ const principals = new WeakMap<FastifyRequest, Principal>();
 /** Who sent this request. @throws Error where the guard did not run: no handler may guess. */
 export function principalOf(request: FastifyRequest): Principal {
   const principal = principals.get(request);
-  if (!principal) throw new Error(`nobody authenticated ${request.method} ${request.routeOptions.url ?? request.url}`);
+  if (!principal)
+    throw new Error(`no authentication ran for ${request.method} ${request.routeOptions.url ?? request.url}`);
   return principal;
 }
 

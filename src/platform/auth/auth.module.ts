@@ -9,7 +9,7 @@ import { KeyRing } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 
-/** Keys, tokens and origins; global, because every door asks the same questions. */
+/** Keys, tokens and origins; global, because every entry point uses them. */
 @Global()
 @Module({
   providers: [

@@ -46,14 +46,14 @@ function splitOnce(text: string, separator: string): [string, string | undefined
 const MINUTE_MS = 60_000;
 
 /**
- * Wrong keys by address. It never keeps a right key out: keys are 256 random bits and cannot be guessed, but whoever
+ * Wrong keys by address. It never rejects a valid key: keys are 256 random bits and cannot be guessed, but whoever
  * could lock an address out could lock out everybody behind the same proxy. Addresses are bounded; the eldest are
  * forgotten first.
  */
 export class FailedAttempts {
   readonly #paidMs = new Map<string, number>();
 
-  /** @param perMinute 0: without end */
+  /** @param perMinute 0 = unlimited */
   constructor(
     private readonly perMinute: number,
     private readonly nowMs: () => number = () => performance.now(),

@@ -7,7 +7,7 @@ import { KEY_SCOPES } from './principal.js';
 
 /**
  * Makes the file with one key that may do everything, unless it is there already.
- * @returns what to tell the operator, the key included: it is stored nowhere. @throws ConfigError when it cannot be
+ * @returns the text for the operator, the key included: it is stored nowhere. @throws ConfigError when it cannot be
  * written
  */
 export function makeFirstKey({ server, auth }: Settings): string | undefined {

@@ -45,7 +45,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The digest of what was presented is looked up, so how long it takes tells about digests and not about keys; the
+   * The digest of what was presented is looked up, so its duration depends on digests and not on keys; the
    * last comparison takes the same time for every key.
    */
   find(token: string): Principal | undefined {

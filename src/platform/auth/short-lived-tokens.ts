@@ -32,15 +32,11 @@ export interface TokenGrant {
  * with the same secret accepts them.
  */
 export class ShortLivedTokens {
-  readonly #secret: Buffer;
-
   /** @param secret the same on all replicas; absent: random, so tokens end with the process. */
   constructor(
-    secret: Buffer = randomBytes(32),
+    private readonly secret: Buffer = randomBytes(32),
     private readonly nowMs: () => number = () => Date.now(),
-  ) {
-    this.#secret = secret;
-  }
+  ) {}
 
   mint({ principal, scopes, ttlS, content }: TokenGrant): ShortLivedToken {
     const { tenant, keyId } = principal;
@@ -73,7 +69,7 @@ export class ShortLivedTokens {
   }
 
   #sign(body: string): Buffer {
-    return createHmac('sha256', this.#secret).update(body).digest();
+    return createHmac('sha256', this.secret).update(body).digest();
   }
 }
 

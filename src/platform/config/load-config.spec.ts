@@ -134,7 +134,7 @@ describe('loadConfig', () => {
     expect(load({ SWITCHYARD_FETCH_ALLOW_HOSTS: '' }).settings.fetch.allowHosts).toBe('');
   });
 
-  it('tells the line of broken YAML and of a doubled key', () => {
+  it('reports the line of broken YAML and of a doubled key', () => {
     write('switchyard.yaml', 'server:\n  port: 1\n  port: 2\n');
     expect(problems()[0]?.origin).toBe('config/switchyard.yaml:3:3');
   });

@@ -55,7 +55,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   return { settings, models: models.models, sources, warnings: models.warnings };
 }
 
-/** Origin of `auth.keys_file` where nobody named one and the server is reached from elsewhere. */
+/** Origin of `auth.keys_file` where none is set and the server is reachable from elsewhere. */
 export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
 
 /**
@@ -67,7 +67,7 @@ export function firstKeysFile({ server, auth, data }: Settings): string | undefi
   return needed ? join(data.dir, 'keys.yaml') : undefined;
 }
 
-/** Values of `sources`; one that nobody gave may follow from others, and is entered there. */
+/** Values of `sources`; one that was not given may follow from others, and is entered there. */
 function effective(sources: Map<SettingPath, SourcedValue>): Settings {
   const values = () => settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
   const keysFile = firstKeysFile(values());

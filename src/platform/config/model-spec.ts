@@ -26,7 +26,7 @@ export interface ModelSpec {
   readonly engine: EngineName;
   /** Other names clients may use, such as OpenAI's `whisper-1`. */
   readonly aliases: readonly string[];
-  /** What the model can do; decides 400s at the door, before a worker is up. */
+  /** What the model can do; decides 400s before a worker is up. */
   readonly capabilities: readonly string[];
   /** BCP-47 tags; empty: any. */
   readonly languages: readonly string[];

@@ -27,7 +27,7 @@ describe('modelsFromFile', () => {
     ]);
   });
 
-  it('starts no local replica for a model with addresses unless told to', () => {
+  it('starts no local replica for a model with addresses unless configured', () => {
     expect(read(model('    addresses: ["10.0.0.7:9000"]\n')).models[0]?.replicas).toBe(0);
     expect(read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]?.replicas).toBe(2);
   });
@@ -128,20 +128,20 @@ describe('a wrong models file', () => {
     ['voices of a recogniser', `${stt}, voices: { a: b }`, 'voices', 'only models of kind tts'],
     ['voices without an id', `${tts}, voices: { a: 1 }`, 'voices', 'pairs of a client voice name'],
     ['options that are a list', `${stt}, options: [threads]`, 'options', 'must be pairs'],
-  ])('with %s is told with file, line, column, field and what is allowed', (_, entry, field, message) => {
+  ])('with %s is reported with file, line, column, field and what is allowed', (_, entry, field, message) => {
     const problems = brief(`models:\n  - { ${entry} }\n`);
     expect(problems).toEqual([expect.stringContaining(message)]);
     expect(problems[0]).toMatch(/^models\.yaml:2:\d+ /);
     expect(problems[0]).toContain(` models[0].${field} `);
   });
 
-  it('with an id twice is told at the second', () => {
+  it('with an id twice is reported at the second', () => {
     expect(brief(`models:\n  - { ${stt} }\n  - { ${stt} }\n`)).toEqual([
       'models.yaml:3:11 models[1].id "m" already names model m; names must be unique',
     ]);
   });
 
-  it('with options that the engine refuses is told at the option', () => {
+  it('with options that the engine refuses is reported at the option', () => {
     const text = model('    options:\n      cost_ms: -1\n      colour: red\n');
     const refuse = () => [
       { path: 'options.cost_ms', message: 'is -1; allowed: 0 to 5' },

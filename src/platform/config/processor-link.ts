@@ -1,5 +1,5 @@
 /**
- * Flags of Node for a batch processor, whoever starts it. A batch makes much garbage and keeps next to nothing: with
+ * Flags of Node for a batch processor. A batch makes much garbage and keeps next to nothing: with
  * V8's own measures the old generation grows by 150 MiB before anybody looks (test/bench/README.md "Reading
  * `batch-ingest`").
  */
@@ -10,7 +10,7 @@ export const PROCESSOR_NODE_FLAGS = ['--max-semi-space-size=16', '--initial-old-
  */
 export const PROCESSOR_LINK_VARIABLE = 'SWITCHYARD_PROCESSOR_LINK';
 
-/** What a gateway tells the batch processor that it starts. A processor that was started by hand has none. */
+/** What a gateway passes to the batch processor that it starts. A processor that was started by hand has none. */
 export interface ProcessorLink {
   /** `http://127.0.0.1:8000`, the port really taken. */
   readonly gatewayUrl: string;

@@ -32,7 +32,7 @@ describe('a worker started by hand', () => {
     expect(spec('--model', 'a')).not.toHaveProperty('tls');
   });
 
-  it('listens where it is told, with device, TLS and token', () => {
+  it('listens at the given address, with device, TLS and token', () => {
     const tls = ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-client-ca', 'ca.pem'];
     expect(spec('--model', 'b', '--listen', '[::]:0', '--device', 'cuda:1', '--token-file', 't', ...tls)).toMatchObject(
       {
@@ -54,7 +54,7 @@ describe('a worker started by hand', () => {
     [['--modle', 'a'], '--modle'],
     [['--model', 'a', '--source', 'both'], '--source must be pull or push'],
     [['--model', 'a', '--source', 'pull'], 'redis.url must name one'],
-  ])('with %j is told what is wrong', (args, message) => {
+  ])('with %j is an error that says what is wrong', (args, message) => {
     expect(() => spec(...args)).toThrow(message);
   });
 
@@ -67,9 +67,9 @@ describe('a worker started by hand', () => {
     expect(spec('--model', 'a', '--listen', listen, ...more)).toMatchObject({ port: 9000 });
   });
 
-  it('pulls when it is told to, or when the queue is shared, and not when it is told to be pushed', () => {
+  it('pulls with --source pull, or when the queue is shared, and not with --source push', () => {
     environment = { ...environment, SWITCHYARD_REDIS_URL: 'redis://r' };
-    const pulled = { plane: { url: 'redis://r', prefix: 'switchyard' }, pull: { maxBatchSize: 6 } };
+    const pulled = { sharedQueue: { url: 'redis://r', prefix: 'switchyard' }, pull: { maxBatchSize: 6 } };
     expect(spec('--model', 'a', '--source', 'pull')).toMatchObject(pulled);
     expect(spec('--model', 'a')).not.toHaveProperty('pull');
     environment = { ...environment, QUEUE_DRIVER: 'redis' };

@@ -20,7 +20,7 @@ The model's engine and options come from config/models.yaml here, limits from co
 
   --model ID            which model of config/models.yaml to compute
   --listen HOST:PORT    where to listen; default 127.0.0.1:9000, port 0 takes any free one
-  --source WAY          pull: files, speech and embeddings from the Redis of redis.url, as any worker of the plane;
+  --source WAY          pull: files, speech and embeddings from the Redis of redis.url, as any worker of the queue;
                         push: only what gateways send; default: as queue.driver of config/switchyard.yaml says
   --device NAME         handed to the engine as its option \`device\`, such as cuda:1
   --id NAME             its name in logs; default ID@HOST:PORT
@@ -109,7 +109,7 @@ function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
   };
 }
 
-/** Whoever reaches an open worker may use it, and read what others send to it. @throws UsageError */
+/** Anyone who reaches an open worker can use it and read what others send to it. @throws UsageError */
 function demandProtection({ listen, insecure, 'tls-cert': certFile, 'token-file': tokenFile }: Values): void {
   if (insecure || certFile !== undefined || tokenFile !== undefined || isLoopback(listenAddress(listen).host)) return;
   throw wrong(

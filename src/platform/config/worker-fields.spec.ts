@@ -34,7 +34,7 @@ describe('replicas', () => {
     expect(brief(`replicas: ${replicas}`)).toEqual([expect.stringContaining(`models[0].${problem}`)]),
   );
 
-  it('may not change what a worker is told by its gateway', () => {
+  it('may not change what its gateway sets for a worker', () => {
     expect(brief('replicas: [{ env: { SWITCHYARD_WORKER_SPEC: "{}" } }]')).toHaveLength(1);
   });
 });
@@ -66,7 +66,7 @@ describe('remote', () => {
 });
 
 describe('life of a model', () => {
-  it('is always and for ever unless told otherwise', () => {
+  it('is always and for ever by default', () => {
     expect(firstModel('autostart: on_request, idle_unload_s: 600')).toMatchObject({
       autostart: 'on_request',
       idleUnloadS: 600,

@@ -65,7 +65,7 @@ const compileReplica = ({ device, env }: ReplicaSpec): ReplicaSpec => ({
 
 export const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
 
-/** Files that cannot be read, by their field: better told at boot than at the first connection. */
+/** Files that cannot be read, by their field: reported at boot instead of at the first connection. */
 export function unreadableFiles({ tls, tokenFile }: RemoteSpec): { field: string[]; file: string }[] {
   const named = [
     { field: ['tls', 'ca_file'], file: tls?.caFile },

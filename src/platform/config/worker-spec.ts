@@ -10,7 +10,7 @@ import {
 } from '../../core/shared/schema.js';
 import { type FetchRules } from '../http/safe-fetch.js';
 import { type ModelSpec } from './model-spec.js';
-import { planeAccess, type SharedQueueAccess } from './plane-access.js';
+import { sharedQueueAccess, type SharedQueueAccess } from './shared-queue-access.js';
 import { inheritedEnvironment } from './process-environment.js';
 import { type Settings } from './settings.js';
 
@@ -52,7 +52,7 @@ export const pullRules = ({ pull, batching }: Settings): PullRules => ({
   },
 });
 
-/** All that one worker process is told: the gateway, or who starts it by hand, decides; the worker computes. */
+/** Everything one worker process receives from the gateway or from its command line. */
 export interface WorkerSpec {
   readonly workerId: string;
   readonly model: ModelSpec;
@@ -77,8 +77,8 @@ export interface WorkerSpec {
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;
   /** It pulls files, speech and embeddings from there, besides the calls it is sent; absent: it only takes calls. */
-  readonly plane?: SharedQueueAccess;
-  /** How it pulls; there with `plane` only. */
+  readonly sharedQueue?: SharedQueueAccess;
+  /** How it pulls; only with `sharedQueue`. */
   readonly pull?: PullRules;
 }
 
@@ -93,7 +93,7 @@ export interface WorkerTls {
 /** What is particular to one worker; the rest follows from the settings. */
 export type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
 
-/** A worker is told its own part of the model only: where its siblings are, with which secrets, is not its business. */
+/** A worker receives its own part of the model only: where its siblings are, with which secrets, is not its business. */
 export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, logging }: Settings): WorkerSpec {
   const { remote: _, ...own } = model;
   return {
@@ -113,9 +113,9 @@ export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, 
  * What a worker pulls where the queue is shared (D-19). Text generation needs a connection and is never pulled (D-21).
  * @throws Error when Redis is asked for and none is named.
  */
-export function pulledWork({ kind }: ModelSpec, settings: Settings): Pick<WorkerSpec, 'plane' | 'pull'> {
-  const plane = kind === 'llm' ? undefined : planeAccess(settings);
-  return plane ? { plane, pull: pullRules(settings) } : {};
+export function pulledWork({ kind }: ModelSpec, settings: Settings): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
+  const sharedQueue = kind === 'llm' ? undefined : sharedQueueAccess(settings);
+  return sharedQueue ? { sharedQueue, pull: pullRules(settings) } : {};
 }
 
 export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
@@ -162,9 +162,9 @@ export function workerEnvironment(
   };
 }
 
-/** A worker that pulls reads its audio from the bucket by itself, with the keys of whoever started it. */
-const bucketKeys = ({ plane }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  plane?.blobs.driver === 's3'
+/** A worker that pulls reads its audio from the bucket by itself, with the keys of its own environment. */
+const bucketKeys = ({ sharedQueue }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  sharedQueue?.blobs.driver === 's3'
     ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
     : {};
 
@@ -198,7 +198,7 @@ const SPEC_FIELDS: Readonly<Record<keyof WorkerSpec, ValueRule>> = {
   fetch: optional(OBJECT),
   tls: optional(OBJECT),
   tokenFile: optional(TEXT),
-  plane: optional(OBJECT),
+  sharedQueue: optional(OBJECT),
   pull: optional(OBJECT),
 };
 

@@ -30,7 +30,7 @@ export function problemText({ origin, path, value, message }: ConfigProblem): st
   return `${origin}  ${what}${message}`;
 }
 
-/** A parsed YAML file that can tell the place of everything in it. */
+/** A parsed YAML file that knows the place of everything in it. */
 export interface YamlFile {
   readonly document: Document;
   readonly problems: readonly ConfigProblem[];

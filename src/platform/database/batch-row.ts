@@ -1,5 +1,5 @@
 import { type Transaction } from 'kysely';
-import { type BatchEndpoint, type BatchJob, type JobProblem, type TokenUsage } from '../../core/jobs/batch-job.js';
+import { type BatchEndpoint, type BatchJob, type JobProblem, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type BatchStatus, isTerminal, mayBecome } from '../../core/jobs/batch-status.js';
 import { type JobChange, type OutboxEntry, type UpdateOutcome } from '../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
@@ -93,7 +93,7 @@ export const jobOfRow = (row: BatchRow): BatchJob => ({
   problems: JSON.parse(row.problems) as readonly JobProblem[],
   metadata: JSON.parse(row.metadata) as Readonly<Record<string, string>>,
   ...present({
-    usage: row.usage === null ? null : (JSON.parse(row.usage) as TokenUsage),
+    usage: row.usage === null ? null : (JSON.parse(row.usage) as BatchUsage),
     model: row.model,
     outputFileId: row.output_file_id,
     errorFileId: row.error_file_id,

@@ -51,7 +51,7 @@ export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS
  * guard's.
  */
 const BUSY_MS = 20;
-/** At the start nobody else is served yet, and the switch to WAL needs the file alone. */
+/** At the start no other request is served yet, and the switch to WAL needs the file alone. */
 const OPENING_MS = 10_000;
 
 /**
@@ -73,7 +73,7 @@ export class NodeSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Takes the write lock at once: a transaction that reads first and writes later could find the door shut halfway. */
+/** Takes the write lock at once: a transaction that reads first and writes later could be locked out halfway. */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));

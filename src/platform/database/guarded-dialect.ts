@@ -101,7 +101,7 @@ class Guard {
       } catch (error) {
         if (!this.#mayRetry(error)) throw worded(error);
       }
-      // Off the event loop: whatever else the process does goes on.
+      // Off the event loop: the rest of the process continues.
       await pause(backoffMs(failures, PAUSES));
     }
   }

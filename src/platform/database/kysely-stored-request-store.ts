@@ -211,7 +211,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 }
 
-/** Expired; or held by nobody, and nobody but its caller could run it again. */
+/** Expired; or without a holder, and only its caller could run it again. */
 function isOver(
   row: ExpressionBuilder<Database, 'kept_requests'>,
   nowMs: number,

@@ -1,7 +1,7 @@
 import { type Generated, type Selectable } from 'kysely';
 import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
 
-/** Rows are read one beyond the limit, which tells whether more follow. */
+/** Rows are read one beyond the limit, which shows whether more follow. */
 export const pageOf = <Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T): Page<T> => ({
   data: rows.slice(0, limit).map(read),
   hasMore: rows.length > limit,
@@ -89,7 +89,7 @@ export interface BatchesTable {
   traceparent: string | null;
   idempotency_key: string | null;
   lease_owner: string | null;
-  /** 0: nobody holds it. */
+  /** 0: no holder. */
   lease_until_ms: Generated<number>;
   /** Grows with every claim; every write of a holder names its own (D-13). */
   epoch: Generated<number>;
@@ -117,7 +117,7 @@ export interface StoredRequestsTable {
   headers: string;
   blob: string;
   status: string;
-  /** The gateway that runs it; null: nobody does. */
+  /** The gateway that runs it; null: none. */
   owner: string | null;
   lease_until_ms: number;
   attempts: number;

@@ -49,7 +49,7 @@ describe('DependencyMonitor', () => {
     clearInterval(answering);
   });
 
-  it('is told of a failure by whoever met it first', async () => {
+  it('learns of a failure from the first component that meets it', async () => {
     monitor.watch('redis', { everyMs: 60_000, probe: () => Promise.resolve() });
     expect(await changed()).toBe('up');
     monitor.failed('redis', new Error('full'));

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 that is nobody's public server: IANA's special-purpose registry, multicast, the reserved class E, and one public
+ * IPv4 that is no public server: IANA's special-purpose registry, multicast, the reserved class E, and one public
  * address that cloud machines reach their own host by.
  */
 const REFUSED_V4: readonly (readonly [network: string, prefix: number])[] = [
@@ -48,7 +48,7 @@ const globalV6 = new BlockList();
 globalV6.addSubnet(...GLOBAL_V6, 'ipv6');
 
 /**
- * True for an address that a stranger's URL may lead to. What is no plain IP address (text, a zone such as
+ * True for an address that a client's URL may lead to. What is no plain IP address (text, a zone such as
  * `fe80::1%eth0`)
  * is refused. Names and the spellings of hosts (`0x7f.1`, `2130706433`) never come here: the URL parser and DNS go
  * first.

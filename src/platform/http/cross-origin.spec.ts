@@ -9,7 +9,7 @@ describe('CrossOrigins', () => {
     expect(others.filter(each => origins.allows(each))).toEqual([]);
   });
 
-  it('allows nobody when empty, everybody with *', () => {
+  it('allows none when empty, all with *', () => {
     expect(new CrossOrigins('').allows('https://a.example')).toBe(false);
     expect(new CrossOrigins('*').allows('https://a.example')).toBe(true);
   });

@@ -24,17 +24,18 @@ export interface TargetRules {
 
 /**
  * Checks one URL, be it the caller's or a redirect's. Of several addresses only the permitted ones are kept.
- * @throws DomainError `file_url_refused`, or `file_url_unreachable` when the name has no address. No message tells what
+ * @throws DomainError `file_url_refused`, or `file_url_unreachable` when the name has no address. No message says what
  * a
- *   name resolved to: a stranger could map the inner network with it.
+ *   name resolved to: a client could map the inner network with it.
  */
 export async function fetchTarget(url: URL, { exceptions, resolve }: TargetRules): Promise<FetchTarget> {
   const { protocol, hostname } = url;
-  if (protocol !== 'http:' && protocol !== 'https:') throw refused('it leads to something that is not http or https');
-  if (url.username !== '' || url.password !== '') throw refused('it leads to a URL with credentials');
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw refusedUrl('it leads to something that is not http or https');
+  if (url.username !== '' || url.password !== '') throw refusedUrl('it leads to a URL with credentials');
   const port = url.port || (protocol === 'http:' ? '80' : '443');
   if (!exceptions.isPortOpen(hostname, port))
-    throw refused(
+    throw refusedUrl(
       `port ${port} is not allowed; 80 and 443 are, and those that the list of allowed hosts names as host:port`,
     );
   const known = await addressesOf(hostname, resolve);
@@ -42,7 +43,7 @@ export async function fetchTarget(url: URL, { exceptions, resolve }: TargetRules
   const addresses = known.filter(
     ({ address }) => trusted || exceptions.isAddressTrusted(address) || isPublicAddress(address),
   );
-  if (addresses.length === 0) throw refused('its host is not on the public Internet');
+  if (addresses.length === 0) throw refusedUrl('its host is not on the public Internet');
   return { url, addresses };
 }
 
@@ -57,7 +58,7 @@ async function addressesOf(hostname: string, resolve: ResolveHost): Promise<read
   return addresses;
 }
 
-export const refused = (reason: string): DomainError =>
+export const refusedUrl = (reason: string): DomainError =>
   new DomainError('file_url_refused', `\`file_url\` is refused: ${reason}.`, { param: 'file_url' });
 
 export const unreachable = (reason: string, cause?: unknown): DomainError =>

@@ -19,7 +19,7 @@ export class HostExceptions {
     }
   }
 
-  /** @param port as a URL tells it, never empty */
+  /** @param port as in a URL, never empty */
   isPortOpen(hostname: string, port: string): boolean {
     return ALWAYS_OPEN.includes(port) || this.#hosts.has(`${hostname}:${port}`);
   }

@@ -13,7 +13,7 @@ const passing = (code: PassingCode, message: string, afterMs: number, cause?: un
 
 type PassingCode = 'shutting_down' | 'storage_unavailable' | 'queue_unavailable';
 
-/** A new one for every caller, as the others here: each is told its own time. */
+/** A new one for every caller, as the others here: each gets its own time. */
 export const shuttingDown = (): DomainError =>
   passing('shutting_down', 'The server is shutting down; try another replica, or later.', RESTART_MS);
 

@@ -36,7 +36,7 @@ afterEach(() => {
   server.close();
 });
 
-/** `audio.test` is trusted on the server's port; other names are strangers. */
+/** `audio.test` is trusted on the server's port; other names are not trusted. */
 const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
   timeoutMs: 20_000,
   maxBytes: LIMIT,
@@ -140,7 +140,7 @@ describe('a download', () => {
     await connected;
   });
 
-  it('from a port where nobody listens names the error', async () => {
+  it('from a closed port names the error', async () => {
     const nobody = createTcpServer().listen(0, '127.0.0.1');
     await once(nobody, 'listening');
     const { port: free } = nobody.address() as AddressInfo;

@@ -5,7 +5,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import {
   fetchTarget,
   type FetchTarget,
-  refused,
+  refusedUrl,
   resolveBySystem,
   type ResolveHost,
   unreachable,
@@ -27,7 +27,7 @@ const HEADERS = { 'user-agent': 'switchyard', accept: 'audio/*, video/*, */*;q=0
 const WEB_PAGE = /^\s*(text\/html|application\/xhtml\+xml)\b/i;
 
 /**
- * Downloads what a stranger's URL names, without letting it reach this machine or its network: every URL on the way is
+ * Downloads what a client's URL names, without letting it reach this machine or its network: every URL on the way is
  * checked, and the connection goes to the checked address, so a name that changes its mind in between gains nothing.
  * One connection per request, no proxy.
  */
@@ -79,10 +79,10 @@ export class SafeFetch {
       if (next === undefined) return answer;
       answer.destroy();
       const target = URL.parse(next, url.href);
-      if (target === null) throw refused('it redirects to something that is no URL');
+      if (target === null) throw refusedUrl('it redirects to something that is no URL');
       url = target;
     }
-    throw refused(`it redirects more than ${MAX_REDIRECTS} times`);
+    throw refusedUrl(`it redirects more than ${MAX_REDIRECTS} times`);
   }
 
   #get({ url, addresses }: FetchTarget, signal: AbortSignal): Promise<http.IncomingMessage> {
@@ -119,9 +119,9 @@ export class SafeFetch {
 
   #assertAudioMayFollow({ statusCode, headers }: http.IncomingMessage): void {
     if (statusCode !== 200) throw unreachable(`its server answered ${statusCode}`);
-    if (WEB_PAGE.test(headers['content-type'] ?? '')) throw refused('it gave a web page, not an audio file');
+    if (WEB_PAGE.test(headers['content-type'] ?? '')) throw refusedUrl('it gave a web page, not an audio file');
     const encoding = headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') throw refused('its server compressed the file, although asked not to');
+    if (encoding !== 'identity') throw refusedUrl('its server compressed the file, although asked not to');
     if (Number(headers['content-length'] ?? 0) > this.rules.maxBytes) throw this.#tooLarge();
   }
 

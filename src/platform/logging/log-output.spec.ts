@@ -79,7 +79,7 @@ describe('LogOutput', () => {
     expect(file.synced).toEqual(['two\nthree\n']);
   });
 
-  it('drops lines beyond 8 Mi characters that nobody reads, and says how many', () => {
+  it('drops lines beyond 8 Mi characters that are not read, and says how many', () => {
     const { file, output } = held();
     const line = `${'x'.repeat(1024 * 1024 - 1)}\n`;
     for (let count = 0; count < 12; count += 1) output.write(line);

@@ -90,7 +90,7 @@ export class LogOutput implements DestinationStream {
 }
 
 const droppedLine = (lines: number): string => {
-  const msg = `${lines} log lines were dropped: nobody read them.`;
+  const msg = `${lines} log lines were dropped: standard output was not read in time.`;
   return `${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, msg })}\n`;
 };
 

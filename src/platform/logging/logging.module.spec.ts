@@ -16,12 +16,12 @@ const arrivals: (() => void)[] = [];
 
 @Controller()
 class Harness {
-  private readonly logger = new Logger('Harness');
+  readonly #logger = new Logger('Harness');
 
   @Get('v1/things')
   async things(): Promise<string> {
     await Promise.resolve();
-    this.logger.log('looking');
+    this.#logger.log('looking');
     return 'ok';
   }
 
@@ -86,14 +86,14 @@ describe('LoggingModule', () => {
     expect(linesNow()[0]).not.toHaveProperty('requestId');
   });
 
-  it('tells method, path and status, and neither headers nor query strings', async () => {
+  it('logs method, path and status, and neither headers nor query strings', async () => {
     const lines = await linesFor('/v1/things?token=sk-secret');
     expect(lines[1]).toMatchObject({ req: { method: 'GET', path: '/v1/things' }, res: { status: 200 } });
     expect(Object.keys(lines[1]?.req as object)).toEqual(['method', 'path']);
     expect(JSON.stringify(lines)).not.toContain('sk-secret');
   });
 
-  it('tells of paths that have no route', async () => {
+  it('logs paths that have no route', async () => {
     expect(await linesFor('/nowhere')).toMatchObject([{ req: { path: '/nowhere' }, res: { status: 404 } }]);
   });
 
@@ -108,7 +108,7 @@ describe('LoggingModule', () => {
     ]);
   });
 
-  it('tells of a client that left before its answer', async () => {
+  it('logs a client that left before its answer', async () => {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     const arrived = new Promise<void>(resolve => arrivals.push(resolve));
@@ -120,7 +120,7 @@ describe('LoggingModule', () => {
     expect(linesNow()).toMatchObject([{ msg: 'client gone', req: { path: '/v1/silence' }, requestId: 'req_7' }]);
   });
 
-  it('keeps what the framework tells about its own start off the info level', () => {
+  it('keeps what the framework logs about its own start off the info level', () => {
     expect(started).toBe('');
   });
 

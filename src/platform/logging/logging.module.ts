@@ -16,7 +16,7 @@ export interface LogOptions {
 }
 
 /**
- * What pino is told. Log lines hold ids, names, sizes and times: never headers (keys), query strings, bodies, audio or
+ * pino's options. Log lines hold ids, names, sizes and times: never headers (keys), query strings, bodies, audio or
  * text of requests. The request id joins a line when it is written, so a request that says nothing costs nothing.
  */
 export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
@@ -42,7 +42,7 @@ function withRequestId(): object {
   return requestId === undefined ? {} : { requestId };
 }
 
-/** Nest tells each module and route it sets up: news for its developers only. */
+/** Nest logs each module and route that it sets up: of use to developers only. */
 const FRAMEWORK = new Set([
   'NestFactory',
   'InstanceLoader',

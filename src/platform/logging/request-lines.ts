@@ -13,19 +13,19 @@ export const currentRequestId = (): string | undefined => requests.getStore();
 /**
  * One line per request when its connection is done with it, and `currentRequestId()` inside it. A Fastify hook, because
  * Nest's middleware on Fastify costs several times as much. Comes before all other hooks, so that what those refuse is
- * told as well.
+ * logged as well.
  */
 export function logRequests(fastify: FastifyInstance): void {
   const logger = new Logger('Http');
   fastify.addHook('onRequest', (request, reply, done) => {
     // `onResponse` would never hear of a client that left.
-    if (!QUIET.test(request.url)) reply.raw.once('close', () => tell(logger, request, reply));
+    if (!QUIET.test(request.url)) reply.raw.once('close', () => logRequest(logger, request, reply));
     requests.run(request.id, done);
   });
 }
 
-/** A caller's mistake is news for the caller; only our own failures are errors here. */
-function tell(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+/** A caller's mistake concerns the caller; only our own failures are errors here. */
+function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
   const { statusCode: status, writableEnded } = reply.raw;
   const line = {
     requestId: request.id,

@@ -42,7 +42,7 @@ describe('metricProvider', () => {
     expect(await scrape('scheduler_queue_depth')).toEqual([['c', 9]]);
   });
 
-  it('has no value of a source that does not answer; the scrape goes on', async () => {
+  it('has no value of a source that does not answer; the scrape continues', async () => {
     const away = { inject: [], collect: () => Promise.reject(new Error('the database is away')) };
     await Test.createTestingModule({ providers: [metricProvider('batch_jobs', away), Lanes, depthProvider] }).compile();
     expect(await register.metrics()).toContain('scheduler_queue_depth{');

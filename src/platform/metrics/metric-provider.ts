@@ -47,7 +47,7 @@ function create(name: string, definition: MetricDefinition, read: (gauge: Gauge)
         ...base,
         collect() {
           this.reset();
-          // A source that does not answer has no value now; the scrape has all the others, and nobody dies of it.
+          // A source that does not answer has no value now; the scrape has all the others.
           return Promise.race([Promise.resolve(read(this)), sleep(READ_MS, undefined, { ref: false })]).catch(
             () => undefined,
           );

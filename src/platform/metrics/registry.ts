@@ -52,7 +52,7 @@ export const METRICS = {
 
   llm_ttft_seconds: histogram(
     WAIT_S,
-    'From the request until the first chunk of text, or what the worker tells.',
+    'From the request until the first chunk of text, or as the worker reports it.',
     'model',
   ),
   llm_inter_token_seconds: histogram(WAIT_S, 'Between two chunks of a stream whose reader keeps up.', 'model'),
@@ -78,7 +78,7 @@ export const METRICS = {
     'model',
   ),
   llm_backend_losses_total: counter(
-    'Times that the process that computes died or hung; its requests go on in the next.',
+    'Times that the process that computes died or hung; its requests continue in the next.',
     'worker',
     'model',
   ),
@@ -98,9 +98,13 @@ export const METRICS = {
     'priority',
     'model',
   ),
-  switchyard_requests_rejected_total: counter('Requests refused at the door, by error code.', 'code', 'model'),
+  switchyard_requests_rejected_total: counter(
+    'Requests rejected before they were queued, by error code.',
+    'code',
+    'model',
+  ),
   switchyard_tenant_requests_total: counter(
-    'Requests by tenant, as `metrics.tenants` names them: settled, or rejected at the door.',
+    'Requests by tenant, as `metrics.tenants` names them: settled, or rejected before they were queued.',
     'tenant',
     'status',
   ),
@@ -152,15 +156,15 @@ export const METRICS = {
     'component',
     'status',
   ),
-  batch_request_prompt_tokens_total: counter('Prompt tokens that answers to lines told.', 'model'),
-  batch_request_generation_tokens_total: counter('Generated tokens that answers to lines told.', 'model'),
+  batch_request_prompt_tokens_total: counter('Prompt tokens reported in answers to lines.', 'model'),
+  batch_request_generation_tokens_total: counter('Generated tokens reported in answers to lines.', 'model'),
   batch_job_e2e_latency_seconds: histogram(JOB_S, 'From the creation of a batch to its end.', 'status'),
   batch_cancellation_total: counter(
     'Cancelled batches by where the cancel met them: queued, in_progress, finalizing.',
     'phase',
   ),
   batch_startup_recovery_total: counter(
-    'Work folders found at the start of a processor: kept for whoever continues, or cleaned_up.',
+    'Work folders found at the start of a processor: kept to be continued, or cleaned_up.',
     'status',
     'action',
   ),

@@ -19,13 +19,13 @@ describe('metrics.tenants', () => {
     expect(['', 'acme,', 'a b', 'a~b', '{}'].filter(isTenantSetting)).toEqual([]);
   });
 
-  it('names those that are listed, and nobody else', () => {
+  it('names those that are listed, and no other', () => {
     const listed = labels('acme, globex');
     send(listed, 'hooli', 1000);
     expect(['acme', 'globex', 'hooli'].map(tenant => listed.labelOf(tenant))).toEqual(['acme', 'globex', 'other']);
   });
 
-  it('top-N names the first, and within a minute whoever sends most; the series of others end', () => {
+  it('top-N names the first, and within a minute the busiest tenant; the series of others end', () => {
     const dropped: string[] = [];
     const top = labels('top-2', dropped);
     for (const tenant of ['a', 'b', 'c']) send(top, tenant, 2);
@@ -37,7 +37,7 @@ describe('metrics.tenants', () => {
     send(top, 'a', 1);
     expect([top.labelOf('flood'), top.labelOf('b'), top.labelOf('a')]).toEqual(['flood', 'b', 'other']);
     expect(dropped).toEqual(['a']);
-    // Nobody else sent more: who is silent stays named.
+    // No other tenant sent more: a silent one stays named.
     nowMs += 60_000;
     send(top, 'a', 1);
     nowMs += 60_000;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
-import { LastLines, LineSplitter } from './process-log.js';
+import { LastLines, LogLineSplitter } from './process-log.js';
 
 /** The watcher of each child. */
 const living = new Map<ChildProcess, ChildProcess>();
@@ -77,17 +77,17 @@ export interface ProcessOptions {
   onLine(stream: 'stdout' | 'stderr', line: string): void;
 }
 
-const KEPT_LINES = 50;
+const LAST_LINES = 50;
 /** A worker cancels what it runs, a batch processor writes its checkpoint and releases its lease. */
 const ORPHAN_LIMIT_MS = 3000;
 
 /**
- * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that nobody reads
+ * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that is not read
  * freezes its writer after 64 KiB.
  */
 export class SupervisedProcess {
   readonly #child: ChildProcess;
-  readonly #last = new LastLines(KEPT_LINES);
+  readonly #last = new LastLines(LAST_LINES);
   #reason: string | undefined;
   #ended = false;
 
@@ -109,7 +109,7 @@ export class SupervisedProcess {
     return this.#child.pid;
   }
 
-  /** Lost without a word when the process is gone: its exit tells. */
+  /** Lost silently when the process is gone: its exit is reported. */
   send(message: object): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
@@ -119,14 +119,14 @@ export class SupervisedProcess {
     this.#child.kill('SIGTERM');
   }
 
-  /** Ends it whatever it does, stopped or hung. `reason` is told by the exit. */
+  /** Ends it whatever it does, stopped or hung. `reason` is reported by the exit. */
   kill(reason: string): void {
     this.#reason ??= reason;
     this.#child.kill('SIGKILL');
   }
 
   #drain(name: 'stdout' | 'stderr', stream: Readable | null): void {
-    const lines = new LineSplitter(line => {
+    const lines = new LogLineSplitter(line => {
       this.#last.add(line);
       this.options.onLine(name, line);
     });
@@ -135,9 +135,9 @@ export class SupervisedProcess {
   }
 
   #onMessage(message: unknown): void {
-    const told = (message ?? {}) as ProcessMessage;
-    if (told.type === 'failed' && typeof told.message === 'string') this.#reason ??= told.message;
-    this.options.onMessage(told);
+    const received = (message ?? {}) as ProcessMessage;
+    if (received.type === 'failed' && typeof received.message === 'string') this.#reason ??= received.message;
+    this.options.onMessage(received);
   }
 
   /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */

@@ -14,7 +14,7 @@ const WORTH_BYTES = 8 * 2 ** 20;
  *
  * V8 collects when enough has been allocated, which is by definition in the middle of work: 8 to 10 ms of standing
  * still, about once in 350 requests, because every call that went through node:http2 survives until then (its table of
- * streams is a `Map`; see `ChurnMap` for what that does). A process that waits for a device every few milliseconds can
+ * streams is a `Map`; see `SlotMap` for what that does). A process that waits for a device every few milliseconds can
  * do it then, in smaller portions. One that is never quiet, or makes little garbage, is left alone.
  */
 export class IdleGc implements OnApplicationShutdown {

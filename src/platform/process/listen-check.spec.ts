@@ -16,7 +16,7 @@ describe('a port that is taken', () => {
   });
   afterEach(() => void server.close());
 
-  it('is told with its holder, how to stop it, and how to choose another', async () => {
+  it('is reported with its holder, how to stop it, and how to choose another', async () => {
     const told = await explainListenProblem({ host: '127.0.0.1', port }, another);
     expect(told).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
     expect(told).toContain(`(in ${process.cwd()})`);

@@ -15,7 +15,7 @@ const LONGEST_COMMAND = 200;
 const LISTENING = '0A';
 const SOCKET_LINK = /^socket:\[(\d+)\]$/;
 
-/** Who listens on that port of this machine. Undefined: nobody, another user's process, or a system without /proc. */
+/** Who listens on that port of this machine. Undefined: no process, another user's process, or a system without /proc. */
 export function portHolder(port: number): PortHolder | undefined {
   const sockets = new Set(['tcp', 'tcp6'].flatMap(family => listeningSockets(family, port)));
   if (sockets.size === 0) return undefined;
@@ -77,7 +77,7 @@ export function listenProblem({ host, port }: ListenAddress): Promise<string | u
 }
 
 /**
- * Tells a person why nobody can listen there, who is in the way and what to do; undefined when the address is free.
+ * Why the address cannot be listened on, which process holds it and what to do; undefined when it is free.
  * @param another how to choose another port, such as `npm run up -- --port 8001`
  */
 export async function explainListenProblem(

@@ -1,7 +1,7 @@
 /** The part of `process` that is used here. */
 export interface ParentedProcess {
-  /** Present when somebody started this process with an IPC channel, also after that channel has closed. */
-  readonly send?: unknown;
+  /** Present when this process was started with an IPC channel, also after that channel has closed. */
+  send?(message: unknown, callback: (error: Error | null) => void): boolean;
   readonly connected?: boolean;
   once(event: 'disconnect', listener: () => void): unknown;
 }
@@ -15,4 +15,12 @@ export function onParentLost(own: ParentedProcess, lost: () => void): void {
   if (own.send === undefined) return;
   if (own.connected) own.once('disconnect', lost);
   else lost();
+}
+
+/** Resolves when the message is sent or cannot be sent: a lost parent is noticed by `onParentLost`. */
+export function sendToParent(own: ParentedProcess, message: object): Promise<void> {
+  return new Promise(resolve => {
+    if (!own.connected || !own.send) return resolve();
+    own.send(message, () => resolve());
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LastLines, LineSplitter, type LogTarget, ProcessLog } from './process-log.js';
+import { LastLines, LogLineSplitter, type LogTarget, ProcessLog } from './process-log.js';
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];
@@ -37,13 +37,13 @@ describe('ProcessLog', () => {
 
 function split(chunks: (string | Buffer)[]): string[] {
   const lines: string[] = [];
-  const splitter = new LineSplitter(line => lines.push(line));
+  const splitter = new LogLineSplitter(line => lines.push(line));
   for (const chunk of chunks) splitter.push(Buffer.from(chunk));
   splitter.end();
   return lines;
 }
 
-describe('LineSplitter', () => {
+describe('LogLineSplitter', () => {
   it('joins lines across chunks, drops empty ones, and gives the last without its newline', () => {
     expect(split(['on', 'e\ntwo\r\n\n', 'th', 'ree'])).toEqual(['one', 'two', 'three']);
   });

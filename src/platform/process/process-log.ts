@@ -7,7 +7,7 @@ import { type Logger } from '@nestjs/common';
 const MAX_LINE_CHARS = 65_536;
 
 /** Cuts a byte stream into lines. Empty lines are dropped. */
-export class LineSplitter {
+export class LogLineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
 

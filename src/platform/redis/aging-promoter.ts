@@ -3,7 +3,7 @@ import { QueueJobClass, type QueueKeys } from '../../contracts/queue-jobs/queue-
 
 /**
  * Moves what waited longer than ARGV[2] from both lanes into the class of the aged, merged by time of acceptance. Both
- * lanes are in order of time, so looking stops at the first one that is young. One script, so no lock: whoever comes
+ * lanes are in order of time, so looking stops at the first one that is young. One script, so no lock: the first caller
  * second finds nothing. The score is BullMQ's own (`getPriorityScore`): class · 2^32 + counter. Reads heads only, never
  * the data of jobs.
  */
@@ -40,7 +40,7 @@ export interface AgingPromoterOptions {
 
 /**
  * Makes requests that waited long enough go first, by time of acceptance (D-03). Gateways ask on a timer, workers
- * before they take: it is decided when choosing, whoever is there to choose.
+ * before they take: it is decided when choosing.
  */
 export class AgingPromoter {
   constructor(private readonly options: AgingPromoterOptions) {}

@@ -2,7 +2,7 @@ import { type Redis } from 'ioredis';
 import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
- * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when nobody looks it up in a set any more. A
+ * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when it is no longer looked up in a set. A
  * job that was queued again under the same id is not finished, and must not expire.
  */
 const EXPIRE = `
@@ -24,9 +24,9 @@ const SWEEP = `
 local removed, gone = 0, {}
 local function chosen(key)
   local read, opts = pcall(cjson.decode, redis.call('HGET', key, 'opts') or '{}')
-  local wish = nil
-  if read and type(opts) == 'table' then wish = opts[ARGV[5]] end
-  return wish ~= nil and not (type(wish) == 'table' and wish.age)
+  local rule = nil
+  if read and type(opts) == 'table' then rule = opts[ARGV[5]] end
+  return rule ~= nil and not (type(rule) == 'table' and rule.age)
 end
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[4]) - 1)) do
   local key = ARGV[1] .. id
@@ -66,7 +66,7 @@ export class ResultExpiry {
     private readonly resultTtlMs: number,
   ) {}
 
-  /** Milliseconds that a finished job stays that nobody needs, except gateways that wait for the same id. */
+  /** Milliseconds that an unneeded finished job stays, except for gateways that wait for the same id. */
   get answeredMs(): number {
     return Math.min(ANSWERED_TTL_MS, this.resultTtlMs);
   }
@@ -85,7 +85,7 @@ export class ResultExpiry {
   }
 
   /**
-   * Removes finished jobs that nobody expired, names of those that did, and old events. @param nowMs epoch milliseconds
+   * Removes finished jobs that were not expired, names of those that were, and old events. @param nowMs epoch milliseconds
    */
   async sweep(base: string, nowMs = Date.now()): Promise<number> {
     let removed = 0;

@@ -38,7 +38,7 @@ function dataBytes(declared: number, available: number): number {
 
 export interface AudioDuration {
   readonly seconds: number;
-  /** False when the headers do not tell and it was guessed from the size. */
+  /** False when the headers do not say and it was estimated from the size. */
   readonly known: boolean;
 }
 

@@ -34,7 +34,7 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
 }
 
-/** Before every key of a kept request's bytes, and of nothing else. */
+/** Before every key of a stored request's bytes, and of nothing else. */
 export const STORED_REQUEST_BLOBS = 'kept/';
 
 /** Where the body and the answer of a request will lie, as its row names it: two keys below this. */
@@ -56,7 +56,7 @@ export const jobOfLogKey = (key: string): string => key.slice(JOB_LOG_BLOBS.leng
 export const FILE_BLOBS = 'files/';
 
 /**
- * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing tells
+ * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing shows
  * nobody.
  */
 export function fileBlobKey(tenant: string, fileId: string): string {

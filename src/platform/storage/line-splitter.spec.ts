@@ -15,7 +15,7 @@ const shown = (lines: readonly FileLine[]) =>
   lines.map(({ offset, length, bytes }) => [offset, length, bytes?.toString()]);
 
 describe('LineSplitter', () => {
-  it('cuts at LF and CRLF, tells byte offsets, and takes a last line without a break', () => {
+  it('cuts at LF and CRLF, reports byte offsets, and takes a last line without a break', () => {
     for (const lines of splits('ä\r\n\nbc'))
       expect(shown(lines)).toEqual([
         [0, 2, 'ä'],

@@ -29,10 +29,8 @@ export interface S3Options {
 /** Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears when it is complete. */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
-  readonly #options: S3Options;
 
-  constructor(options: S3Options) {
-    this.#options = options;
+  constructor(private readonly options: S3Options) {
     this.#client = new S3Client({
       region: options.region,
       forcePathStyle: options.pathStyle,
@@ -99,7 +97,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   async *keys(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
-    const { bucket: Bucket, prefix: base } = this.#options;
+    const { bucket: Bucket, prefix: base } = this.options;
     let ContinuationToken: string | undefined;
     do {
       const page = await this.#client.send(
@@ -133,7 +131,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   #at(key: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#options.bucket, Key: this.#options.prefix + checkKey(key) };
+    return { Bucket: this.options.bucket, Key: this.options.prefix + checkKey(key) };
   }
 }
 

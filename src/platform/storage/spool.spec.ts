@@ -60,7 +60,7 @@ describe('an upload', () => {
     expect(read).toBe(2);
   });
 
-  it('whose source breaks leaves nothing behind, and tells the error of the source', async () => {
+  it('whose source breaks leaves nothing behind, and reports the error of the source', async () => {
     const broken = (async function* () {
       yield await Promise.resolve(Buffer.alloc(500));
       throw new Error('the client left');
@@ -119,7 +119,7 @@ describe('a full disk', () => {
     await writer.abort();
   });
 
-  it('is told apart from a folder that may not be written to', async () => {
+  it('differs from a folder that may not be written to', async () => {
     const writer = new SpoolWriter('/proc/no-such-folder/file', { maxBytes: 1000, memoryBytes: 0 });
     await expect(writer.write(Buffer.alloc(10))).rejects.toMatchObject({ code: 'ENOENT' });
   });

@@ -52,7 +52,7 @@ export class SpoolWriter {
     return new SpooledUpload({ size: this.#size, head: this.#head, content: { kind: 'file', path: this.path } });
   }
 
-  /** Forgets everything. The error that led here is the one worth telling, so this one never rejects. */
+  /** Forgets everything. The error that led here is the one to report, so this one never rejects. */
   async abort(): Promise<void> {
     this.#chunks = [];
     if (this.#file === undefined) return;
@@ -83,19 +83,19 @@ const onDisk = <T>(operation: Promise<T>): Promise<T> =>
 /** Holds uploads between the socket and the worker: small ones in memory, larger ones in `data.dir/spool`. */
 @Injectable()
 export class Spool implements OnModuleInit {
-  private readonly logger = new Logger(Spool.name);
-  private readonly folder: string;
+  readonly #logger = new Logger(Spool.name);
+  readonly #folder: string;
 
   constructor(@Inject(SETTINGS) private readonly settings: Settings) {
-    this.folder = join(settings.data.dir, 'spool');
+    this.#folder = join(settings.data.dir, 'spool');
   }
 
   /** Makes the folder and removes what processes that are gone left in it. */
   async onModuleInit(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const leftovers = (await readdir(this.folder)).filter(isLeftover);
-    await Promise.all(leftovers.map(name => unlink(join(this.folder, name)).catch(() => undefined)));
-    if (leftovers.length > 0) this.logger.log(`removed ${leftovers.length} leftover upload(s) from ${this.folder}`);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const leftovers = (await readdir(this.#folder)).filter(isLeftover);
+    await Promise.all(leftovers.map(name => unlink(join(this.#folder, name)).catch(() => undefined)));
+    if (leftovers.length > 0) this.#logger.log(`removed ${leftovers.length} leftover upload(s) from ${this.#folder}`);
   }
 
   /**
@@ -104,7 +104,7 @@ export class Spool implements OnModuleInit {
    */
   async store(source: AsyncIterable<Buffer>): Promise<SpooledUpload> {
     const { server, spool } = this.settings;
-    const writer = new SpoolWriter(join(this.folder, `${process.pid}-${randomUUID()}.upload`), {
+    const writer = new SpoolWriter(join(this.#folder, `${process.pid}-${randomUUID()}.upload`), {
       maxBytes: server.uploadLimitBytes,
       memoryBytes: spool.memoryBytes,
     });

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type Chunking } from '../../contracts/formats/transcript.js';
-import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '../audio/pcm.js';
@@ -163,7 +163,7 @@ export class LongTranscriptionService {
    * @throws DomainError as `TranscriptionService.transcribe`; segments may have been emitted by then
    */
   async transcribe(
-    call: TranscribeCall,
+    call: TranscribeCallFields,
     file: ReceivedFile,
     { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
   ): Promise<TranscriptAnswer> {
@@ -180,7 +180,7 @@ export class LongTranscriptionService {
   }
 
   /** Speakers are consistent within one recording only: "A" of one window is not "A" of the next. */
-  #wantsWhole({ diarize }: TranscribeCall, { size }: ReceivedFile): boolean {
+  #wantsWhole({ diarize }: TranscribeCallFields, { size }: ReceivedFile): boolean {
     const { input, largestFileBytes = USUAL_FILE_BYTES } = this.engine;
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);
   }

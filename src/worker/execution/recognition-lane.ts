@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type KnownSpeaker } from '../../contracts/formats/transcript.js';
-import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -55,7 +55,7 @@ function aboutReference(error: unknown, index: number): unknown {
 }
 
 /** Recognition parameters, independent of how the audio arrived. */
-export type RecognitionOptions = Omit<TranscribeCall, 'audio' | 'group'>;
+export type RecognitionOptions = Omit<TranscribeCallFields, 'audio' | 'group'>;
 
 /** A file, or a window of a long one. */
 export interface RecognitionJob {

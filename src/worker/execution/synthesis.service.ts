@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type SpeechChunk, type SynthesizeCall } from '../../contracts/grpc/tts.codec.js';
+import { type SpeechChunk, type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -16,7 +16,7 @@ import { type WorkItem } from './work-item.js';
 export type ChunkSink = (chunk: SpeechChunk) => void;
 
 interface SpeechInput {
-  readonly call: SynthesizeCall;
+  readonly call: SynthesizeCallFields;
   readonly sink: ChunkSink;
   /** Aborts when the request has ended: the encoder's process never outlives it. */
   readonly released: AbortSignal;
@@ -62,7 +62,7 @@ export class SynthesisService {
    * Resolves after `done`.
    * @throws DomainError this call's own failure, or the abort's error once the work has stopped
    */
-  async synthesize(call: SynthesizeCall, signal: AbortSignal, sink: ChunkSink): Promise<void> {
+  async synthesize(call: SynthesizeCallFields, signal: AbortSignal, sink: ChunkSink): Promise<void> {
     this.#assertVoice(call.voice);
     const { requestId: id, priority, group } = call;
     const ended = new AbortController();
@@ -100,7 +100,7 @@ export class SynthesisService {
 }
 
 /** Sends the header with the first audio: a call that fails before has sent nothing. */
-function withHeader({ format }: SynthesizeCall, sink: ChunkSink): ChunkSink {
+function withHeader({ format }: SynthesizeCallFields, sink: ChunkSink): ChunkSink {
   let pending = true;
   return chunk => {
     if (pending) sink({ kind: 'header', contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE });

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Transcript } from '../../contracts/formats/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
 import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
@@ -33,7 +33,7 @@ interface Computation {
 const SHORT_FILE_S = 3600;
 
 /** A call with its audio. */
-type FileCall = TranscribeCall & { readonly audio: Buffer };
+type FileCall = TranscribeCallFields & { readonly audio: Buffer };
 
 /** Whole files in memory: short ones, and those that an engine takes untouched. */
 @Injectable()
@@ -50,7 +50,7 @@ export class TranscriptionService {
    * @throws DomainError this call's own failure, or the abort's error once the work has stopped
    */
   async transcribe(
-    call: TranscribeCall,
+    call: TranscribeCallFields,
     signal: AbortSignal,
     { sink, mostS = SHORT_FILE_S }: WholeFileOptions = {},
   ): Promise<TranscriptAnswer> {

@@ -34,7 +34,7 @@ const PULL_SERVICE = 'switchyard.pull';
 
 /** `grpc.health.v1.Health`, for standard probes. The empty service name means the whole server. */
 @Controller()
-export class HealthController {
+export class HealthCheckController {
   constructor(
     private readonly state: WorkerState,
     private readonly served: ServedService,

@@ -1,5 +1,5 @@
 import { type ServerWritableStream } from '@grpc/grpc-js';
-import { Controller, Inject, UseFilters } from '@nestjs/common';
+import { Controller, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { Observable } from 'rxjs';
 import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
@@ -7,14 +7,11 @@ import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.c
 import {
   decodeSynthesizeCall,
   encodeSpeechChunk,
-  type ListVoicesResponse,
-  type SynthesizeCall,
+  type SynthesizeCallFields,
   type SynthesizeRequest,
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type SpeechSynthesizer } from '../engines/speech-synthesizer.js';
-import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';
@@ -28,7 +25,6 @@ export class TtsController {
     private readonly calls: InFlightCalls,
     private readonly synthesis: SynthesisService,
     private readonly health: HealthReporter,
-    @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
   ) {}
 
   /** Nest writes what the Observable emits, buffering for a slow reader. */
@@ -50,11 +46,6 @@ export class TtsController {
     });
   }
 
-  @GrpcMethod('TextToSpeech', 'ListVoices')
-  listVoices(): ListVoicesResponse {
-    return { voices: this.engine.voices.map(voice => ({ ...voice })) };
-  }
-
   @GrpcMethod('TextToSpeech', 'Cancel')
   cancel({ requestId, reason }: CancelRequest): CancelResponse {
     return { acknowledged: this.calls.cancel(requestId, reason) };
@@ -66,7 +57,7 @@ export class TtsController {
   }
 }
 
-function decoded(message: SynthesizeRequest): SynthesizeCall {
+function decoded(message: SynthesizeRequest): SynthesizeCallFields {
   if (message.text.trim() === '') throw invalid('text', 'The text is empty.');
   if (!(message.speed >= 0.25 && message.speed <= 4))
     throw invalid('speed', `speed is 0.25 to 4, not ${message.speed}.`);

@@ -4,7 +4,7 @@ import {
   decodeTranscribeCall,
   encodeFinalSegment,
   encodeUploadDone,
-  type TranscribeCall,
+  type TranscribeCallFields,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
@@ -40,7 +40,7 @@ export class UploadService {
     await this.calls.run(start.requestId, call, signal => this.#run(start, conversation.until(signal), signal));
   }
 
-  async #run(start: TranscribeCall, conversation: Conversation, signal: AbortSignal): Promise<void> {
+  async #run(start: TranscribeCallFields, conversation: Conversation, signal: AbortSignal): Promise<void> {
     await using file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
     const byUrl = !Buffer.isBuffer(start.audio);
     for await (const piece of this.#pieces(start, conversation, signal)) await file.append(piece);
@@ -54,7 +54,7 @@ export class UploadService {
     await conversation.send(encodeUploadDone(transcript, execution));
   }
 
-  #pieces({ audio }: TranscribeCall, conversation: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
+  #pieces({ audio }: TranscribeCallFields, conversation: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
     return Buffer.isBuffer(audio) ? pieces(conversation) : this.downloads.pieces(audio.url, signal);
   }
 }

@@ -1,4 +1,4 @@
-import { onParentLost, type ParentedProcess } from '../../platform/process/parent-loss.js';
+import { onParentLost, type ParentedProcess, sendToParent } from '../../platform/process/parent-loss.js';
 
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
 export type WorkerMessage =
@@ -6,31 +6,21 @@ export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string };
 
-/** The part of `process` that is used here. */
-export interface IpcProcess extends ParentedProcess {
-  send?(message: unknown, callback: (error: Error | null) => void): boolean;
-}
-
 /** The link to the supervising gateway. A worker that was started by hand has none, and sends nothing. */
 export class SupervisorLink {
-  readonly #process: IpcProcess;
   readonly supervised: boolean;
 
-  constructor(ipc: IpcProcess) {
-    this.#process = ipc;
+  constructor(private readonly ipc: ParentedProcess) {
     this.supervised = ipc.send !== undefined && ipc.connected === true;
   }
 
   /** Resolves when the message was sent, or cannot be: the supervisor's death is seen as a disconnect. */
   report(message: WorkerMessage): Promise<void> {
-    return new Promise(resolve => {
-      if (!this.#process.connected || !this.#process.send) return resolve();
-      this.#process.send(message, () => resolve());
-    });
+    return sendToParent(this.ipc, message);
   }
 
   /** Calls `lost` when the supervisor is gone: no worker outlives its gateway. */
   onLost(lost: () => void): void {
-    onParentLost(this.#process, lost);
+    onParentLost(this.ipc, lost);
   }
 }

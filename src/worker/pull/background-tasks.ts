@@ -29,12 +29,12 @@ export class Housekeeping {
   ) {}
 
   start(): void {
-    const { plane, keys } = this.connections;
-    const ager = new AgingPromoter({ redis: this.connections.for('work'), keys, agingMs: plane.agingMs });
-    const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, plane.agingMs / 4));
+    const { sharedQueue, keys } = this.connections;
+    const ager = new AgingPromoter({ redis: this.connections.for('work'), keys, agingMs: sharedQueue.agingMs });
+    const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, sharedQueue.agingMs / 4));
     this.#every(this.queue.sweepMs, () => this.#takeOver());
     this.#every(agingMs, () => ager.promote(this.spec.model.id));
-    this.#every(sweepEveryMs(plane.resultTtlMs), () => this.queue.sweep());
+    this.#every(sweepEveryMs(sharedQueue.resultTtlMs), () => this.queue.sweep());
   }
 
   stop(): void {

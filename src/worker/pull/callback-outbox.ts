@@ -5,7 +5,7 @@ import { type LoadedResult } from '../../contracts/queue-jobs/job-result.js';
 import { type JobCallback } from '../../contracts/queue-jobs/queue-job.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { planeOf, PullConnections } from './pull-connections.js';
+import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
 
@@ -73,7 +73,7 @@ export class CallbackOutbox {
     const { attempts, backoffMs } = this.spec.pull!.callbacks;
     await this.#open().add('callback', note, {
       jobId: callbackId(note),
-      delay: planeOf(this.spec).lockMs * 2,
+      delay: sharedQueueOf(this.spec).lockMs * 2,
       attempts,
       backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
       ...{ removeOnComplete: true, removeOnFail: KEPT },
@@ -94,7 +94,7 @@ export class CallbackOutbox {
   }
 
   #open(): Queue<QueuedCallback> {
-    const { prefix } = planeOf(this.spec);
+    const { prefix } = sharedQueueOf(this.spec);
     this.#queue ??= new Queue<QueuedCallback>(CALLBACK_QUEUE, { connection: this.connections.for('work'), prefix });
     return this.#queue;
   }

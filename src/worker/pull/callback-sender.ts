@@ -13,7 +13,7 @@ import { HostExceptions } from '../../platform/http/host-exceptions.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { planeOf, PullConnections } from './pull-connections.js';
+import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { CALLBACK_QUEUE, callbackBody, callbackId, type QueuedCallback } from './callback-outbox.js';
 
 /** Timeout of one attempt. */
@@ -41,7 +41,7 @@ export class CallbackSender {
   }
 
   start(): void {
-    const { prefix, lockMs } = planeOf(this.spec);
+    const { prefix, lockMs } = sharedQueueOf(this.spec);
     this.#worker = new Worker<QueuedCallback>(CALLBACK_QUEUE, (job, token) => this.#send(job, token), {
       connection: this.connections.for('callbacks'),
       prefix,
@@ -73,7 +73,7 @@ export class CallbackSender {
 
   /** @throws DelayedError while the job is not finished; UnrecoverableError when the job is gone */
   async #body(job: Job<QueuedCallback>, token: string | undefined): Promise<string> {
-    const { prefix, lockMs } = planeOf(this.spec);
+    const { prefix, lockMs } = sharedQueueOf(this.spec);
     const requests = new Queue(job.data.queue, { connection: this.connections.for('callbacks'), prefix });
     const request = await requests.getJob(job.data.jobId);
     if (!request) throw new UnrecoverableError('its job and result are gone');

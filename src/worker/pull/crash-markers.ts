@@ -108,7 +108,7 @@ export class CrashMarkers {
     if (job.starts <= 1) return { kind: 'again', mostTogether: Infinity, alone: 0 };
     const text = await this.connections.for('work').hget(this.queue.key(job.id), FIELD);
     const mark = text === null ? undefined : (JSON.parse(text) as LostJob['mark']);
-    return retryAfterCrash({ deaths: job.deaths, mark }, this.connections.plane.maxStalled);
+    return retryAfterCrash({ deaths: job.deaths, mark }, this.connections.sharedQueue.maxStalled);
   }
 
   admitted(job: TakenJob, alone: number): void {

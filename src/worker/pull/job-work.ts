@@ -52,5 +52,5 @@ export interface JobWork {
   perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
 }
 
-/** Injection token of the `PlaneWork` of this process. */
-export const JOB_WORK = Symbol('PLANE_WORK');
+/** Injection token of the `JobWork` of this process. */
+export const JOB_WORK = Symbol('JOB_WORK');

@@ -6,7 +6,7 @@ import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.
 import { threadEntry } from '../engines/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-renewal.js';
-import { planeOf } from './pull-connections.js';
+import { sharedQueueOf } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
@@ -77,7 +77,7 @@ export class LockKeeper {
   }
 
   #start(): Worker {
-    const { url, lockMs } = planeOf(this.spec);
+    const { url, lockMs } = sharedQueueOf(this.spec);
     const workerData: LockThreadData = {
       ...{ url, lockMs, queueKey: this.queue.key('').slice(0, -1) },
       options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },

@@ -4,7 +4,7 @@ import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type SharedQueueAccess } from '../../platform/config/plane-access.js';
+import { type SharedQueueAccess } from '../../platform/config/shared-queue-access.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 
@@ -15,7 +15,7 @@ type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
 @Injectable()
 export class PullConnections {
   readonly keys: QueueKeys;
-  readonly plane: SharedQueueAccess;
+  readonly sharedQueue: SharedQueueAccess;
   readonly #clients = new Map<Purpose, Redis>();
 
   constructor(
@@ -23,15 +23,15 @@ export class PullConnections {
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly readiness: PullReadiness,
   ) {
-    this.plane = planeOf(spec);
-    this.keys = new QueueKeys(this.plane.prefix);
+    this.sharedQueue = sharedQueueOf(spec);
+    this.keys = new QueueKeys(this.sharedQueue.prefix);
   }
 
   /** One per purpose, opened when first asked for. */
   for(purpose: Purpose): Redis {
     const found = this.#clients.get(purpose);
     if (found) return found;
-    const client = new Redis(this.plane.url, connectionOptions(`${this.spec.workerId}:${purpose}`, purpose));
+    const client = new Redis(this.sharedQueue.url, connectionOptions(`${this.spec.workerId}:${purpose}`, purpose));
     this.#clients.set(purpose, client);
     this.#watch(client, purpose);
     return client;
@@ -61,9 +61,9 @@ export class PullConnections {
 }
 
 /** @throws Error for a worker without a shared queue */
-export function planeOf({ plane }: WorkerSpec): SharedQueueAccess {
-  if (!plane) throw new Error('This worker has no shared queue to pull from.');
-  return plane;
+export function sharedQueueOf({ sharedQueue }: WorkerSpec): SharedQueueAccess {
+  if (!sharedQueue) throw new Error('This worker has no shared queue to pull from.');
+  return sharedQueue;
 }
 
 /** Connections whose commands may wait for a reconnect: BullMQ's callback loop, and the subscription. */

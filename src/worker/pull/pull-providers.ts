@@ -14,7 +14,7 @@ import { LockKeeper } from './lock-keeper.js';
 import { QueuedAudio } from './queued-audio.js';
 import { JOB_WORK } from './job-work.js';
 import { Housekeeping, BackgroundTasks } from './background-tasks.js';
-import { planeOf, PullConnections } from './pull-connections.js';
+import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { PullFeed } from './pull-feed.js';
 import { PullLoop } from './pull-loop.js';
 import { PullParts, PullWorker } from './pull-worker.js';
@@ -45,7 +45,7 @@ const KINDS = {
 
 /** Providers of a pull worker, besides those of every worker of its kind; none for a worker that does not pull. */
 export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Provider[] {
-  if (!spec.plane || kind === 'llm') return [];
-  const blobs = { provide: BLOB_STORE, useFactory: () => blobStoreFrom(planeOf(spec)) };
+  if (!spec.sharedQueue || kind === 'llm') return [];
+  const blobs = { provide: BLOB_STORE, useFactory: () => blobStoreFrom(sharedQueueOf(spec)) };
   return [...QUEUE, ...WORK, ...LIFE, ...KINDS[kind], blobs];
 }

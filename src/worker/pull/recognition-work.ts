@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type TranscribeCall } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
 import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -17,7 +17,7 @@ const SHORT_S = 60;
 /** Assumed for audio of unknown length, as in gateways: 16 kbit/s. */
 const GUESSED_BYTES_PER_S = 2000;
 
-type CallFields = Omit<TranscribeCall, 'audio'>;
+type CallFields = Omit<TranscribeCallFields, 'audio'>;
 
 /** Transcriptions and translations. */
 @Injectable()

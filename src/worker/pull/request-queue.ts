@@ -41,12 +41,12 @@ export class RequestQueue {
 
   /** Redis key of a part of this queue, or of a job. */
   key(part: string): string {
-    return `${this.connections.plane.prefix}:${this.name}:${part}`;
+    return `${this.connections.sharedQueue.prefix}:${this.name}:${part}`;
   }
 
   /** Interval between checks for jobs of dead workers: they are taken over soon after their lock expires. */
   get sweepMs(): number {
-    return Math.max(50, this.connections.plane.lockMs / 10);
+    return Math.max(50, this.connections.sharedQueue.lockMs / 10);
   }
 
   /**
@@ -113,12 +113,12 @@ export class RequestQueue {
   }
 
   #expiry(): ResultExpiry {
-    return new ResultExpiry(this.connections.for('work'), this.connections.plane.resultTtlMs);
+    return new ResultExpiry(this.connections.for('work'), this.connections.sharedQueue.resultTtlMs);
   }
 
   /** The client's own setting for its job, else the shared queue's retention. */
   #kept(setting: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
-    return setting ?? { age: Math.ceil(this.connections.plane.resultTtlMs / 1000) };
+    return setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) };
   }
 
   /** A connection that broke during BullMQ's handshake leaves a backend that never works; it is replaced. */
@@ -134,7 +134,7 @@ export class RequestQueue {
   }
 
   #create(): RedisQueueBackend {
-    const { prefix, lockMs } = this.connections.plane;
+    const { prefix, lockMs } = this.connections.sharedQueue;
     const rules: WorkerOptions = {
       connection: this.connections.for('work'),
       prefix,

@@ -28,7 +28,7 @@ export class SpeechPieces {
 
   constructor(
     private readonly connections: PullConnections,
-    /** `PlaneKeys.speech` of the job. */
+    /** `QueueKeys.speech` of the job. */
     private readonly channel: string,
     private readonly blob: string,
   ) {}

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { DAY_MS, type Limits } from '../../../src/core/limits/limit-rules.js';
+import { type Limits } from '../../../src/core/limits/limit-rules.js';
 import { type LimitAdmission, type LimitStore, SLOT_LEASE_MS } from '../../../src/core/limits/limit-store.port.js';
 import { NO_LIMITS } from '../../support/limits.js';
+
+const DAY_MS = 86_400_000;
 
 export interface LimitStoreRig {
   /** With a clock that stands until it is moved. */

@@ -60,7 +60,7 @@ function storesOn(open: () => Promise<Rig>): void {
 
   describe('job table', () => jobStoreContract(() => rig.fresh()));
   describe('file table', () => fileStoreContract(() => rig.fresh()));
-  describe('table of kept requests', () => keptRequestStoreContract(() => rig.fresh()));
+  describe('table of stored requests', () => keptRequestStoreContract(() => rig.fresh()));
   it('is brought up to date by many at once, and again', async () => {
     await Promise.all([migrate(rig.mine), migrate(rig.others), migrate(rig.mine)]);
     expect(await rig.mine.db.selectFrom('files').selectAll().execute()).toEqual([]);

@@ -26,7 +26,7 @@ const ending = (status: 'completed' | 'failed') => ({
   expiresAtMs: NOW + 100_000,
 });
 
-/** What the table of kept requests promises, on either database. Two stores are two gateways. */
+/** What the table of stored requests promises, on either database. Two stores are two gateways. */
 export function keptRequestStoreContract(
   open: () => Promise<{ kept: StoredRequestStore; othersKept: StoredRequestStore }>,
 ): void {

@@ -45,7 +45,7 @@ describe('garbage', () => {
     expect(await rig.blobKeys()).not.toContain('files/0123456789abcdef/file-of-nobody');
   });
 
-  it('are body and answer of a kept request that no row names, and never those of one that has its row', async () => {
+  it('are body and answer of a stored request that no row names, and never those of one that has its row', async () => {
     const store = rig.gateway.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
     const [named, nobodys] = [newStoredBlob(), newStoredBlob()];
     const nowMs = Date.now();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PullQueue } from './pull-plane.js';
+import { PullQueue } from './pull-harness.js';
 
 const SECRET = 'a secret of twenty bytes';
 
@@ -22,7 +22,7 @@ describe('the callback of a job', () => {
   const answers: number[] = [];
   let receiver: Server;
   let secrets: string;
-  let plane: PullQueue;
+  let harness: PullQueue;
   let url: string;
 
   beforeAll(async () => {
@@ -38,11 +38,11 @@ describe('the callback of a job', () => {
     secrets = await mkdtemp(join(tmpdir(), 'switchyard-secrets-'));
     await writeFile(join(secrets, 'hook'), SECRET);
     const callbacks = { allowHosts: `127.0.0.1:${port}`, secretsDir: secrets, attempts: 20, backoffMs: 50 };
-    plane = await PullQueue.start({ pull: { callbacks } });
-    await plane.worker();
+    harness = await PullQueue.start({ pull: { callbacks } });
+    await harness.worker();
   });
   afterAll(async () => {
-    await plane[Symbol.asyncDispose]();
+    await harness[Symbol.asyncDispose]();
     receiver.closeAllConnections();
     receiver.close();
     await rm(secrets, { recursive: true });
@@ -53,8 +53,8 @@ describe('the callback of a job', () => {
   it('is told the result, signed, with the id of the job, and again until it is taken', async () => {
     answers.push(500, 503);
     const callback = { url, secretName: 'hook' };
-    const job = await plane.submit('told', { fields: { id: 'mine', callback } });
-    await plane.until('it was taken at the third attempt', () => of('mine').length === 3);
+    const job = await harness.submit('told', { fields: { id: 'mine', callback } });
+    await harness.until('it was taken at the third attempt', () => of('mine').length === 3);
     const [first] = of('mine');
     const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = first!.headers;
     const digest = createHmac('sha256', SECRET)
@@ -70,18 +70,18 @@ describe('the callback of a job', () => {
 
   it('survives the worker that had the job: another one sends it', async () => {
     answers.push(...Array<number>(4).fill(500));
-    const job = await plane.submit('again', { fields: { id: 'orphan', callback: { url } } });
-    await plane.result(job);
-    await plane.until('a first attempt failed', () => of('orphan').length > 0);
-    await plane.workers[0]!.kill();
+    const job = await harness.submit('again', { fields: { id: 'orphan', callback: { url } } });
+    await harness.result(job);
+    await harness.until('a first attempt failed', () => of('orphan').length > 0);
+    await harness.workers[0]!.kill();
     const before = of('orphan').length;
     answers.length = 0;
-    await plane.worker();
-    await plane.until('the next worker sends it', () => of('orphan').length > before);
+    await harness.worker();
+    await harness.until('the next worker sends it', () => of('orphan').length > before);
   });
 
   it('that may not lead there is refused before any work is done', async () => {
-    const job = await plane.submit('x', { fields: { callback: { url: 'file:///etc/passwd' } } });
-    expect(await plane.result(job)).toMatchObject({ outcome: 'failed', error: { code: 'webhook_refused' } });
+    const job = await harness.submit('x', { fields: { callback: { url: 'file:///etc/passwd' } } });
+    expect(await harness.result(job)).toMatchObject({ outcome: 'failed', error: { code: 'webhook_refused' } });
   });
 });

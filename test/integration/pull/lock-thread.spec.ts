@@ -26,7 +26,7 @@ describe('thread that renews locks', () => {
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.url);
-    const spec = { workerId: 'w', plane: { url: server.url, lockMs: 1500 } } as unknown as WorkerSpec;
+    const spec = { workerId: 'w', sharedQueue: { url: server.url, lockMs: 1500 } } as unknown as WorkerSpec;
     const queue = { key: (id: string) => `p:q:${id}` } as RequestQueue;
     keeper = new MortalKeeper(spec, pino({ level: 'silent' }), queue);
   });

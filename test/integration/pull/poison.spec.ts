@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PullQueue } from './pull-plane.js';
+import { PullQueue } from './pull-harness.js';
 
 describe('data that nobody can read', () => {
-  let plane: PullQueue;
+  let harness: PullQueue;
   beforeAll(async () => {
-    plane = await PullQueue.start();
-    await plane.worker();
+    harness = await PullQueue.start();
+    await harness.worker();
   });
-  afterAll(() => plane[Symbol.asyncDispose]());
+  afterAll(() => harness[Symbol.asyncDispose]());
 
-  const letterOf = async (jobId: string) => (await plane.deadLetters()).find(letter => letter.jobId === jobId);
+  const letterOf = async (jobId: string) => (await harness.deadLetters()).find(letter => letter.jobId === jobId);
 
   it.each([
     ['a list', [1]],
@@ -23,28 +23,35 @@ describe('data that nobody can read', () => {
     ['an unknown field', { v: 1, kind: 'transcription', audio: { blob: 'a' }, shape: 'round' }],
     ['another model', { v: 1, kind: 'transcription', model: 'other', audio: { blob: 'a' } }],
   ])('goes to the dead letters with its reason and bytes, and the next job is answered: %s', async (_title, data) => {
-    const job = await plane.queue.add('request', data, { priority: 3 });
-    await expect(plane.result(job)).rejects.toThrow('dead letter: ');
+    const job = await harness.queue.add('request', data, { priority: 3 });
+    await expect(harness.result(job)).rejects.toThrow('dead letter: ');
     const letter = await letterOf(job.id!);
-    expect(letter).toMatchObject({ v: 1, queue: plane.queue.name, workerId: 'worker-1' });
+    expect(letter).toMatchObject({ v: 1, queue: harness.queue.name, workerId: 'worker-1' });
     expect(letter!.reason).not.toBe('');
     expect(JSON.parse(Buffer.from(letter!.raw, 'base64').toString())).toEqual(data);
-    expect(await plane.result(await plane.submit('sound'))).toMatchObject({ outcome: 'completed' });
+    expect(await harness.result(await harness.submit('sound'))).toMatchObject({ outcome: 'completed' });
   });
 
   it('is kept up to its first 64 KiB, with its whole length', async () => {
-    const job = await plane.queue.add('request', 'x'.repeat(8_000_000), { priority: 3 });
-    await expect(plane.result(job)).rejects.toThrow('dead letter: ');
+    const job = await harness.queue.add('request', 'x'.repeat(8_000_000), { priority: 3 });
+    await expect(harness.result(job)).rejects.toThrow('dead letter: ');
     const { raw, bytes } = (await letterOf(job.id!))!;
     expect([Buffer.from(raw, 'base64').toString(), bytes]).toEqual([`"${'x'.repeat(65_535)}`, 8_000_002]);
-    expect(await plane.result(await plane.submit('sound'))).toMatchObject({ outcome: 'completed' });
+    expect(await harness.result(await harness.submit('sound'))).toMatchObject({ outcome: 'completed' });
   });
 
   it('is kept byte by byte when it is not even JSON, and when BullMQ cannot read its options', async () => {
     const raw = Buffer.from([0x7b, 0xff, 0x00, 0x22]);
-    const base = `test:${plane.queue.name}`;
-    await plane.client.hset(`${base}:torn`, { name: 'x', data: raw, opts: '{}', timestamp: 1, delay: 0, priority: 0 });
-    await plane.client.hset(`${base}:odd`, {
+    const base = `test:${harness.queue.name}`;
+    await harness.client.hset(`${base}:torn`, {
+      name: 'x',
+      data: raw,
+      opts: '{}',
+      timestamp: 1,
+      delay: 0,
+      priority: 0,
+    });
+    await harness.client.hset(`${base}:odd`, {
       name: 'x',
       data: '{"v":1}',
       opts: '{"a',
@@ -53,10 +60,10 @@ describe('data that nobody can read', () => {
       priority: 0,
     });
     for (const id of ['torn', 'odd'])
-      await plane.client.multi().lpush(`${base}:wait`, id).zadd(`${base}:marker`, 0, '0').exec();
-    await plane.until('both are put aside', async () => !!(await letterOf('torn')) && !!(await letterOf('odd')));
+      await harness.client.multi().lpush(`${base}:wait`, id).zadd(`${base}:marker`, 0, '0').exec();
+    await harness.until('both are put aside', async () => !!(await letterOf('torn')) && !!(await letterOf('odd')));
     expect(Buffer.from((await letterOf('torn'))!.raw, 'base64')).toEqual(raw);
     expect(await letterOf('torn')).toMatchObject({ bytes: raw.length });
-    expect(await plane.result(await plane.submit('sound'))).toMatchObject({ outcome: 'completed' });
+    expect(await harness.result(await harness.submit('sound'))).toMatchObject({ outcome: 'completed' });
   });
 });

@@ -3,20 +3,20 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { ttsModel } from '../worker/worker-process.js';
-import { PullQueue } from './pull-plane.js';
+import { PullQueue } from './pull-harness.js';
 
 const embedder = { ...ttsModel, id: 'synthetic-embedding', kind: 'embedding', capabilities: ['embeddings'] } as const;
 
 describe('a pull worker', () => {
-  let plane: PullQueue;
+  let harness: PullQueue;
   beforeAll(async () => {
-    plane = await PullQueue.start();
-    await plane.worker();
+    harness = await PullQueue.start();
+    await harness.worker();
   });
-  afterAll(() => plane[Symbol.asyncDispose]());
+  afterAll(() => harness[Symbol.asyncDispose]());
 
   it('answers a transcription with text, execution and where the time went', async () => {
-    const result = await plane.result(await plane.submit('hello'));
+    const result = await harness.result(await harness.submit('hello'));
     expect(result).toMatchObject({
       ...{ v: 1, outcome: 'completed' },
       value: { kind: 'transcript', transcript: { text: expect.any(String) as unknown } },
@@ -26,31 +26,35 @@ describe('a pull worker', () => {
   });
 
   it('delivers failures as it delivers successes, in the words of the error table', async () => {
-    const missing = await plane.queue.add('request', { v: 1, kind: 'transcription', audio: { blob: 'plane/none' } });
-    expect(await plane.result(missing)).toMatchObject({ outcome: 'failed', error: { code: 'file_not_found' } });
-    const speech = await plane.submit('x', {
+    const missing = await harness.queue.add('request', {
+      v: 1,
+      kind: 'transcription',
+      audio: { blob: 'harness/none' },
+    });
+    expect(await harness.result(missing)).toMatchObject({ outcome: 'failed', error: { code: 'file_not_found' } });
+    const speech = await harness.submit('x', {
       fields: { kind: 'speech', audio: undefined, options: { text: 'a', voice: 'b' } },
     });
-    expect(await plane.result(speech)).toMatchObject({ outcome: 'failed', error: { code: 'model_kind_mismatch' } });
-    const url = await plane.submit('x', { fields: { audio: { url: 'http://127.0.0.1:9/a.wav' } } });
-    expect(await plane.result(url)).toMatchObject({ outcome: 'failed', error: { code: 'file_url_refused' } });
+    expect(await harness.result(speech)).toMatchObject({ outcome: 'failed', error: { code: 'model_kind_mismatch' } });
+    const url = await harness.submit('x', { fields: { audio: { url: 'http://127.0.0.1:9/a.wav' } } });
+    expect(await harness.result(url)).toMatchObject({ outcome: 'failed', error: { code: 'file_url_refused' } });
   });
 
   it('is not begun after its queue deadline', async () => {
-    const late = await plane.submit('late', { fields: { deadlineMs: 1 } });
-    expect(await plane.result(late)).toMatchObject({ outcome: 'failed', error: { code: 'queue_timeout' } });
+    const late = await harness.submit('late', { fields: { deadlineMs: 1 } });
+    expect(await harness.result(late)).toMatchObject({ outcome: 'failed', error: { code: 'queue_timeout' } });
   });
 
-  it('keeps results for as long as the plane says, and the same id is the same job', async () => {
-    const first = await plane.submit('once', { options: { jobId: 'open.same' } });
-    const result = await plane.result(first);
-    const again = await plane.submit('twice', { options: { jobId: 'open.same' } });
-    expect(await plane.result(again)).toEqual(result);
+  it('keeps results for as long as the queue says, and the same id is the same job', async () => {
+    const first = await harness.submit('once', { options: { jobId: 'open.same' } });
+    const result = await harness.result(first);
+    const again = await harness.submit('twice', { options: { jobId: 'open.same' } });
+    expect(await harness.result(again)).toEqual(result);
   });
 
   it('tells gateways of itself what Health tells, and how many slots it has', async () => {
-    await plane.until('it is announced', async () => (await plane.announcement('worker-1')) !== undefined);
-    expect(await plane.announcement('worker-1')).toMatchObject({
+    await harness.until('it is announced', async () => (await harness.announcement('worker-1')) !== undefined);
+    expect(await harness.announcement('worker-1')).toMatchObject({
       ...{ v: 1, model: 'synthetic-stt', slots: { total: 12, inUse: 0 } },
       health: { state: 'ready', kind: 'stt', maxBatch: 6, maxConcurrent: 1 },
     });
@@ -59,20 +63,20 @@ describe('a pull worker', () => {
 
 describe('pull workers of other kinds', () => {
   it('put speech into the blob store and answer where it lies', async () => {
-    await using plane = await PullQueue.start({ model: ttsModel });
-    await plane.worker();
+    await using harness = await PullQueue.start({ model: ttsModel });
+    await harness.worker();
     const data = { v: 1, kind: 'speech', options: { text: 'Hello there.', voice: 'synthetic', format: 'wav' } };
-    const result = await plane.result(await plane.queue.add('request', data, { priority: 2 }));
+    const result = await harness.result(await harness.queue.add('request', data, { priority: 2 }));
     if (result.outcome !== 'completed' || result.value.kind !== 'speech') throw new Error(JSON.stringify(result));
     expect(result.value).toMatchObject({ contentType: 'audio/wav', sampleRate: 24_000 });
-    expect(await plane.blobs.size(result.value.blob)).toBeGreaterThan(44);
+    expect(await harness.blobs.size(result.value.blob)).toBeGreaterThan(44);
   });
 
   it('answer embeddings as base64 of 32-bit floats', async () => {
-    await using plane = await PullQueue.start({ model: embedder });
-    await plane.worker();
+    await using harness = await PullQueue.start({ model: embedder });
+    await harness.worker();
     const options = { body: JSON.stringify({ model: 'm', input: ['a', 'b'] }), inputs: 2 };
-    const result = await plane.result(await plane.queue.add('request', { v: 1, kind: 'embedding', options }));
+    const result = await harness.result(await harness.queue.add('request', { v: 1, kind: 'embedding', options }));
     if (result.outcome !== 'completed' || result.value.kind !== 'embeddings') throw new Error(JSON.stringify(result));
     expect(Buffer.from(result.value.vectors, 'base64')).toHaveLength(2 * 4 * result.value.dimensions);
   });
@@ -80,13 +84,13 @@ describe('pull workers of other kinds', () => {
 
 describe('a bare BullMQ client', () => {
   it('submits as src/worker/pull/README.md says, with nothing of this project', async () => {
-    await using plane = await PullQueue.start();
-    await plane.worker();
-    const { blob } = await plane.audio('any bytes');
-    const connection = new Redis(plane.redis.url, { maxRetriesPerRequest: null });
+    await using harness = await PullQueue.start();
+    await harness.worker();
+    const { blob } = await harness.audio('any bytes');
+    const connection = new Redis(harness.redis.url, { maxRetriesPerRequest: null });
     const queue = new Queue('requests-synthetic-stt', { connection, prefix: 'test' });
     const job = await queue.add('request', { v: 1, kind: 'transcription', audio: { blob } }, { priority: 3 });
-    await plane.until('the job is completed', () => job.isCompleted());
+    await harness.until('the job is completed', () => job.isCompleted());
     const done = await queue.getJob(job.id!);
     expect((done?.returnvalue as QueueJobResult).outcome).toBe('completed');
     await queue.close();

@@ -34,7 +34,7 @@ describe('StopListener', () => {
 
   /** A worker that has just begun its first job. */
   async function watching(jobId: string) {
-    const spec = { workerId: 'w', plane: { url: server.url, prefix: 'p' } } as unknown as WorkerSpec;
+    const spec = { workerId: 'w', sharedQueue: { url: server.url, prefix: 'p' } } as unknown as WorkerSpec;
     const connections = new PullConnections(spec, pino({ level: 'silent' }), new PullReadiness());
     opened.push(connections);
     const heard: StopNote[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { PullQueue } from './pull-plane.js';
+import { PullQueue } from './pull-harness.js';
 
 /** `hold` stays on the device for ever, `crash` takes the worker down, the rest is answered at once. */
 const model = syntheticModel({
@@ -22,85 +22,88 @@ jest.setTimeout(120_000);
 
 describe('when a worker dies', () => {
   it('with SIGKILL another one answers what it had, with the attempts counted', async () => {
-    await using plane = await PullQueue.start({ model });
-    const first = await plane.worker();
-    const job = await plane.submit('slow');
-    await plane.until('the first worker has it', () => job.isActive());
+    await using harness = await PullQueue.start({ model });
+    const first = await harness.worker();
+    const job = await harness.submit('slow');
+    await harness.until('the first worker has it', () => job.isActive());
     await first.kill();
-    await plane.worker();
-    const result = await plane.result(job);
+    await harness.worker();
+    const result = await harness.result(job);
     expect(summary(result)).toBe('completed');
     expect(result.phases).toMatchObject({ workerId: 'worker-2' });
     expect(result.phases.attempts).toBeGreaterThan(1);
   });
 
   it('a zombie that wakes up is fenced: its late answer is dropped, the other one counts', async () => {
-    await using plane = await PullQueue.start({ model });
-    const zombie = await plane.worker();
-    const job = await plane.submit('slow');
-    await plane.until('the zombie has it', () => job.isActive());
+    await using harness = await PullQueue.start({ model });
+    const zombie = await harness.worker();
+    const job = await harness.submit('slow');
+    await harness.until('the zombie has it', () => job.isActive());
     zombie.child.kill('SIGSTOP');
-    await plane.worker();
-    await plane.until('it is taken over', async () => ((await plane.queue.getJob(job.id!))?.stalledCounter ?? 0) > 0);
+    await harness.worker();
+    await harness.until(
+      'it is taken over',
+      async () => ((await harness.queue.getJob(job.id!))?.stalledCounter ?? 0) > 0,
+    );
     zombie.child.kill('SIGCONT');
-    await plane.until('the zombie says that it was late', () => zombie.log.includes('late_answer_dropped'));
-    const { outcome, phases } = await plane.result(job);
+    await harness.until('the zombie says that it was late', () => zombie.log.includes('late_answer_dropped'));
+    const { outcome, phases } = await harness.result(job);
     expect(outcome).toBe('completed');
     expect(phases.attempts).toBeGreaterThan(1);
   });
 
   it('a request that crashes it fails alone after the second crash; the others of its group are answered', async () => {
-    await using plane = await PullQueue.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
+    await using harness = await PullQueue.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
     const texts = ['one', 'crash', 'three'];
-    const jobs = await Promise.all(texts.map(text => plane.submit(text)));
+    const jobs = await Promise.all(texts.map(text => harness.submit(text)));
     // As a supervisor does.
     let supervising = true;
     const supervisor = (async () => {
-      while (supervising) await (await plane.worker({ workerId: 'worker-x' })).exited;
+      while (supervising) await (await harness.worker({ workerId: 'worker-x' })).exited;
     })().catch(() => undefined);
-    const results = await plane.results(jobs, 150_000);
+    const results = await harness.results(jobs, 150_000);
     expect(results.map(summary)).toEqual(['completed', 'failed worker_lost', 'completed']);
     supervising = false;
-    for (const worker of plane.workers) worker.child.kill('SIGKILL');
+    for (const worker of harness.workers) worker.child.kill('SIGKILL');
     await supervisor;
   }, 180_000);
 });
 
 describe('a job that is stopped', () => {
-  const stop = async (plane: PullQueue, jobId: string): Promise<void> => {
-    const note: StopNote = { queue: plane.queue.name, jobId, reason: 'client' };
-    await plane.client.set(plane.keys.stop(plane.queue.name, jobId), JSON.stringify(note), 'PX', 60_000);
-    await plane.client.publish(plane.keys.stops, JSON.stringify(note));
+  const stop = async (harness: PullQueue, jobId: string): Promise<void> => {
+    const note: StopNote = { queue: harness.queue.name, jobId, reason: 'client' };
+    await harness.client.set(harness.keys.stop(harness.queue.name, jobId), JSON.stringify(note), 'PX', 60_000);
+    await harness.client.publish(harness.keys.stops, JSON.stringify(note));
   };
 
   it('on the device, lets go of it', async () => {
-    await using plane = await PullQueue.start({ model });
-    await plane.worker();
-    const job = await plane.submit('slow');
-    await plane.until('it is active', () => job.isActive());
-    await stop(plane, job.id!);
-    expect(summary(await plane.result(job))).toBe('cancelled');
+    await using harness = await PullQueue.start({ model });
+    await harness.worker();
+    const job = await harness.submit('slow');
+    await harness.until('it is active', () => job.isActive());
+    await stop(harness, job.id!);
+    expect(summary(await harness.result(job))).toBe('cancelled');
   });
 
   it('before a worker took it, is not begun', async () => {
-    await using plane = await PullQueue.start({ model });
-    const job = await plane.submit('hold');
-    await stop(plane, job.id!);
-    await plane.worker();
-    expect(summary(await plane.result(job))).toBe('cancelled');
+    await using harness = await PullQueue.start({ model });
+    const job = await harness.submit('hold');
+    await stop(harness, job.id!);
+    await harness.worker();
+    expect(summary(await harness.result(job))).toBe('cancelled');
   });
 });
 
 describe('on SIGTERM', () => {
   it('a worker finishes what it has, gives back what it has not begun without an attempt, and goes', async () => {
-    await using plane = await PullQueue.start({ model, plane: { lockMs: 20_000 } });
-    const worker = await plane.worker({ shutdownGraceMs: 100 });
-    const job = await plane.submit('slow');
-    await plane.until('it is active', () => job.isActive());
+    await using harness = await PullQueue.start({ model, sharedQueue: { lockMs: 20_000 } });
+    const worker = await harness.worker({ shutdownGraceMs: 100 });
+    const job = await harness.submit('slow');
+    await harness.until('it is active', () => job.isActive());
     worker.child.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
-    expect(await plane.announcement('worker-1')).toBeUndefined();
-    const found = await plane.queue.getJob(job.id!);
+    expect(await harness.announcement('worker-1')).toBeUndefined();
+    const found = await harness.queue.getJob(job.id!);
     expect([await found!.getState(), found!.stalledCounter]).toEqual(['prioritized', 0]);
   });
 });

@@ -13,7 +13,7 @@ import {
   type SpeechToTextClient,
   SpeechToTextStub,
   type TranscribeAnswer,
-  type TranscribeCall,
+  type TranscribeCallFields,
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
@@ -40,7 +40,7 @@ export class SttCaller {
     this.health = new HealthStub(address, secrets);
   }
 
-  send(requestId: string, change: Partial<TranscribeCall> = {}): SentCall {
+  send(requestId: string, change: Partial<TranscribeCallFields> = {}): SentCall {
     const message = encodeTranscribeCall({
       requestId,
       priority: RequestPriority.BATCH,

@@ -5,9 +5,8 @@ import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
   decodeSpeechChunk,
   encodeSynthesizeCall,
-  type ListVoicesResponse,
   type SpeechChunk,
-  type SynthesizeCall,
+  type SynthesizeCallFields,
   type SynthesizeResponse,
   TextToSpeechStub,
   type TextToSpeechClient,
@@ -40,7 +39,7 @@ describe('synthesis by a real worker', () => {
     await worker.kill();
   });
 
-  function open(change: Partial<SynthesizeCall> = {}): ClientReadableStream<SynthesizeResponse> {
+  function open(change: Partial<SynthesizeCallFields> = {}): ClientReadableStream<SynthesizeResponse> {
     const requestId = change.requestId ?? 'speech';
     return client.synthesize(
       encodeSynthesizeCall({
@@ -144,13 +143,5 @@ describe('synthesis by a real worker', () => {
     await new Promise(resolve => unread.once('metadata', resolve));
     expect((await heard(open({ requestId: 'next' }))).audio).toHaveLength(3 * 48_000);
     unread.cancel();
-  });
-
-  it('lists its voices', async () => {
-    await start();
-    const reply = await new Promise<ListVoicesResponse>((resolve, reject) => {
-      client.listVoices({}, (error, voices) => (error ? reject(error) : resolve(voices)));
-    });
-    expect(reply.voices).toMatchObject([{ id: 'synthetic', name: 'Synthetic tone' }]);
   });
 });

@@ -60,7 +60,7 @@ export class Transcription {
     this.#closeWhenSettled();
   }
 
-  /** Stopping in silence leaves nothing to commit: no news for anybody. */
+  /** Stopping in silence leaves nothing to commit: nothing to report. */
   #err({ code, message }) {
     if (this.#ended && code === 'input_audio_buffer_commit_empty') this.#closeWhenSettled();
     else this.#on.problem(message);

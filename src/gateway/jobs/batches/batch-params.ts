@@ -27,7 +27,7 @@ export const orderOf = (dto: BatchCreateDto): BatchParams => ({
   ...(dto.webhook ? { webhook: { url: dto.webhook.url } } : {}),
 });
 
-/** A job that nobody has looked at yet; its deadline runs from now on. */
+/** A new job, not yet claimed; its deadline runs from now on. */
 export const newJob = (tenant: string, order: BatchParams, nowMs: number): BatchJob => ({
   ...order,
   id: timeOrderedId('batch_', nowMs),

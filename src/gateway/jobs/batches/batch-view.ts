@@ -1,6 +1,6 @@
 import { type BatchDto } from '../../../contracts/openai/batch.dto.js';
 import { unixSeconds } from '../../../contracts/openai/file.dto.js';
-import { type BatchJob, type TokenUsage } from '../../../core/jobs/batch-job.js';
+import { type BatchJob, type BatchUsage } from '../../../core/jobs/batch-job.js';
 
 export interface JobPace {
   /** Lines per second since the job started, failed ones included. */
@@ -69,7 +69,7 @@ function paceView(job: BatchJob, nowMs: number): Pick<BatchDto, 'rate_per_s' | '
   };
 }
 
-const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: TokenUsage) => ({
+const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: BatchUsage) => ({
   input_tokens: inputTokens,
   input_tokens_details: { cached_tokens: cachedTokens },
   output_tokens: outputTokens,

@@ -11,7 +11,7 @@ import {
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { tenantOf } from '../../../platform/auth/access-hooks.js';
 import { parseDto } from '../../http/dto-validation.js';
-import { fieldsOf } from '../../http/json-body.js';
+import { bodyFields } from '../../http/json-body.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
@@ -38,7 +38,7 @@ export class BatchesController {
     ...(['file_not_found', 'idempotency_key_reused'] as const),
   )
   async create(@Req() request: FastifyRequest, @Body() body: unknown): Promise<BatchDto> {
-    const order = orderOf(parseDto(BatchCreateDto, fieldsOf(body)));
+    const order = orderOf(parseDto(BatchCreateDto, bodyFields(body)));
     return view(await this.batches.create(tenantOf(request), order, contextOf(request)));
   }
 

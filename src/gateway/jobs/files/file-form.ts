@@ -44,7 +44,7 @@ export async function readFileForm<T, R>(
 }
 
 /** The bytes of a part, with multipart errors mapped. */
-export async function* bytesOf({ file }: MultipartFile): AsyncGenerator<Buffer> {
+export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of file) yield chunk as Buffer;
   } catch (error) {

@@ -14,7 +14,7 @@ import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.token
 import { parseDto } from '../../http/dto-validation.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { sendContent } from './file-content.js';
-import { bytesOf, type Fields, readFileForm } from './file-form.js';
+import { fileBytes, type Fields, readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes } from './file-writer.js';
 import { limitsOf } from './measured-bytes.js';
 
@@ -34,9 +34,13 @@ export class FilesService {
   /** Limits are checked during the upload if the purpose is already known, and always at the end. */
   create(tenant: string, request: FastifyRequest): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
-    const take = async (part: Parameters<typeof bytesOf>[0], before: Fields): Promise<Uploaded> => {
+    const take = async (part: Parameters<typeof fileBytes>[0], before: Fields): Promise<Uploaded> => {
       if ('purpose' in before || 'expires_after' in before) parseDto(FileCreateDto, { purpose: 'batch', ...before });
-      const written = await this.writer.write(tenant, bytesOf(part), limitsOf(before.purpose, this.settings, maxBytes));
+      const written = await this.writer.write(
+        tenant,
+        fileBytes(part),
+        limitsOf(before.purpose, this.settings, maxBytes),
+      );
       return { ...written, filename: nameOf(part).slice(0, MAX_NAME_CHARS) };
     };
     const rules = { part: 'file', maxBytes, take, forget: (uploaded: Uploaded) => this.writer.forget(uploaded) };

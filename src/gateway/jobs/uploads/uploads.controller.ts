@@ -12,7 +12,7 @@ import {
 } from '../../../contracts/openai/upload.dto.js';
 import { tenantOf } from '../../../platform/auth/access-hooks.js';
 import { parseDto } from '../../http/dto-validation.js';
-import { fieldsOf } from '../../http/json-body.js';
+import { bodyFields } from '../../http/json-body.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
@@ -37,7 +37,7 @@ export class UploadsController {
     'file_too_large',
   )
   async create(@Req() request: FastifyRequest, @Body() body: unknown): Promise<UploadDto> {
-    return uploadDto(await this.uploads.create(tenantOf(request), parseDto(UploadCreateDto, fieldsOf(body))));
+    return uploadDto(await this.uploads.create(tenantOf(request), parseDto(UploadCreateDto, bodyFields(body))));
   }
 
   @Post(':id/parts')
@@ -76,7 +76,7 @@ export class UploadsController {
     'too_many_lines',
   )
   async complete(@Req() request: FastifyRequest, @Param('id') id: string, @Body() body: unknown): Promise<UploadDto> {
-    const dto = parseDto(UploadCompleteDto, fieldsOf(body));
+    const dto = parseDto(UploadCompleteDto, bodyFields(body));
     const { upload, file } = await this.uploads.complete(tenantOf(request), id, dto);
     return uploadDto(upload, file);
   }

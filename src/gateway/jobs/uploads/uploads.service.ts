@@ -17,12 +17,12 @@ import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.to
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { hashed } from '../../../platform/storage/hashed.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
-import { bytesOf, readFileForm } from '../files/file-form.js';
+import { fileBytes, readFileForm } from '../files/file-form.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
 import { limitsOf } from '../files/measured-bytes.js';
 
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
-const KEPT_MS = 3_600_000;
+const LIFETIME_MS = 3_600_000;
 
 export interface CompletedUpload {
   readonly upload: Upload;
@@ -56,7 +56,7 @@ export class UploadsService {
       bytes: dto.bytes,
       status: 'pending',
       createdAtMs: nowMs,
-      expiresAtMs: nowMs + KEPT_MS,
+      expiresAtMs: nowMs + LIFETIME_MS,
       ...(dto.expires_after ? { fileExpiresAfterS: dto.expires_after.seconds } : {}),
     };
     await this.uploads.create(upload);
@@ -71,7 +71,7 @@ export class UploadsService {
       {
         part: 'data',
         maxBytes: PART_BYTES,
-        take: part => this.writer.write(tenant, bytesOf(part), limits),
+        take: part => this.writer.write(tenant, fileBytes(part), limits),
         forget: written => this.writer.forget(written),
       },
       written => this.#partOf(upload, written),
@@ -147,9 +147,9 @@ function chosen(all: readonly UploadPart[], ids: readonly string[]): readonly Up
     byId.delete(id);
     return part ?? id;
   });
-  const stranger = known.find(entry => typeof entry === 'string');
-  if (stranger === undefined) return known as readonly UploadPart[];
-  throw incomplete(`\`${stranger}\` is no part of this upload, or is named twice`, 'part_ids');
+  const unknown = known.find(entry => typeof entry === 'string');
+  if (unknown === undefined) return known as readonly UploadPart[];
+  throw incomplete(`\`${unknown}\` is no part of this upload, or is named twice`, 'part_ids');
 }
 
 const incomplete = (why: string, param = 'part_ids'): DomainError =>

@@ -34,8 +34,8 @@ interface Waiting {
 
 /** Audio without events is written this often; a client may have to send that much again. */
 const AUDIO_EVERY_MS = 200;
-const KEPT_EVENTS = 2000;
-const KEPT_BYTES = 1_048_576;
+const MAX_STORED_EVENTS = 2000;
+const MAX_STORED_BYTES = 1_048_576;
 
 /**
  * Stores in Redis what another gateway needs to continue a session. An event is sent when it is written, together with
@@ -49,9 +49,9 @@ export class SessionJournal {
   #events: Waiting[] = [];
   #writing: readonly Waiting[] = [];
   #audio: JournalAudio[] = [];
-  readonly #keptAudio: { readonly end: number }[] = [];
-  readonly #keptEvents: number[] = [];
-  #keptBytes = 0;
+  readonly #storedAudio: { readonly end: number }[] = [];
+  readonly #storedEvents: number[] = [];
+  #storedBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #busy: Promise<void> | undefined;
   #state: 'new' | 'kept' | 'off' = 'new';
@@ -66,7 +66,7 @@ export class SessionJournal {
   adopted(events: readonly string[], audio: readonly JournalAudio[]): void {
     this.#state = 'kept';
     for (const json of events) this.#keepEvent(json);
-    for (const { start, pcm } of audio) this.#keptAudio.push({ end: start + pcm.length });
+    for (const { start, pcm } of audio) this.#storedAudio.push({ end: start + pcm.length });
   }
 
   /** @param deliver called in order, when the event is written */
@@ -151,13 +151,13 @@ export class SessionJournal {
     const events = [...past.events, ...this.#writing.map(({ json }) => json)];
     for (const json of events) this.#keepEvent(json);
     const audio = joined(past.audio);
-    if (audio) this.#keptAudio.push({ end: audio.start + audio.pcm.length });
+    if (audio) this.#storedAudio.push({ end: audio.start + audio.pcm.length });
     return { events, audio };
   }
 
   #begin(): SessionPast {
     this.#restarting = false;
-    [this.#keptEvents.length, this.#keptAudio.length, this.#keptBytes] = [0, 0, 0];
+    [this.#storedEvents.length, this.#storedAudio.length, this.#storedBytes] = [0, 0, 0];
     return this.options.past();
   }
 
@@ -193,14 +193,14 @@ export class SessionJournal {
   }
 
   #keepEvent(json: string): void {
-    this.#keptEvents.push(json.length);
-    this.#keptBytes += json.length;
+    this.#storedEvents.push(json.length);
+    this.#storedBytes += json.length;
   }
 
   #dropEvents(): number {
     let dropped = 0;
-    while (this.#keptEvents.length > KEPT_EVENTS || this.#keptBytes > KEPT_BYTES) {
-      this.#keptBytes -= this.#keptEvents.shift() ?? 0;
+    while (this.#storedEvents.length > MAX_STORED_EVENTS || this.#storedBytes > MAX_STORED_BYTES) {
+      this.#storedBytes -= this.#storedEvents.shift() ?? 0;
       dropped += 1;
     }
     return dropped;
@@ -208,9 +208,9 @@ export class SessionJournal {
 
   #dropAudio({ input }: SessionState): number {
     const keepFrom = input.transcriber?.keepFrom ?? 0;
-    const first = this.#keptAudio.findIndex(({ end }) => end > keepFrom);
-    const dropped = first === -1 ? this.#keptAudio.length : first;
-    this.#keptAudio.splice(0, dropped);
+    const first = this.#storedAudio.findIndex(({ end }) => end > keepFrom);
+    const dropped = first === -1 ? this.#storedAudio.length : first;
+    this.#storedAudio.splice(0, dropped);
     return dropped;
   }
 }

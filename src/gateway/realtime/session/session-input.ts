@@ -61,8 +61,8 @@ export class SessionInput {
   }
 
   /** Audio that another gateway would need. */
-  get keptAudio(): readonly JournalAudio[] {
-    return this.#transcriber?.keptAudio ?? [];
+  get storedAudio(): readonly JournalAudio[] {
+    return this.#transcriber?.storedAudio ?? [];
   }
 
   /** Continues where another gateway stopped. */

@@ -79,7 +79,7 @@ export class Transcriber {
   }
 
   /** Audio since the last completed segment, at its position. */
-  get keptAudio(): readonly { readonly start: number; readonly pcm: Buffer }[] {
+  get storedAudio(): readonly { readonly start: number; readonly pcm: Buffer }[] {
     return [...this.#replay.entries(), ...this.#orders].filter(entry => entry.kind === 'audio');
   }
 

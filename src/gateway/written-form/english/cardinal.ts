@@ -51,7 +51,7 @@ export function writeDecade(tokens: Tokens, at: number): Written | undefined {
 interface Cardinal {
   readonly value: number;
   readonly end: number;
-  /** What could still have followed: `units` after "twenty", `tens` after "hundred". Ordinals go on from there. */
+  /** What could still have followed: `units` after "twenty", `tens` after "hundred". Ordinals continue from there. */
   readonly open: 'units' | 'tens' | 'none';
 }
 
@@ -108,7 +108,7 @@ function firstGroup(tokens: Tokens, at: number): Cardinal | undefined {
   return head && withHundreds(tokens, head);
 }
 
-/** After a scale. "two thousand and three hundred" are two numbers: nobody says "and" there for 2300. */
+/** After a scale. "two thousand and three hundred" are two numbers: 2300 is never spoken with "and" there. */
 function laterGroup(tokens: Tokens, at: number): Cardinal | undefined {
   const linked = continued(tokens, at) === 'and';
   const from = linked ? at + 1 : at;

@@ -10,7 +10,7 @@ const BETWEEN_TIMES = new Set(['to', 'until', 'till', 'through', 'and', 'or']);
 export function writeTime(tokens: Tokens, at: number): Written | undefined {
   const first = relativeTime(tokens, at) ?? militaryTime(tokens, at) ?? clockTime(tokens, at);
   if (!first) return undefined;
-  // "nine thirty to five fifteen": the first time tells what the second is.
+  // "nine thirty to five fifteen": the first time decides what the second is.
   const second = BETWEEN_TIMES.has(continued(tokens, first.end)) ? plainClock(tokens, first.end + 1) : undefined;
   if (!second) return first;
   return { text: `${first.text} ${tokens[first.end]?.spoken ?? ''} ${second.text}`, end: second.end };
@@ -35,7 +35,7 @@ function plainClock(tokens: Tokens, at: number): Written | undefined {
   return withMeridiem(tokens, clock) ?? clock;
 }
 
-/** Without a mark only "at" and its like tell a time from a number; 10 to 12 are times unless a year is due. */
+/** Without a mark only "at" and its like mark a time; 10 to 12 are times unless a year is due. */
 function saysTime(tokens: Tokens, at: number, pair: NumberPair): boolean {
   if (!isolated(tokens, at, pair)) return false;
   const before = wordBefore(tokens, at);

@@ -106,7 +106,7 @@ export class ModelFolder {
 
   /** The .onnx file whose name contains the word, in the precision that was asked for where there are both. */
   model(word: string, without?: RegExp): string | undefined {
-    const fitting = this.models.filter(name => name.includes(word) && !without?.test(name));
+    const fitting = this.#models.filter(name => name.includes(word) && !without?.test(name));
     const wanted = fitting.find(name => name.includes('int8') === (this.precision === 'int8'));
     const found = wanted ?? fitting[0];
     return found === undefined ? undefined : join(this.path, found);
@@ -125,11 +125,11 @@ export class ModelFolder {
   /** Name and fingerprint: names, sizes and both ends of all model files. Weights may be gigabytes. */
   async revision(): Promise<string> {
     const hash = createHash('sha256');
-    for (const name of this.models) hash.update(name).update(await ends(join(this.path, name)));
+    for (const name of this.#models) hash.update(name).update(await ends(join(this.path, name)));
     return `${basename(this.path)} sha256:${hash.digest('hex').slice(0, 12)}`;
   }
 
-  private get models(): readonly string[] {
+  get #models(): readonly string[] {
     return this.names.filter(name => name.endsWith('.onnx'));
   }
 }

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from switchyard.v1.common_pb2 import Execution
 from switchyard.v1.generation_pb2 import GenerateRequest, GenerationDone
 from switchyard.v1.stt_pb2 import TranscribeFileRequest, TranscribeFileResponse
-from switchyard.v1.tts_pb2 import SynthesizeRequest, Voice
+from switchyard.v1.tts_pb2 import SynthesizeRequest
 
 from .request import Request
 
@@ -61,7 +61,6 @@ class Synthesizer(BatchEngine):
     kind = "tts"
     capabilities: Sequence[str] = ("speech", "speed")
     sample_rate: int = 24_000
-    voices: Sequence[Voice] = ()
 
     def synthesize(self, batch: Sequence[Request[SynthesizeRequest]]) -> Sequence[bytes | BaseException]:
         """s16le mono at `sample_rate`; the library encodes. `request.emit(pcm)` sends a part early."""

@@ -149,11 +149,7 @@ class TextToSpeech(Service):
     engine: Synthesizer
 
     def methods(self) -> dict[str, Any]:
-        voices, speech = _unary(self.voices, tts.ListVoicesRequest), _streaming(self.synthesize, tts.SynthesizeRequest)
-        return {**super().methods(), "Synthesize": speech, "ListVoices": voices}
-
-    async def voices(self, _message: tts.ListVoicesRequest, _context: Context) -> tts.ListVoicesResponse:
-        return tts.ListVoicesResponse(voices=self.engine.voices)
+        return {**super().methods(), "Synthesize": _streaming(self.synthesize, tts.SynthesizeRequest)}
 
     async def synthesize(self, message: tts.SynthesizeRequest, context: Context) -> None:
         request = Request(message)

@@ -3,10 +3,8 @@
 isort:skip_file
 """
 
-from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf.internal import containers as _containers
 from switchyard.v1 import common_pb2 as _common_pb2
 import builtins as _builtins
 import sys
@@ -130,66 +128,3 @@ class SynthesisDone(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SynthesisDone: _TypeAlias = SynthesisDone  # noqa: Y015
-
-@_typing.final
-class ListVoicesRequest(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    def __init__(
-        self,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListVoicesRequest: _TypeAlias = ListVoicesRequest  # noqa: Y015
-
-@_typing.final
-class ListVoicesResponse(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    VOICES_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def voices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Voice]: ...
-    def __init__(
-        self,
-        *,
-        voices: _abc.Iterable[Global___Voice] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["voices", b"voices"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListVoicesResponse: _TypeAlias = ListVoicesResponse  # noqa: Y015
-
-@_typing.final
-class Voice(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ID_FIELD_NUMBER: _builtins.int
-    NAME_FIELD_NUMBER: _builtins.int
-    LANGUAGE_FIELD_NUMBER: _builtins.int
-    GENDER_FIELD_NUMBER: _builtins.int
-    id: _builtins.str
-    name: _builtins.str
-    language: _builtins.str
-    gender: _builtins.str
-    def __init__(
-        self,
-        *,
-        id: _builtins.str = ...,
-        name: _builtins.str = ...,
-        language: _builtins.str = ...,
-        gender: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gender", b"gender", "id", b"id", "language", b"language", "name", b"name"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Voice: _TypeAlias = Voice  # noqa: Y015

@@ -28,7 +28,7 @@ export interface SynthesizeRequest {
   priority: Priority;
   group?: Group | undefined;
   text: string;
-  /** A voice id of ListVoices. */
+  /** A voice id of the worker; an unknown one ends the call with `voice_not_found`. */
   voice: string;
   /** 0.25..4, 1 is the voice's own pace. */
   speed: number;
@@ -56,22 +56,6 @@ export interface SynthesisDone {
   /** Seconds of speech made. */
   durationS: number;
   execution?: Execution | undefined;
-}
-
-export interface ListVoicesRequest {
-}
-
-export interface ListVoicesResponse {
-  voices: Voice[];
-}
-
-export interface Voice {
-  id: string;
-  name: string;
-  /** BCP-47 tag. */
-  language: string;
-  /** "female", "male" or empty. */
-  gender: string;
 }
 
 function createBaseSynthesizeRequest(): SynthesizeRequest {
@@ -435,195 +419,6 @@ export const SynthesisDone: MessageFns<SynthesisDone> = {
   },
 };
 
-function createBaseListVoicesRequest(): ListVoicesRequest {
-  return {};
-}
-
-export const ListVoicesRequest: MessageFns<ListVoicesRequest> = {
-  encode(_: ListVoicesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ListVoicesRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListVoicesRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ListVoicesRequest>): ListVoicesRequest {
-    return ListVoicesRequest.fromPartial(base ?? {});
-  },
-  fromPartial(_: DeepPartial<ListVoicesRequest>): ListVoicesRequest {
-    const message = createBaseListVoicesRequest();
-    return message;
-  },
-};
-
-function createBaseListVoicesResponse(): ListVoicesResponse {
-  return { voices: [] };
-}
-
-export const ListVoicesResponse: MessageFns<ListVoicesResponse> = {
-  encode(message: ListVoicesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.voices) {
-      Voice.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ListVoicesResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListVoicesResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.voices.push(Voice.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ListVoicesResponse>): ListVoicesResponse {
-    return ListVoicesResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ListVoicesResponse>): ListVoicesResponse {
-    const message = createBaseListVoicesResponse();
-    message.voices = object.voices?.map((e) => Voice.fromPartial(e)) || [];
-    return message;
-  },
-};
-
-function createBaseVoice(): Voice {
-  return { id: "", name: "", language: "", gender: "" };
-}
-
-export const Voice: MessageFns<Voice> = {
-  encode(message: Voice, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== "") {
-      writer.uint32(10).string(message.id);
-    }
-    if (message.name !== "") {
-      writer.uint32(18).string(message.name);
-    }
-    if (message.language !== "") {
-      writer.uint32(26).string(message.language);
-    }
-    if (message.gender !== "") {
-      writer.uint32(34).string(message.gender);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Voice {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVoice();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.id = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.language = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.gender = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<Voice>): Voice {
-    return Voice.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Voice>): Voice {
-    const message = createBaseVoice();
-    message.id = object.id ?? "";
-    message.name = object.name ?? "";
-    message.language = object.language ?? "";
-    message.gender = object.gender ?? "";
-    return message;
-  },
-};
-
 /** Speech synthesis by one model on one device. */
 export type TextToSpeechService = typeof TextToSpeechService;
 export const TextToSpeechService = {
@@ -640,15 +435,6 @@ export const TextToSpeechService = {
     requestDeserialize: (value: Buffer): SynthesizeRequest => SynthesizeRequest.decode(value),
     responseSerialize: (value: SynthesizeResponse): Buffer => Buffer.from(SynthesizeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SynthesizeResponse => SynthesizeResponse.decode(value),
-  },
-  listVoices: {
-    path: "/switchyard.v1.TextToSpeech/ListVoices" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ListVoicesRequest): Buffer => Buffer.from(ListVoicesRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ListVoicesRequest => ListVoicesRequest.decode(value),
-    responseSerialize: (value: ListVoicesResponse): Buffer => Buffer.from(ListVoicesResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ListVoicesResponse => ListVoicesResponse.decode(value),
   },
   cancel: {
     path: "/switchyard.v1.TextToSpeech/Cancel" as const,
@@ -677,7 +463,6 @@ export interface TextToSpeechServer extends UntypedServiceImplementation {
    * needed.
    */
   synthesize: handleServerStreamingCall<SynthesizeRequest, SynthesizeResponse>;
-  listVoices: handleUnaryCall<ListVoicesRequest, ListVoicesResponse>;
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
   health: handleUnaryCall<HealthRequest, HealthResponse>;
 }
@@ -694,21 +479,6 @@ export interface TextToSpeechClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<SynthesizeResponse>;
-  listVoices(
-    request: ListVoicesRequest,
-    callback: (error: ServiceError | null, response: ListVoicesResponse) => void,
-  ): ClientUnaryCall;
-  listVoices(
-    request: ListVoicesRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ListVoicesResponse) => void,
-  ): ClientUnaryCall;
-  listVoices(
-    request: ListVoicesRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ListVoicesResponse) => void,
-  ): ClientUnaryCall;
   cancel(
     request: CancelRequest,
     callback: (error: ServiceError | null, response: CancelResponse) => void,

@@ -1,6 +1,6 @@
 import { type Settings } from './settings.js';
 
-/** How gateways and pull workers reach the shared request plane (D-19): the same for all of them. */
+/** How gateways and pull workers reach the shared queue (D-19): the same for all of them. */
 export interface SharedQueueAccess {
   readonly url: string;
   /** Before every key. */
@@ -18,7 +18,7 @@ export interface SharedQueueAccess {
 }
 
 /** Undefined: the queue is embedded. @throws Error when Redis is asked for and none is named. */
-export function planeAccess({ queue, redis, blobs, data }: Settings): SharedQueueAccess | undefined {
+export function sharedQueueAccess({ queue, redis, blobs, data }: Settings): SharedQueueAccess | undefined {
   if (queue.driver === 'embedded') return undefined;
   if (redis.url === '') throw new Error('queue.driver is redis: redis.url must name one.');
   return {

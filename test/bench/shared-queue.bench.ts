@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { benchModel } from './support/bench-model.js';
 import { median, rounded } from './support/percentiles.js';
-import { type SharedQueueRig, startSharedQueueRig } from './support/plane-rig.js';
+import { type SharedQueueRig, startSharedQueueRig } from './support/shared-queue-rig.js';
 import { twoDrivers } from './support/two-drivers.js';
 
 /** Full groups of 6 every 60 ms on one device: 100 jobs a second for each worker. */

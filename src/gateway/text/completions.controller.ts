@@ -3,13 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { DescribesChat, DescribesCompletion, DescribesEmbeddings } from './text.openapi.js';
 import { EmbeddingsService } from './embeddings.service.js';
-import { GenerationService } from './generation.service.js';
+import { CompletionsService } from './completions.service.js';
 
 @ApiTags('text')
 @Controller('v1')
-export class GenerationController {
+export class CompletionsController {
   constructor(
-    private readonly generation: GenerationService,
+    private readonly generation: CompletionsService,
     private readonly embeddings: EmbeddingsService,
   ) {}
 

@@ -5,7 +5,7 @@ import { type JobFolder } from './job-folder.js';
 import { type JobLease } from '../lease/job-lease.js';
 
 /** One claimed job and its local state. */
-export interface JobWork {
+export interface ClaimedJob {
   readonly lease: JobLease;
   readonly folder: JobFolder;
   readonly stop: JobStop;

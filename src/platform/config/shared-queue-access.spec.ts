@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { planeAccess } from './plane-access.js';
+import { sharedQueueAccess } from './shared-queue-access.js';
 import { settingsFrom } from './settings.js';
 
-describe('planeAccess', () => {
+describe('sharedQueueAccess', () => {
   it('is absent while the queue is embedded, also with a Redis', () => {
-    expect(planeAccess(settingsFrom({ 'redis.url': 'redis://r' }))).toBeUndefined();
+    expect(sharedQueueAccess(settingsFrom({ 'redis.url': 'redis://r' }))).toBeUndefined();
   });
 
   it('carries what gateways and workers must agree on', () => {
@@ -12,13 +12,13 @@ describe('planeAccess', () => {
       ...{ 'queue.driver': 'redis', 'redis.url': 'redis://r', 'redis.prefix': 'p', 'redis.lock_ms': 400 },
       ...{ 'redis.max_stalled': 2, 'redis.result_ttl_ms': 5000, 'queue.aging_ms': 6000, 'data.dir': '/shared' },
     });
-    expect(planeAccess(settings)).toEqual({
+    expect(sharedQueueAccess(settings)).toEqual({
       ...{ url: 'redis://r', prefix: 'p', lockMs: 400, maxStalled: 2, resultTtlMs: 5000, agingMs: 6000 },
       ...{ blobs: settings.blobs, data: { dir: '/shared' } },
     });
   });
 
   it('refuses a Redis queue without a Redis', () => {
-    expect(() => planeAccess(settingsFrom({ 'queue.driver': 'redis' }))).toThrow('redis.url must name one');
+    expect(() => sharedQueueAccess(settingsFrom({ 'queue.driver': 'redis' }))).toThrow('redis.url must name one');
   });
 });

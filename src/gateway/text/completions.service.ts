@@ -29,7 +29,7 @@ interface GenerationCall {
 
 /** Chat and completions: the text is sent while the worker still makes it. */
 @Injectable()
-export class GenerationService {
+export class CompletionsService {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly inference: InferenceService,
@@ -43,11 +43,11 @@ export class GenerationService {
     const caller = httpCaller(request, reply, tier);
     const fields = { model: params.model.id, service_tier: usedTier(caller.priority, tier) };
     const call = { params, caller, request, reply, fields };
-    await (stream ? this.answerInChunks(call) : this.answerAsAWhole(call));
+    await (stream ? this.#answerInChunks(call) : this.#answerAsAWhole(call));
   }
 
-  private async answerAsAWhole(call: GenerationCall): Promise<void> {
-    const { reply, timings } = await this.start(call).answer('generation');
+  async #answerAsAWhole(call: GenerationCall): Promise<void> {
+    const { reply, timings } = await this.#start(call).answer('generation');
     void call.reply
       .headers(answerHeaders(call.fields.model, { ...timings, usage: reply.usage }))
       .type('application/json; charset=utf-8')
@@ -55,10 +55,10 @@ export class GenerationService {
   }
 
   /** Until the first chunk a failure is a normal error. The headers hold only what is known by then. */
-  private async answerInChunks(call: GenerationCall): Promise<void> {
+  async #answerInChunks(call: GenerationCall): Promise<void> {
     const { reply, fields } = call;
     const output = new GenerationStream(this.settings.generation.maxBufferedBytes, fields);
-    const { phases, firstOutputMs } = await this.start(call, output).firstOutput();
+    const { phases, firstOutputMs } = await this.#start(call, output).firstOutput();
     void reply
       .headers(answerHeaders(fields.model, { phases, ttftMs: firstOutputMs }))
       .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
@@ -66,7 +66,7 @@ export class GenerationService {
       .send(output.chunks);
   }
 
-  private start({ params, caller, request }: GenerationCall, sink?: GenerationStream): InferenceRequest {
+  #start({ params, caller, request }: GenerationCall, sink?: GenerationStream): InferenceRequest {
     const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } = this.settings.inference;
     const { model, task, beginning } = params;
     const body = rawBodyOf(request);

@@ -11,7 +11,7 @@ import {
   type WorkerAnnouncement,
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { type SharedQueueAccess } from '../../../src/platform/config/plane-access.js';
+import { type SharedQueueAccess } from '../../../src/platform/config/shared-queue-access.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { type PullRules, pullRules } from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
@@ -21,7 +21,7 @@ import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-pro
 
 export interface PullQueueOptions {
   readonly model?: ModelSpec;
-  readonly plane?: Partial<SharedQueueAccess>;
+  readonly sharedQueue?: Partial<SharedQueueAccess>;
   readonly pull?: Partial<PullRules>;
 }
 
@@ -59,8 +59,8 @@ export class PullQueue implements AsyncDisposable {
 
   static async start(options: PullQueueOptions = {}): Promise<PullQueue> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-pull-'));
-    const plane = new PullQueue(await RedisServer.start(), folder, options);
-    return plane;
+    const harness = new PullQueue(await RedisServer.start(), folder, options);
+    return harness;
   }
 
   /** A worker process; resolves when it is ready to take. */
@@ -72,14 +72,14 @@ export class PullQueue implements AsyncDisposable {
 
   spawn(change: WorkerChange = {}): WorkerProcess {
     const settings = settingsFrom({ 'batching.policy': 'none' });
-    const plane: SharedQueueAccess = {
+    const sharedQueue: SharedQueueAccess = {
       ...{ url: this.redis.url, prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000, agingMs: 30_000 },
       ...{ blobs: settings.blobs, data: { dir: this.folder } },
-      ...this.options.plane,
+      ...this.options.sharedQueue,
     };
     const pull: PullRules = { ...pullRules(settings), ...this.options.pull };
     const workerId = `worker-${this.workers.length + 1}`;
-    const worker = new WorkerProcess({ workerId, model: this.model, plane, pull, ...change });
+    const worker = new WorkerProcess({ workerId, model: this.model, sharedQueue, pull, ...change });
     this.workers.push(worker);
     return worker;
   }
