@@ -52,8 +52,10 @@ describe('a pull worker', () => {
     expect(await harness.result(again)).toEqual(result);
   });
 
-  it('tells gateways of itself what Health tells, and how many slots it has', async () => {
-    await harness.until('it is announced', async () => (await harness.announcement('worker-1')) !== undefined);
+  it('announces to gateways what Health reports, and how many slots it has', async () => {
+    // The announcement of the last heartbeat may still count the job before.
+    const slotsInUse = async () => (await harness.announcement('worker-1'))?.slots.inUse;
+    await harness.until('it is announced as idle', async () => (await slotsInUse()) === 0);
     expect(await harness.announcement('worker-1')).toMatchObject({
       ...{ v: 1, model: 'synthetic-stt', slots: { total: 12, inUse: 0 } },
       health: { state: 'ready', kind: 'stt', maxBatch: 6, maxConcurrent: 1 },
