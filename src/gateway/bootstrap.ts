@@ -33,7 +33,11 @@ export interface GatewayAppOptions {
  * The whole gateway, built but neither listening nor hooked to process signals. `app.listen(port, host)` starts it,
  * `app.close()` drains and stops it.
  */
-export async function createGateway({ settings, models, readModels }: GatewayAppOptions): Promise<NestFastifyApplication> {
+export async function createGateway({
+  settings,
+  models,
+  readModels,
+}: GatewayAppOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(settings, models, readModels),
     gatewayAdapter(settings),

@@ -5,7 +5,7 @@ import { type Subscription } from 'rxjs';
 import { LIVE_NAMESPACE, LIVE_PATH } from '../../contracts/events/live-event.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
-import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
+import { type GatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { LiveClients, type LiveNamespace, type LiveSocket } from './live-clients.js';
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
 
@@ -13,7 +13,7 @@ import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
  * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would need sticky sessions in front of
  * several gateways. Clients send little, so their messages are small.
  */
-@WebSocketGateway<WebSocketGatewayOptions>({
+@WebSocketGateway<GatewayOptions>({
   protocol: 'socket.io',
   path: LIVE_PATH,
   namespace: LIVE_NAMESPACE,
@@ -25,7 +25,7 @@ import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
   perMessageDeflate: false,
 })
 export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap, OnApplicationShutdown {
-  @WebSocketServer() readonly #namespace!: LiveNamespace;
+  @WebSocketServer() private readonly namespace!: LiveNamespace;
   #keys: Subscription | undefined;
 
   constructor(
@@ -37,10 +37,10 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
 
   onApplicationBootstrap(): void {
     // The unnamed namespace has no guard.
-    this.#namespace.server.use((_socket, next) => next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)));
+    this.namespace.server.use((_socket, next) => next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)));
     this.#joinReplicas();
-    this.clients.guard(this.#namespace);
-    this.#keys = this.keyRing.changed$.subscribe(() => this.clients.disconnectWithdrawn(this.#namespace));
+    this.clients.guard(this.namespace);
+    this.#keys = this.keyRing.changed$.subscribe(() => this.clients.disconnectWithdrawn(this.namespace));
   }
 
   handleConnection(socket: LiveSocket): void {
@@ -54,8 +54,8 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
   #joinReplicas(): void {
     const pair = this.redis.pubSub();
     if (!pair) return;
-    this.#namespace.server.adapter(createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }));
-    this.#namespace.on('replica', (message: ReplicaMessage) => this.replicas.receive(message));
-    this.replicas.connect(message => void this.#namespace.serverSideEmit('replica', message as never));
+    this.namespace.server.adapter(createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }));
+    this.namespace.on('replica', (message: ReplicaMessage) => this.replicas.receive(message));
+    this.replicas.connect(message => void this.namespace.serverSideEmit('replica', message as never));
   }
 }
