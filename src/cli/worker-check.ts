@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { MODEL_KINDS, type ModelKind } from '../platform/config/model-spec.js';
-import { collect, readablePath, wholeNumberFrom } from './arguments.js';
+import { collect, readablePath, parseWholeNumber } from './arguments.js';
 import { CliError, EXIT, interruptible } from './cli-error.js';
 import { columns, dim, MARKS, print, printJson, ProgressLine } from './terminal.js';
 import { type CheckOptions } from './worker-check/check.js';
@@ -9,6 +9,7 @@ import { type CheckResult, CHECKS, runChecks } from './worker-check/run-checks.j
 interface Options {
   readonly model?: string;
   readonly kind?: ModelKind;
+  readonly voice?: string;
   readonly tokenFile?: string;
   readonly ca?: string;
   readonly pid?: number;
@@ -36,9 +37,10 @@ export const workerCheckCommand = (): Command =>
     .argument('[address]', 'HOST:PORT of the worker')
     .option('-m, --model <id>', 'id of the model in models.yaml')
     .addOption(new Option('--kind <kind>', 'kind of the model (default: as the worker says)').choices(MODEL_KINDS))
+    .option('--voice <id>', 'tts: the voice id of the worker to speak with')
     .option('--token-file <file>', 'file with the bearer token that the worker demands')
     .option('--ca <file>', 'TLS, with the certificate authority in this PEM file')
-    .option('--pid <pid>', 'process of the worker on this machine: is sent SIGTERM at the end', wholeNumberFrom(2))
+    .option('--pid <pid>', 'process of the worker on this machine: is sent SIGTERM at the end', parseWholeNumber(2))
     .option('--only <name>', 'only this check; repeat for several', collect, [])
     .option('--list', 'list the checks')
     .option('--json', 'one JSON document')
@@ -95,10 +97,10 @@ async function checkOptions(address: string | undefined, options: Options): Prom
   const unknown = options.only.find(name => CHECKS.every(known => known.name !== name));
   if (unknown !== undefined)
     throw new CliError(`--only ${unknown}: there is no such check; see switchyard worker check --list`, EXIT.usage);
-  const { model, kind, pid, tokenFile, ca } = options;
+  const { model, kind, voice, pid, tokenFile, ca } = options;
   const remote = {
     ...(tokenFile !== undefined && { tokenFile: await readablePath(tokenFile) }),
     ...(ca !== undefined && { tls: { caFile: await readablePath(ca) } }),
   };
-  return { address, remote, model, kind, pid };
+  return { address, remote, model, kind, voice, pid };
 }

@@ -9,6 +9,8 @@ export interface CheckOptions {
   /** The `id` and `kind` of models.yaml; absent: not compared. */
   readonly model?: string | undefined;
   readonly kind?: ModelKind | undefined;
+  /** Voice id of the worker; kind tts only. */
+  readonly voice?: string | undefined;
   readonly remote: RemoteSpec;
   /** Process of a worker on this machine, which is sent SIGTERM at the end. */
   readonly pid?: number | undefined;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Metadata, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { decodeHealth } from '../../contracts/grpc/health.codec.js';
 import { MODEL_KINDS, type ModelKind } from '../../platform/config/model-spec.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -10,7 +10,7 @@ import { type CheckContext, type CheckOptions, Verdict, within } from './check.j
 import { drain, pings } from './connection-checks.js';
 import { busyHealth, health, identity, standardHealth } from './health-checks.js';
 import { samplesOf } from './samples.js';
-import { type Sample, WorkerClient } from './worker-client.js';
+import { WorkerClient } from './worker-client.js';
 
 /** One thing that the protocol asks for. */
 export interface Check {
@@ -143,7 +143,7 @@ async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckC
   const ask = async () => (await client.health(kind)).messages.map(decodeHealth)[0];
   let report = await ask();
   for (; report?.state === 'starting' && performance.now() < untilMs; report = await ask()) await pause(250);
-  const samples = samplesOf(kind, kind === 'tts' ? await firstVoice(client) : '');
+  const samples = samplesOf(kind, options.voice ?? '');
   return { client, kind, report, samples, options };
 }
 
@@ -156,12 +156,4 @@ async function kindOf(client: WorkerClient): Promise<ModelKind> {
     if (report) answering ??= kind;
   }
   return answering ?? 'stt';
-}
-
-/** Empty: it lists none. */
-async function firstVoice(client: WorkerClient): Promise<string> {
-  const listing: Sample<{ voices: readonly { id: string }[] }> = {
-    start: (channel, _, options, reply) => channel.tts.listVoices({}, new Metadata(), options, reply),
-  };
-  return (await client.start(listing, { deadlineMs: 2000 }).ended).messages[0]?.voices[0]?.id ?? '';
 }

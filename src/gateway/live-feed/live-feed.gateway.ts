@@ -5,7 +5,7 @@ import { type Subscription } from 'rxjs';
 import { LIVE_NAMESPACE, LIVE_PATH } from '../../contracts/events/live-event.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
-import { type GatewayOptions } from '../websockets/composite-websocket-adapter.js';
+import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { LiveClients, type LiveNamespace, type LiveSocket } from './live-clients.js';
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
 
@@ -13,7 +13,7 @@ import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
  * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would need sticky sessions in front of
  * several gateways. Clients send little, so their messages are small.
  */
-@WebSocketGateway<GatewayOptions>({
+@WebSocketGateway<WebSocketGatewayOptions>({
   protocol: 'socket.io',
   path: LIVE_PATH,
   namespace: LIVE_NAMESPACE,
