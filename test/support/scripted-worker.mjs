@@ -340,7 +340,6 @@ const textToSpeech = {
       call.emit('error', error instanceof Failure ? error.serviceError : error);
     }
   },
-  listVoices: (_, callback) => callback(null, { voices: [] }),
 };
 
 const textGeneration = {
