@@ -1,4 +1,4 @@
-/** One configuration; suites are chosen by path: src (unit), test/property, test/contract, test/integration, test/e2e, test/chaos. */
+/** One configuration; suites are chosen by path: src (unit), test/property, test/contract, … (scripts/test-steps.mjs). */
 export default {
   rootDir: '..',
   roots: ['<rootDir>/src', '<rootDir>/test'],

@@ -8,6 +8,9 @@ const LINT = ['-c', 'config/eslint.config.js', 'src', 'test', 'scripts'];
 /** Type-aware rules may miss what another file changed, so the whole run lints without a cache. */
 const LINT_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/eslint/'];
 
+/** These wait for processes, locks and windows much of the time: three at a time keep two cores busy. */
+const WAITING = ['--maxWorkers=3'];
+
 /**
  * The checks of `npm test`, cheapest first. `run` returns {passed, failed, skipped?, output?} and what `runSuite` adds.
  * `isLight`: one process, nothing on the terminal.
@@ -28,13 +31,16 @@ export const STEPS = [
   suite('registry', 'manual, tables and code agree', 'test/architecture'),
   suite('property', 'invariants under random histories', 'test/property'),
   suite('contract', 'one suite for every engine', 'test/contract'),
-  suite('integration', 'real gRPC, HTTP and processes', 'test/integration'),
-  suite('e2e', 'the built product', 'test/e2e', ['--runInBand']),
-  suite('chaos', 'kills and overload', 'test/chaos', ['--runInBand']),
+  suite('integration', 'real gRPC, HTTP and processes', 'test/integration', WAITING),
+  suite('e2e', 'the built product', 'test/e2e'),
+  suite('chaos', 'kills and overload', 'test/chaos'),
+  suite('full', 'browsers, tutorials, minutes of speech', 'test/full'),
 ];
 
 /** The steps of `npm test -- --quick`. */
 export const QUICK = ['lint', 'types', 'arch', 'unit', 'registry', 'property', 'contract'];
+/** The steps that only `npm run test:full` runs. */
+export const FULL = ['full'];
 
 function tool(name, proves, file, args) {
   return { name, proves, isLight: true, run: options => check(inRoot('node_modules/.bin', file), args(options)) };

@@ -77,7 +77,11 @@ const jestArguments = (report, args) => [
 ];
 
 const jestEnvironment = () =>
-  toolEnvironment({ NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' });
+  toolEnvironment({
+    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
+    // The processes that specs start are the same code again and again.
+    NODE_COMPILE_CACHE: inRoot('node_modules/.cache/node-compile'),
+  });
 
 const NOTHING = { passed: 0, failed: 0, skipped: 0, files: [], needs: [], secondTry: [], open: [] };
 /** A run that leaves no report counts as one failure. */

@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util';
 import { ensureEnginePackages, ensureTestPackages } from './setup/engine-packages.mjs';
 import { ensurePackages } from './setup/packages.mjs';
 import { bold, doing, fail, runMain, say, seconds, SetupError, warn } from './setup/report.mjs';
-import { QUICK, STEPS } from './test-steps.mjs';
+import { FULL, QUICK, STEPS } from './test-steps.mjs';
 
-const HELP = `npm test [-- --quick] [--only NAME,NAME] [--kills N]
+const HELP = `npm test [-- --quick | --full] [--only NAME,NAME] [--kills N]
 
 Sets up, then runs every check. The last line is "N passed, N failed, N skipped".
 --quick: only ${QUICK.join(', ')}; lint checks changed files only
---kills: how often the chaos step kills batch processors (50) and processes of a cluster (10)
+--full: also ${FULL.join(', ')}, and more kills; the same as npm run test:full
+--kills: how often the chaos step kills batch processors (15; full: 50) and processes of a cluster (5; full: 10)
 Steps: ${STEPS.map(({ name }) => name).join(', ')}`;
 
 const SLOWEST = 10;
@@ -17,6 +18,7 @@ await runMain(async () => {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean' },
+      full: { type: 'boolean' },
       only: { type: 'string' },
       kills: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -24,19 +26,20 @@ await runMain(async () => {
     },
   });
   if (values.help) return void console.log(HELP);
-  const steps = chosen(values.only ?? (values.quick ? QUICK.join(',') : undefined));
+  const steps = chosen(values);
   await ensurePackages({ install: !values['no-install'] });
   await ensureEnginePackages({ install: !values['no-install'] });
   await ensureTestPackages({ install: !values['no-install'] });
   // Settings of the person's shell must not decide whether tests pass.
   for (const name of Object.keys(process.env)) if (name.startsWith('SWITCHYARD_')) delete process.env[name];
   if (values.kills) process.env.CHAOS_KILLS = values.kills;
+  if (values.full) process.env.TEST_FULL = '1';
   return summarise(await runSteps(steps, { quick: values.quick ?? false }));
 });
 
-function chosen(only) {
-  if (!only) return STEPS;
-  const names = only.split(',');
+function chosen({ only, quick, full }) {
+  if (!only && !quick) return STEPS.filter(({ name }) => full || !FULL.includes(name));
+  const names = only ? only.split(',') : QUICK;
   const unknown = names.filter(name => !STEPS.some(step => step.name === name));
   if (unknown.length > 0) throw new SetupError(`no such step: ${unknown.join(', ')}\n${HELP}`);
   return STEPS.filter(({ name }) => names.includes(name));

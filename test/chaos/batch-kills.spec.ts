@@ -9,7 +9,7 @@ import { echoAnswer, TargetServer, type TargetCall } from '../support/target-ser
 import { pause } from '../support/waiting.js';
 
 /** `CHAOS_KILLS=500`, that is `npm test -- --only chaos --kills 500`, for a long night. */
-const KILLS = Number(process.env.CHAOS_KILLS ?? 50);
+const KILLS = Number(process.env.CHAOS_KILLS ?? (process.env.TEST_FULL ? 50 : 15));
 const SLEEPS = Math.ceil(KILLS / 5);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const LINES = 2000;

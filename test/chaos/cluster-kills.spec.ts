@@ -9,7 +9,7 @@ import { pause } from '../support/waiting.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 
 /** `CHAOS_KILLS=200`, that is `npm test -- --only chaos --kills 200`, for a long night. */
-const KILLS = Number(process.env.CHAOS_KILLS ?? 10);
+const KILLS = Number(process.env.CHAOS_KILLS ?? (process.env.TEST_FULL ? 10 : 5));
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const CALLERS = 8;
 const LINES = 200;

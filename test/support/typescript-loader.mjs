@@ -1,11 +1,17 @@
 /**
  * Lets plain Node run the sources: `node --import ./test/support/typescript-loader.mjs some.ts`.
- * Used for child processes of tests, which jest's own transform does not reach.
+ * Used for child processes of tests, which jest's own transform does not reach. Compiled text is cached by its content:
+ * hundreds of processes of a test run load the same few hundred files.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transformSync } from '@swc/core';
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/typescript-loader/', import.meta.url));
+mkdirSync(CACHE, { recursive: true });
+const require = createRequire(import.meta.url);
 
 const options = {
   swcrc: false,
@@ -19,6 +25,24 @@ const options = {
   sourceMaps: 'inline',
 };
 
+const VERSION = JSON.stringify([
+  options,
+  process.version,
+  readFileSync(require.resolve('@swc/core/package.json'), 'utf8'),
+]);
+
+function compiled(filename) {
+  const source = readFileSync(filename, 'utf8');
+  const cached = join(CACHE, `${createHash('sha1').update(VERSION).update(filename).update(source).digest('hex')}.js`);
+  if (existsSync(cached)) return readFileSync(cached, 'utf8');
+  // Loaded when something has changed only: the compiler takes longer to load than a process to start.
+  const { code } = require('@swc/core').transformSync(source, { ...options, filename });
+  // Whole or not at all: processes that start together write the same file.
+  writeFileSync(`${cached}.${process.pid}`, code);
+  renameSync(`${cached}.${process.pid}`, cached);
+  return code;
+}
+
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const own = specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL;
@@ -27,8 +51,6 @@ registerHooks({
   },
   load(url, context, nextLoad) {
     if (!url.endsWith('.ts')) return nextLoad(url, context);
-    const filename = fileURLToPath(url);
-    const { code } = transformSync(readFileSync(filename, 'utf8'), { ...options, filename });
-    return { format: 'module', source: code, shortCircuit: true };
+    return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true };
   },
 });

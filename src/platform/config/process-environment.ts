@@ -4,7 +4,7 @@
  * its business, and `NODE_OPTIONS` such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
  */
 export const INHERITED_VARIABLES: readonly RegExp[] = [
-  /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR)$/,
+  /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR|NODE_COMPILE_CACHE)$/,
   /^(LC|XDG)_/,
   /^(DY)?LD_LIBRARY_PATH$/,
   // Certificate authorities, for engines that call servers.

@@ -15,6 +15,9 @@ const model = syntheticModel({
   ],
 });
 
+/** The same model on a worker that nothing holds up. */
+const sound = syntheticModel({ steps: 1000, baseMs: 1 });
+
 const summary = (result: QueueJobResult) =>
   `${result.outcome} ${result.outcome === 'failed' ? result.error.code : ''}`.trim();
 
@@ -24,10 +27,10 @@ describe('when a worker dies', () => {
   it('with SIGKILL another one answers what it had, with the attempts counted', async () => {
     await using harness = await PullQueue.start({ model });
     const first = await harness.worker();
-    const job = await harness.submit('slow');
+    const job = await harness.submit('hold');
     await harness.until('the first worker has it', () => job.isActive());
     await first.kill();
-    await harness.worker();
+    await harness.worker({ model: sound });
     const result = await harness.result(job);
     expect(summary(result)).toBe('completed');
     expect(result.phases).toMatchObject({ workerId: 'worker-2' });
@@ -40,7 +43,7 @@ describe('when a worker dies', () => {
     const job = await harness.submit('slow');
     await harness.until('the zombie has it', () => job.isActive());
     zombie.child.kill('SIGSTOP');
-    await harness.worker();
+    await harness.worker({ model: sound });
     await harness.until(
       'it is taken over',
       async () => ((await harness.queue.getJob(job.id!))?.stalledCounter ?? 0) > 0,

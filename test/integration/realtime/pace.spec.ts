@@ -8,75 +8,73 @@ import { realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';
 /** 100 ms at 16 kHz. */
 const FRAME = Buffer.alloc(3200, 1);
 
-describe('a client that sends faster than real time, 1 s ahead at most', () => {
+describe('1 s ahead or behind at most', () => {
   let rig: GatewayRig;
   beforeAll(async () => {
-    rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000 } });
+    // The supervisor must not take a worker that stands still for dead: a replacement would hear everything again.
+    const patient = { 'workers.health_failures': 1000, 'workers.keepalive_timeout_ms': 60_000 };
+    rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000, ...patient } });
   });
   afterAll(() => rig.close());
 
-  it('is slowed and told once, and everything it said is heard', async () => {
-    const client = await RealtimeClient.synthetic(rig.url);
-    for (let frame = 0; frame < 16; frame += 1) client.say(FRAME);
-    client.commit();
-    const { usage } = await client.next(`${TRANSCRIPTION}.completed`);
-    expect(usage.seconds).toBeCloseTo(1.6, 2);
-    const warnings = client.events.filter(({ type }) => type === 'session.warning');
-    expect(warnings.map(({ warning }) => warning.code as unknown)).toEqual(['input_too_fast']);
-    client.socket.close(1000);
+  describe('a client that sends faster than real time', () => {
+    it('is slowed and told once, and everything it said is heard', async () => {
+      const client = await RealtimeClient.synthetic(rig.url);
+      for (let frame = 0; frame < 16; frame += 1) client.say(FRAME);
+      client.commit();
+      const { usage } = await client.next(`${TRANSCRIPTION}.completed`);
+      expect(usage.seconds).toBeCloseTo(1.6, 2);
+      const warnings = client.events.filter(({ type }) => type === 'session.warning');
+      expect(warnings.map(({ warning }) => warning.code as unknown)).toEqual(['input_too_fast']);
+      client.socket.close(1000);
+    });
+
+    it('does not slow its neighbour', async () => {
+      const [fast, neighbour] = [await RealtimeClient.synthetic(rig.url), await RealtimeClient.synthetic(rig.url)];
+      for (let frame = 0; frame < 18; frame += 1) fast.say(FRAME);
+      neighbour.say('meanwhile ');
+      neighbour.commit();
+      await neighbour.next(`${TRANSCRIPTION}.completed`);
+      expect(neighbour.types()).not.toContain('session.warning');
+      for (const client of [fast, neighbour]) client.socket.close(1000);
+    });
+
+    it('is closed with 1008 when it gets twice as far ahead', async () => {
+      const client = await RealtimeClient.synthetic(rig.url);
+      client.say(Buffer.alloc(32 * 2100, 1));
+      expect((await client.closed).code).toBe(1008);
+    });
   });
 
-  it('does not slow its neighbour', async () => {
-    const [fast, neighbour] = [await RealtimeClient.synthetic(rig.url), await RealtimeClient.synthetic(rig.url)];
-    for (let frame = 0; frame < 18; frame += 1) fast.say(FRAME);
-    neighbour.say('meanwhile ');
-    neighbour.commit();
-    await neighbour.next(`${TRANSCRIPTION}.completed`);
-    expect(neighbour.types()).not.toContain('session.warning');
-    for (const client of [fast, neighbour]) client.socket.close(1000);
+  describe('a client that goes on sending at twice real time', () => {
+    it('is slowed, told, and closed with 1008 when it was slowed for 1 s in all', async () => {
+      const client = await RealtimeClient.synthetic(rig.url);
+      const talk = setInterval(() => client.say(FRAME), 50);
+      expect((await client.closed).code).toBe(1008);
+      clearInterval(talk);
+      const told = client.types().filter(type => type === 'session.warning' || type === 'error');
+      expect(told).toEqual(['session.warning', 'error']);
+      expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe('input_too_fast');
+    });
   });
 
-  it('is closed with 1008 when it gets twice as far ahead', async () => {
-    const client = await RealtimeClient.synthetic(rig.url);
-    client.say(Buffer.alloc(32 * 2100, 1));
-    expect((await client.closed).code).toBe(1008);
+  describe('a recogniser that stands still', () => {
+    it('costs the session, not our memory: slowed and warned 1 s behind, closed with 1013 one second later', async () => {
+      const client = await RealtimeClient.synthetic(rig.url);
+      for (let frame = 0; frame < 3; frame += 1) client.say(FRAME);
+      await client.next(`${TRANSCRIPTION}.delta`);
+      signalWorker(rig, 'SIGSTOP');
+      // Real time: 100 ms of audio every 100 ms.
+      const talk = setInterval(() => client.say(FRAME), 100);
+      expect((await client.next('session.warning')).warning.code).toBe('input_too_fast');
+      expect((await client.next('error')).error).toMatchObject({ code: 'queue_full', retry_after_ms: 1000 });
+      expect((await client.closed).code).toBe(1013);
+      clearInterval(talk);
+      signalWorker(rig, 'SIGCONT');
+      await until(() => streamsInUse(rig) === 0);
+      // In real time: what lies between us and the recogniser has to fill up first.
+    }, 120_000);
   });
-});
-
-describe('a client that goes on sending at twice real time', () => {
-  it('is slowed, told, and closed with 1008 when it was slowed for 1 s in all', async () => {
-    const rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000 } });
-    const client = await RealtimeClient.synthetic(rig.url);
-    const talk = setInterval(() => client.say(FRAME), 50);
-    expect((await client.closed).code).toBe(1008);
-    clearInterval(talk);
-    const told = client.types().filter(type => type === 'session.warning' || type === 'error');
-    expect(told).toEqual(['session.warning', 'error']);
-    expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe('input_too_fast');
-    await rig.close();
-  });
-});
-
-describe('a recogniser that stands still', () => {
-  it('costs the session, not our memory: slowed and warned 1 s behind, closed with 1013 one second later', async () => {
-    // The supervisor must not take it for dead meanwhile: a replacement would hear everything again.
-    const patient = { 'workers.health_failures': 1000, 'workers.keepalive_timeout_ms': 60_000 };
-    const rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000, ...patient } });
-    const client = await RealtimeClient.synthetic(rig.url);
-    for (let frame = 0; frame < 3; frame += 1) client.say(FRAME);
-    await client.next(`${TRANSCRIPTION}.delta`);
-    signalWorker(rig, 'SIGSTOP');
-    // Real time: 100 ms of audio every 100 ms.
-    const talk = setInterval(() => client.say(FRAME), 100);
-    expect((await client.next('session.warning')).warning.code).toBe('input_too_fast');
-    expect((await client.next('error')).error).toMatchObject({ code: 'queue_full', retry_after_ms: 1000 });
-    expect((await client.closed).code).toBe(1013);
-    clearInterval(talk);
-    signalWorker(rig, 'SIGCONT');
-    await until(() => streamsInUse(rig) === 0);
-    await rig.close();
-    // In real time: what lies between us and the recogniser has to fill up first.
-  }, 120_000);
 });
 
 describe('a client that does not read', () => {

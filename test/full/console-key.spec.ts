@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser } from 'playwright-core';
-import { openBrowser } from '../../support/browser.js';
-import { GatewayRig } from '../api/gateway-rig.js';
-import { sttModel } from '../api/models.js';
-import { KeysFolder } from '../auth/keys-folder.js';
-import { BROWSER, describeWith } from '../../support/requires.js';
+import { openBrowser } from '../support/browser.js';
+import { GatewayRig } from '../integration/api/gateway-rig.js';
+import { sttModel } from '../integration/api/models.js';
+import { KeysFolder } from '../integration/auth/keys-folder.js';
+import { BROWSER, describeWith } from '../support/requires.js';
 
 const suite = describeWith(BROWSER);
 
