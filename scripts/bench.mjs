@@ -5,7 +5,6 @@ import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
 import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
-import { ensureNativeKernels } from './setup/llama-kernels.mjs';
 import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
@@ -16,7 +15,7 @@ const SERVERS = { 'shared-queue': 'redis-server' };
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
   --peer llama-server   generation: beside llama.cpp's own server, which is built once
-  --kernels native      first compiles llama.cpp for this machine's CPU (npm run llama:native), for the workers, too
+  --kernels native      first compiles llama.cpp for this machine's CPU, also for workers (switchyard engines install)
 
 Each bench ends with one line of JSON: {bench, commit, machine, results, goals: [{name, value, aim, met}]}.`;
 
@@ -58,7 +57,7 @@ async function runBenches(names, { peer, kernels }) {
   await ensureServers(names);
   await ensureBuild();
   const folder = await ensureBenchBuild();
-  if (kernels) await ensureNativeKernels();
+  if (kernels) await compileKernels();
   // A binary that somebody built elsewhere is named by the environment.
   if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
   const commit = await describeCommit();
@@ -71,6 +70,12 @@ async function runBenches(names, { peer, kernels }) {
     else print({ bench, commit, machine: load(), ...result });
   }
   return failures > 0 ? 1 : 0;
+}
+
+async function compileKernels() {
+  const args = [inRoot('dist/cli/switchyard.js'), 'engines', 'install', 'llama-cpp', '--native'];
+  const { code } = await command(nodeBinary(), args, { show: true });
+  if (code !== 0) throw new SetupError('llama.cpp cannot be compiled here; the message is above');
 }
 
 /** Installs them as `npm test` does. @throws SetupError before any bench has run */

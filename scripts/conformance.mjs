@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { waitUntilReady } from './gateway-probe.mjs';
 import { ensureBuild } from './setup/build.mjs';
-import { command, inRoot } from './setup/command.mjs';
+import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
 
@@ -25,6 +25,7 @@ await runMain(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
   try {
     const python = await virtualEnvironment(folder);
+    await installEngine(folder);
     await generateModels(folder);
     return await withProduct(folder, url =>
       run(python, [
@@ -69,6 +70,15 @@ async function virtualEnvironment(folder) {
   }
   done('Python SDK', 'installed');
   return python;
+}
+
+/** The environment that the CTranslate2 worker runs in, by the command that people use. */
+async function installEngine(folder) {
+  const env = toolEnvironment({ SWITCHYARD_DATA_DIR: join(folder, 'data') });
+  const args = [inRoot('dist/cli/switchyard.js'), 'engines', 'install', 'ctranslate2'];
+  const { code, output } = await command(nodeBinary(), args, { env });
+  if (code !== 0) throw new SetupError(`switchyard engines install ctranslate2 failed:\n${output}`);
+  done('ctranslate2', 'installed');
 }
 
 async function generateModels(folder) {

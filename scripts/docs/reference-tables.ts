@@ -3,6 +3,7 @@ import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/doma
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import { SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
+import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
 import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keywords.js';
 
 type Tables = Readonly<Record<string, () => string>>;
@@ -75,6 +76,26 @@ const ENGINE_TABLES: Tables = {
     ),
 };
 
+const engineTable = (head: readonly string[], cells: (row: EngineRow) => readonly string[]): string =>
+  table(
+    ['engine', ...head],
+    Object.entries(ENGINE_TABLE).map(([name, row]) => [code(name), ...cells(row)]),
+  );
+
+const CHOICE_TABLES: Tables = {
+  'engine-capabilities': () =>
+    engineTable(['kind', 'can', 'cannot'], ({ kinds, capabilities, without = '' }) => [
+      kinds.join(', '),
+      capabilities.map(code).join(', ') || 'what you list in `capabilities`',
+      without,
+    ]),
+  'engine-devices': () =>
+    engineTable(['CPU', 'CUDA', 'Vulkan', 'elsewhere'], ({ devices: { cpu, cuda, vulkan }, elsewhere = '' }) => [
+      ...[cpu, cuda, vulkan].map(text => text ?? 'no'),
+      elsewhere,
+    ]),
+};
+
 /** Tables generated from the registries: file → marker name → Markdown. */
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
@@ -82,6 +103,7 @@ export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/settings.md': SETTING_TABLES,
   'docs/reference/metrics.md': METRIC_TABLES,
   'docs/reference/models-yaml.md': MODEL_TABLES,
+  'docs/guides/choose-an-engine.md': CHOICE_TABLES,
   'src/worker/engines/README.md': ENGINE_TABLES,
 };
 

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { command, inRoot } from './command.mjs';
-import { buildEnvironment, lackingBuildTools, lastLines, LLAMA_SOURCE, llamaRelease } from './llama-build.mjs';
+import { pathToFileURL } from 'node:url';
+import { command, inRoot, toolEnvironment } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 const FLAGS = [
@@ -17,13 +17,15 @@ const FLAGS = [
  * @returns its file; undefined when it cannot be had, and then has said why
  */
 export async function ensureLlamaServer() {
-  const folder = inRoot('node_modules', '.cache', `llama-server-${llamaRelease()}`);
+  // The build of the product comes before.
+  const kernels = await import(pathToFileURL(inRoot('dist/cli/engines/llama-kernels.js')).href);
+  const folder = inRoot('node_modules', '.cache', `llama-server-${kernels.llamaRelease()}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');
   if (existsSync(binary)) {
     done('llama-server', 'built before');
     return binary;
   }
-  const problem = (await lackingBuildTools()) ?? (await make(folder));
+  const problem = (await kernels.lackingBuildTools()) ?? (await make(folder, kernels));
   if (problem === undefined) {
     done('llama-server', 'built');
     return binary;
@@ -33,20 +35,20 @@ export async function ensureLlamaServer() {
 }
 
 /** @returns what went wrong */
-async function make(folder) {
+async function make(folder, { BUILD_ENVIRONMENT, LLAMA_SOURCE, llamaRelease }) {
   rmSync(folder, { recursive: true, force: true });
   doing('llama-server', `release ${llamaRelease()}, cmake: a few minutes`);
   const source = join(folder, 'source');
   const build = join(folder, 'build');
   const ninja = (await command('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
-  const env = buildEnvironment();
+  const env = toolEnvironment(BUILD_ENVIRONMENT);
   for (const [tool, ...args] of [
     ['git', 'clone', '--quiet', LLAMA_SOURCE, source],
     ['cmake', '-S', source, '-B', build, ...ninja, ...FLAGS.map(flag => `-D${flag}`)],
     ['cmake', '--build', build, '--target', 'llama-server', '--parallel', String(availableParallelism())],
   ]) {
     const made = await command(tool, args, { env });
-    if (made.code !== 0) return `${tool}: ${lastLines(made)}`;
+    if (made.code !== 0) return `${tool}: ${made.output.trim().split('\n').slice(-5).join('\n')}`;
   }
   rmSync(source, { recursive: true });
   return undefined;

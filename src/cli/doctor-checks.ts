@@ -13,6 +13,7 @@ import { openNativeLibrary } from '../worker/engines/threads/native-library.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
+import { dim, MARKS } from './terminal.js';
 
 interface EngineLibrary {
   /** @returns what was loaded. @throws Error with what is missing */
@@ -43,6 +44,9 @@ export interface Diagnosis {
   /** The command or the change that puts it right. */
   readonly fix?: string;
 }
+
+export const diagnosisText = ({ what, state, detail, fix }: Diagnosis): string =>
+  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;
 
 const NODE_MIN = [22, 12] as const;
 const LOW_DISK_BYTES = 2 * 1024 ** 3;

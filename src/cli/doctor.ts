@@ -14,8 +14,10 @@ import {
   checkPort,
   checkServer,
   type Diagnosis,
+  diagnosisText,
 } from './doctor-checks.js';
-import { dim, MARKS, print, printJson } from './terminal.js';
+import { checkLlamaKernels, checkPythonWorkers } from './doctor-engines.js';
+import { print, printJson } from './terminal.js';
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
@@ -26,7 +28,7 @@ export const doctorCommand = (): Command =>
       const lines = await diagnose();
       const well = lines.every(({ state }) => state !== 'fail');
       if (json) printJson({ ok: well, checks: lines });
-      else print(lines.map(text).join('\n'));
+      else print(lines.map(diagnosisText).join('\n'));
       if (!well) process.exitCode = EXIT.failed;
     });
 
@@ -49,6 +51,8 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
       detail: problemText(warning),
     })),
     ...checkEngineLibraries(models),
+    ...checkPythonWorkers(models, settings.data.dir),
+    ...(await checkLlamaKernels(models)),
     await checkModelFiles(models, settings),
     await checkPort(settings.server),
     await checkFolder('data folder', settings.data.dir),
@@ -60,6 +64,3 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
 /** Servers that Switchyard can do without. */
 const checkServers = ({ settings }: LoadedConfig): Promise<readonly Diagnosis[]> =>
   Promise.all([checkServer('redis', settings.redis.url, 'redis.url'), checkDatabase(settings)]);
-
-const text = ({ what, state, detail, fix }: Diagnosis): string =>
-  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;

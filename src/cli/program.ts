@@ -6,6 +6,8 @@ import { chatCommand } from './chat.js';
 import { CliError, EXIT, type ExitCode, InterruptedError } from './cli-error.js';
 import { configCommand } from './config.js';
 import { doctorCommand } from './doctor.js';
+import { enginesCommand } from './engines.js';
+import { gpuCommand } from './gpu.js';
 import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './keys.js';
 import { modelsCheckCommand } from './models-check.js';
@@ -20,6 +22,7 @@ import { workerCheckCommand } from './worker-check.js';
 const HELP = `
 Examples:
   switchyard doctor                                    check this machine; each problem with its fix
+  switchyard engines install ctranslate2               Whisper on CTranslate2, in a Python environment of its own
   switchyard models pull hf:acme/asr --as asr          download the files of a model
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
@@ -46,6 +49,8 @@ export function program(): Command {
     chatCommand(),
     batchCommand(),
     doctorCommand(),
+    enginesCommand(),
+    gpuCommand(),
     configCommand(),
     keysCommand(),
     workerCommand(),

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ENGINE_DEVICE } from '../support/engine-device.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { llamaModel } from '../support/llama-model.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -107,7 +108,7 @@ async function underLongPrompts(shape: ServerShape, folder: string): Promise<Ben
 const serverOf = ({ port }: GatewayProcess): TextServer => ({ url: `http://127.0.0.1:${port}`, model });
 
 async function start(shape: ServerShape, stepTargetMs: number, folder: string): Promise<GatewayProcess> {
-  const options = { ...shape, stepTargetMs, device: 'cpu' };
+  const options = { ...shape, stepTargetMs, device: ENGINE_DEVICE };
   const spec = { id: model, kind: 'llm', engine: 'llama-cpp', capabilities: ['completions'] } as const;
   const own = await mkdtemp(join(folder, 'gateway-'));
   return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, { folder: own });

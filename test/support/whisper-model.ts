@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { WhisperOnnxRecognizer } from '../../src/worker/engines/whisper-onnx/recognizer.js';
 import { type WhisperCounters } from '../../src/worker/engines/whisper-onnx/protocol.js';
+import { ENGINE_DEVICE } from './engine-device.js';
 import { type WhisperOnnxOptions } from '../../src/worker/engines/whisper-onnx/options.js';
 
 /** Generated models (test/fixtures/whisper/README.md): `random` has 2 s windows and 64 positions. */
@@ -10,7 +11,7 @@ export function whisperFolder(name: 'random' | 'random-plain' | 'spoken'): strin
 
 export function whisperEngine(changes: Partial<WhisperOnnxOptions> = {}): WhisperOnnxRecognizer {
   return new WhisperOnnxRecognizer({
-    ...{ modelDir: whisperFolder('random'), device: 'cpu', dtype: 'fp32', maxBatch: 8, maxConcurrent: 2 },
+    ...{ modelDir: whisperFolder('random'), device: ENGINE_DEVICE, dtype: 'fp32', maxBatch: 8, maxConcurrent: 2 },
     ...{ threads: 1, melThreads: 1, conditionOnPreviousText: true },
     ...changes,
   });

@@ -9,7 +9,7 @@ import { answerOf, type Answered, newPrompt, type TextCaller } from './text-load
 
 export interface Kernels {
   readonly file: string;
-  /** `local`: compiled on this machine, by `npm run llama:native`. */
+  /** `local`: compiled on this machine, by `switchyard engines install llama-cpp --native`. */
   readonly build: 'prebuilt' | 'local';
 }
 

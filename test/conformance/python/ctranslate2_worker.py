@@ -15,7 +15,10 @@ from worker_process import FOLDER, REPOSITORY, Worker
 TESTS = REPOSITORY / "workers" / "python" / "tests"
 subprocess.run([sys.executable, "-B", TESTS / "whisper_models.py", FOLDER / "ctranslate2"], check=True, stdout=2)
 model = FOLDER / "ctranslate2" / "spoken"
-worker = Worker("ctranslate2", "-m", "switchyard_worker.ctranslate2", "--path", str(model), "--threads", "1")
+# Made by `switchyard engines install ctranslate2`.
+python = FOLDER / "data" / "engines" / "ctranslate2" / "bin" / "python"
+options = ["--path", str(model), "--threads", "1"]
+worker = Worker("ctranslate2", "-m", "switchyard_worker.ctranslate2", *options, python=python)
 
 WORDS = "zero one two three four five six seven eight nine red green blue black yes no".split()
 chosen = random.Random(7)

@@ -17,11 +17,11 @@ ADDRESSES = json.loads((FOLDER / "addresses.json").read_text())
 
 
 class Worker:
-    def __init__(self, model, *command):
+    def __init__(self, model, *command, python=sys.executable):
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         self.model, self.address = model, ADDRESSES[model]
         common = ["--model", model, "--listen", self.address, "--log-level", "debug"]
-        self._command = [sys.executable, "-B", *command, *common]
+        self._command = [str(python), "-B", *command, *common]
         self.start()
         atexit.register(self.kill)
 

@@ -38,6 +38,10 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'models remove': { args: [], wrong: ['..', '--yes'] },
   'models check': { args: [], wrong: ['none.yaml'] },
   doctor: { args: [], wrong: ['--fix'] },
+  'engines list': { args: [], wrong: ['--limit', '1'] },
+  'engines install': { args: [], wrong: ['pocketsphinx'] },
+  'gpu check': { args: [], wrong: ['--fix'] },
+  'gpu install': { args: [], wrong: ['cuda'] },
   'config print': { args: [], wrong: ['--yaml'] },
   'worker check': { args: [], wrong: ['127.0.0.1'] },
   'keys create': { args: [], wrong: ['--tenant', 'a', '--scope', 'root'] },
@@ -147,14 +151,16 @@ describe('every command', () => {
     ['models list', []],
     ['models check', []],
     ['doctor', []],
+    ['engines list', []],
+    ['gpu check', []],
     ['config print', []],
     ['batch list', []],
     ['chat', ['three fruits', '-m', 'm']],
   ])('%s --json prints one JSON document on stdout', async (name, args) => {
     const remote = name in REMOTE ? ['--url', urlOf(answering)] : [];
     const { code, ...texts } = await run(name, [...args, '--json', ...remote]);
-    // The doctor judges this machine, which may have its port or a library missing.
-    expect(name === 'doctor' ? [0, 1] : [0]).toContain(code);
+    // These judge this machine, which may lack a library, its port or a GPU.
+    expect(['doctor', 'gpu check'].includes(name) ? [0, 1] : [0]).toContain(code);
     expect(JSON.parse(texts.stdout)).toEqual(expect.anything());
   });
 

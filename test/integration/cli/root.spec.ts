@@ -22,6 +22,8 @@ describe('switchyard', () => {
     'batch',
     'batch submit',
     'doctor',
+    'engines install',
+    'gpu check',
     'config print',
     'keys create',
   ])('%s --help teaches on stdout and ends with 0', async command => {

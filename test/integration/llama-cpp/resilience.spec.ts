@@ -99,7 +99,7 @@ describe('the llama.cpp process', () => {
 
   it('names the package to install for a device that is not there', async () => {
     backend = new LlamaBackend({ ...(await optionsOf(await llamaModel())), device: 'vulkan' });
-    await expect(backend.load()).rejects.toThrow('npm install @node-llama-cpp/linux-x64-vulkan@3.22.1');
+    await expect(backend.load()).rejects.toThrow('switchyard gpu install llama-cpp-vulkan');
   });
 });
 

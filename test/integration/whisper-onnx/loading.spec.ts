@@ -59,7 +59,7 @@ describe('whisper-onnx load()', () => {
   });
 
   it('says what a CUDA device needs instead of falling back to the CPU', async () => {
-    expect(await problem({ device: 'cuda:0' })).toMatch(/cannot open .* on cuda:0: .*ONNXRUNTIME_NODE_INSTALL=cuda12/s);
+    expect(await problem({ device: 'cuda:0' })).toMatch(/cannot open .* on cuda:0: .*switchyard gpu check/s);
   });
 
   it('cancels what runs on close, and closes once', async () => {

@@ -43,8 +43,8 @@ export async function openSession(runtime: OnnxRuntime, file: string, place: Ses
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const hint = cuda
-      ? ` The CUDA provider needs an NVIDIA driver, CUDA 12, cuDNN 9 and its libraries: ` +
-        `ONNXRUNTIME_NODE_INSTALL=cuda12 ${INSTALL}.`
+      ? ' The CUDA provider needs an NVIDIA driver, CUDA 12, cuDNN 9 and its libraries; switchyard gpu check names what ' +
+        'is missing.'
       : '';
     throw new Error(`ONNX Runtime cannot open ${file} on ${place.device}: ${why}.${hint}`, { cause: error });
   }

@@ -4,7 +4,7 @@ import { errorMessage } from '../../../../core/shared/error-message.js';
 
 const VERSION = '3.22.1';
 const INSTALL = `npm install node-llama-cpp@${VERSION}`;
-const GPU_INSTALL = { cuda: 'linux-x64-cuda', vulkan: 'linux-x64-vulkan' } as const;
+const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
 
 /**
  * The native side of node-llama-cpp, which its own classes keep to themselves: they draw a token per call and sequence,
@@ -138,9 +138,8 @@ async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): P
       throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${errorMessage(error)})`, {
         cause: error,
       });
-    const name = `@node-llama-cpp/${GPU_INSTALL[device]}@${VERSION}`;
     throw new Error(
-      `llama.cpp does not run on ${device} here: npm install ${name}, ` +
+      `llama.cpp does not run on ${device} here: switchyard gpu install ${GPU_INSTALL[device]}, ` +
         `and a driver for the device (${errorMessage(error)})`,
       { cause: error },
     );

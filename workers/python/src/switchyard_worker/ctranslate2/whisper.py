@@ -20,6 +20,7 @@ from faster_whisper.transcribe import merge_punctuations
 from switchyard.v1.stt_pb2 import Segment, SegmentDone, TokenLogprob, Word
 
 from .audio_file import Samples, as_float
+from .cuda_libraries import load_cuda_libraries
 
 Features = npt.NDArray[np.float32]
 #: Seconds of one timestamp token.
@@ -74,6 +75,8 @@ class Whisper:
     def __init__(self, settings: Settings) -> None:
         check_folder(settings.path)
         name, _, index = settings.device.partition(":")
+        if name != "cpu":
+            load_cuda_libraries()
         self._model = WhisperModel(
             str(settings.path),
             device=name,

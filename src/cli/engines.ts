@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Argument, Command } from 'commander';
+import { loadConfig } from '../platform/config/load-config.js';
+import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
+import { CliError, EXIT, interruptible } from './cli-error.js';
+import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
+import { PRODUCT_FOLDER } from './engines/command.js';
+import { buildLlamaKernels, llamaKernels, removeLlamaKernels } from './engines/llama-kernels.js';
+import { PythonEnvironment } from './engines/python-environment.js';
+import { columns, MARKS, print, printJson, ProgressLine, say } from './terminal.js';
+
+interface ListedEngine {
+  readonly engine: string;
+  readonly installed: boolean;
+  readonly version: string;
+  readonly kinds: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly devices: readonly string[];
+}
+
+interface InstallOptions {
+  readonly cuda?: boolean;
+  readonly python?: string;
+  readonly native?: boolean;
+  readonly prebuilt?: boolean;
+}
+
+const INSTALL_HELP = `
+ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
+             again changes nothing, or brings the versions of this release. pip's own settings apply (PIP_NO_INDEX,
+             PIP_FIND_LINKS, PIP_INDEX_URL, …).
+llama-cpp    --native compiles llama.cpp for this machine's CPU, offline: 3 minutes on two cores, 55 MB. Run it again
+             after npm ci. The prebuilt kernels reach 0.65 to 0.8 of the compiled ones with several requests.
+
+Exit code 1: something is missing; the message names the repair. Exit code 3: the package index cannot be reached.`;
+
+export const enginesCommand = (): Command =>
+  new Command('engines')
+    .description('engines: list, install')
+    .addCommand(
+      new Command('list')
+        .description('every engine: version, what it serves, devices')
+        .option('--json', 'one JSON document')
+        .action(async ({ json }: { json?: boolean }) => {
+          const engines = await listedEngines(environment());
+          if (json) printJson({ engines });
+          else print(table(engines));
+        }),
+    )
+    .addCommand(
+      new Command('install')
+        .description('install what an engine needs beside the npm packages')
+        .addArgument(new Argument('<engine>', 'the engine').choices(['ctranslate2', 'llama-cpp']))
+        .option('--cuda', 'ctranslate2: with the CUDA libraries that it loads (1 GB more)')
+        .option('--python <command>', 'ctranslate2: the Python to use')
+        .option('--native', 'llama-cpp: compile it for this CPU')
+        .option('--prebuilt', 'llama-cpp: restore the kernels of the npm package')
+        .addHelpText('after', INSTALL_HELP)
+        .action((engine: string, options: InstallOptions) =>
+          interruptible(signal =>
+            engine === 'llama-cpp' ? installLlama(options, signal) : installPython(options, signal),
+          ),
+        ),
+    );
+
+const environment = (): PythonEnvironment => new PythonEnvironment(loadConfig().settings.data.dir);
+
+async function listedEngines(python: PythonEnvironment): Promise<readonly ListedEngine[]> {
+  const versions: Readonly<Record<string, string | undefined>> = {
+    ctranslate2: pythonVersion(python),
+    ...Object.fromEntries(Object.entries(EMBEDDED_LIBRARIES).map(([name, { load }]) => [name, attempt(load)])),
+  };
+  const kernels = (await llamaKernels()) === 'localBuild' ? ', compiled for this CPU' : '';
+  return Object.entries(ENGINE_TABLE).map(([engine, { npm, kinds, capabilities, devices }]) => {
+    const version = npm !== undefined ? packageVersion(npm) : engine in versions ? versions[engine] : 'built in';
+    return {
+      ...{ engine, kinds, capabilities, devices: Object.keys(devices), installed: version !== undefined },
+      version: version === undefined ? '' : `${version}${engine === 'llama-cpp' ? kernels : ''}`,
+    };
+  });
+}
+
+function pythonVersion(python: PythonEnvironment): string | undefined {
+  const { state, manifest } = python.state();
+  if (state === 'absent' || state === 'damaged') return undefined;
+  const { ctranslate2, python: of } = manifest!.versions;
+  return `${ctranslate2}, Python ${of}${state === 'outdated' ? ', install again for the versions of this release' : ''}`;
+}
+
+const packageVersion = (name: string): string | undefined =>
+  attempt(() => {
+    const text = readFileSync(join(PRODUCT_FOLDER, 'node_modules', name, 'package.json'), 'utf8');
+    return (JSON.parse(text) as { version: string }).version;
+  });
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+function table(engines: readonly ListedEngine[]): string {
+  const rows = engines.map(({ engine, installed, version, kinds, capabilities, devices }) => [
+    ...[engine, installed ? version : 'not installed', devices.join(' ') || 'elsewhere'],
+    `${kinds.join(' ')}${capabilities.length > 0 ? `: ${capabilities.join(' ')}` : ''}`,
+  ]);
+  return columns([['engine', 'version', 'devices', 'serves'], ...rows]);
+}
+
+async function installLlama({ native, prebuilt }: InstallOptions, signal: AbortSignal): Promise<void> {
+  if (native === prebuilt)
+    throw new CliError('llama.cpp comes with the npm packages; give --native or --prebuilt', EXIT.usage);
+  const build = { signal, report: (text: string) => say(`${MARKS.ok} ${text}`) };
+  await (native ? buildLlamaKernels(build) : removeLlamaKernels(build));
+}
+
+async function installPython({ cuda = false, python }: InstallOptions, signal: AbortSignal): Promise<void> {
+  const place = environment();
+  const progress = new ProgressLine();
+  try {
+    const report = (text: string) => progress.show(text.slice(0, process.stderr.columns ?? 120));
+    const { manifest } = await place.install({ cuda, report, signal, ...(python !== undefined && { python }) });
+    progress.clear();
+    const { ctranslate2, python: of } = manifest!.versions;
+    say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
+    say(`  in models.yaml: engine: external, command: [${place.python}, -m, switchyard_worker.ctranslate2, …]`);
+  } finally {
+    progress.clear();
+  }
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { foreignEnvironment } from '../../platform/config/process-environment.js';
+
+/** The folder with package.json, for sources and for the build. */
+export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface CommandResult {
+  /** 127: there is no such command. */
+  readonly code: number;
+  /** Both streams, in the order of arrival. */
+  readonly output: string;
+}
+
+export interface CommandOptions {
+  /** Added to the environment of this process, which keeps its settings to itself; PIP_… and npm's pass through. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly onLine?: (line: string) => void;
+  readonly signal?: AbortSignal;
+  readonly limitMs?: number;
+}
+
+export type RunCommand = (file: string, args: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
+
+/** Never rejects: a command that is missing, killed or too slow has a code other than 0 and says why. */
+export const runCommand: RunCommand = (file, args, { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = {}) =>
+  new Promise(resolve => {
+    const child = spawn(file, args, {
+      ...{ cwd, env: foreignEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] },
+      ...(signal && { signal }),
+      ...(limitMs !== undefined && { timeout: limitMs, killSignal: 'SIGKILL' }),
+    });
+    const lines: string[] = [];
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', line => {
+        lines.push(line);
+        onLine?.(line);
+      });
+    }
+    child.once('error', error => resolve({ code: 127, output: [...lines, error.message].join('\n') }));
+    child.once('close', (code, killed) =>
+      resolve({ code: code ?? 1, output: [...lines, ...(killed ? [`ended by ${killed}`] : [])].join('\n') }),
+    );
+  });
+
+export const lastLines = (output: string, count = 5): string => output.trim().split('\n').slice(-count).join('\n');
+
+/** Runs a script with this Node. @returns what it prints last, as JSON; undefined if it fails */
+export async function askNode<T>(run: RunCommand, script: string, cwd = PRODUCT_FOLDER): Promise<T | undefined> {
+  // A process that a package forks would get the flags of this one, `--eval` among them.
+  const text = `process.execArgv.length = 0;\n${script}`;
+  const { output } = await run(process.execPath, ['--input-type=module', '--eval', text], { cwd, limitMs: 60_000 });
+  return parsed<T>(output);
+}
+
+/** The last line that is JSON: native libraries write lines of their own. */
+export function parsed<T>(output: string): T | undefined {
+  const line = output.split('\n').findLast(text => text.startsWith('{'));
+  try {
+    return line === undefined ? undefined : (JSON.parse(line) as T);
+  } catch {
+    return undefined;
+  }
+}

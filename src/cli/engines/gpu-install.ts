@@ -1,0 +1,148 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CliError } from '../cli-error.js';
+import { type CommandOptions, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import { ONNX_PROVIDERS, onnxFolder } from './gpu-check.js';
+import { findPython } from './python.js';
+
+/** What can be installed, each with the download in MB, as measured. */
+export const GPU_PARTS = {
+  onnxruntime: { megabytes: 247, packages: [] },
+  'llama-cpp': { megabytes: 250, packages: ['linux-x64-cuda', 'linux-x64-cuda-ext'] },
+  'llama-cpp-vulkan': { megabytes: 50, packages: ['linux-x64-vulkan'] },
+} as const;
+export type GpuPart = keyof typeof GPU_PARTS;
+
+export interface GpuInstall extends Pick<CommandOptions, 'signal'> {
+  readonly run?: RunCommand;
+  /** node_modules */
+  readonly modules?: string;
+  readonly python?: string;
+  readonly dryRun: boolean;
+  readonly report: (text: string) => void;
+}
+
+const SCRIPT_LIMIT_MS = 600_000;
+
+/**
+ * Puts the CUDA halves of native packages where the packages look for them. npm cannot: `.npmrc` ignores install scripts,
+ * and package.json replaces llama.cpp's GPU packages, 0.6 GB, by an empty one. `npm ci` removes them again.
+ */
+export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
+  if (`${process.platform}-${process.arch}` !== 'linux-x64')
+    throw new CliError(`GPU packages exist for linux-x64; this machine is ${process.platform}-${process.arch}`);
+  const modules = options.modules ?? join(PRODUCT_FOLDER, 'node_modules');
+  const place: Place = { ...options, run: options.run ?? runCommand, modules, work: join(modules, '.cache', 'gpu') };
+  if (part === 'onnxruntime') return installProviders(place);
+  for (const name of GPU_PARTS[part].packages) await installLlamaPackage(name, place);
+}
+
+type Place = GpuInstall & Required<Pick<GpuInstall, 'run' | 'modules'>> & { readonly work: string };
+
+const versionOf = (modules: string, name: string): string =>
+  (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version;
+
+async function installProviders(place: Place): Promise<void> {
+  const { modules, report, dryRun } = place;
+  const folder = onnxFolder(modules);
+  const version = versionOf(modules, 'onnxruntime-node');
+  if (ONNX_PROVIDERS.every(name => existsSync(join(folder, name)))) {
+    return report(`ONNX Runtime ${version}: its CUDA provider is in ${folder}`);
+  }
+  report(`ONNX Runtime ${version}: CUDA provider into ${folder}, by the package's own install script`);
+  report(`  if that fails: out of the wheel onnxruntime-gpu==${version}, by pip`);
+  if (dryRun) return;
+  const script = await ownScript(place);
+  if (script.code === 0 && existsSync(join(folder, ONNX_PROVIDERS[1]!))) return report('installed by the script');
+  const why = script.output.split('\n').find(line => line.includes('Error: ')) ?? lastLines(script.output, 1);
+  report(`the script failed (${why.trim()}); downloading the wheel`);
+  await inWorkFolder(place, work => providersFromWheel(place, { version, folder, work }));
+  report(`ONNX Runtime ${version}: CUDA provider installed`);
+}
+
+const ownScript = ({ modules, run, signal }: Place) =>
+  run(process.execPath, [join(modules, 'onnxruntime-node', 'script', 'install.js')], {
+    env: { ONNXRUNTIME_NODE_INSTALL: 'cuda12' },
+    limitMs: SCRIPT_LIMIT_MS,
+    ...(signal && { signal }),
+  });
+
+/** A wheel is a zip archive; of the one for any Python only the libraries are wanted. */
+const EXTRACT = `
+import sys, zipfile
+wheel, folder = sys.argv[1:3]
+with zipfile.ZipFile(wheel) as archive:
+    for name in sys.argv[3:]:
+        with archive.open("onnxruntime/capi/" + name) as source, open(folder + "/" + name, "wb") as target:
+            while block := source.read(1 << 20):
+                target.write(block)
+`;
+
+interface Wheel {
+  readonly version: string;
+  readonly folder: string;
+  readonly work: string;
+}
+
+async function providersFromWheel(place: Place, { version, folder, work }: Wheel): Promise<void> {
+  const { run, signal, report } = place;
+  const python = await findPython(run, place.python);
+  const platforms = ['2_17', '2_27', '2_28'].flatMap(glibc => ['--platform', `manylinux_${glibc}_x86_64`]);
+  const which = ['--no-deps', '--only-binary', ':all:', '--python-version', '3.12', ...platforms];
+  const args = ['-m', 'pip', 'download', '--no-input', '--progress-bar', 'off', ...which, '--dest', work];
+  const options = { onLine: (line: string) => report(`  ${line.trim()}`), ...(signal && { signal }) };
+  await must('pip download', run(python, [...args, `onnxruntime-gpu==${version}`], options));
+  const wheel = (await readdir(work)).find(name => name.endsWith('.whl')) ?? '';
+  await must('unpacking the wheel', run(python, ['-c', EXTRACT, join(work, wheel), work, ...ONNX_PROVIDERS], options));
+  for (const name of ONNX_PROVIDERS) await rename(join(work, name), join(folder, name));
+}
+
+/**
+ * Installed in a folder of its own, where no override applies, and moved into the place of the placeholder. npm verifies
+ * what it downloads.
+ */
+async function installLlamaPackage(name: string, place: Place): Promise<void> {
+  const { modules, report, dryRun, run, signal } = place;
+  const version = versionOf(modules, 'node-llama-cpp');
+  const target = join(modules, '@node-llama-cpp', name);
+  if (existsSync(join(target, 'bins')) && versionOf(modules, `@node-llama-cpp/${name}`) === version)
+    return report(`@node-llama-cpp/${name} ${version} is in ${target}`);
+  report(`@node-llama-cpp/${name}@${version} by npm, into ${target}, in place of the placeholder`);
+  if (dryRun) return;
+  await inWorkFolder(place, async work => {
+    await writeFile(join(work, 'package.json'), '{ "private": true }');
+    const npm = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const install = run('npm', [...npm, `@node-llama-cpp/${name}@${version}`], {
+      cwd: work,
+      ...(signal && { signal }),
+    });
+    await must('npm install', install);
+    const made = join(work, 'node_modules', '@node-llama-cpp', name);
+    if (!existsSync(join(made, 'bins'))) throw new CliError(`npm brought no binaries of @node-llama-cpp/${name}`);
+    await rm(target, { recursive: true, force: true });
+    // A placeholder that npm nested here would be found first.
+    await rm(join(modules, 'node-llama-cpp', 'node_modules', '@node-llama-cpp', name), {
+      recursive: true,
+      force: true,
+    });
+    await rename(made, target);
+  });
+  report(`@node-llama-cpp/${name} ${version} installed`);
+}
+
+async function inWorkFolder({ work }: Place, use: (folder: string) => Promise<void>): Promise<void> {
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true });
+  try {
+    await use(work);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function must(what: string, running: ReturnType<RunCommand>): Promise<string> {
+  const { code, output } = await running;
+  if (code !== 0) throw new CliError(`${what} failed: ${lastLines(output)}`);
+  return output;
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from '../cli-error.js';
+import { askNode, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+
+const PACKAGE = join(PRODUCT_FOLDER, 'node_modules', 'node-llama-cpp');
+
+/** llama.cpp's whole source at the release of the prebuilt binaries; it comes with the package, so nothing is downloaded. */
+export const LLAMA_SOURCE = join(PACKAGE, 'llama', 'gitRelease.bundle');
+
+export function llamaRelease(): string {
+  const text = readFileSync(join(PACKAGE, 'llama', 'binariesGithubRelease.json'), 'utf8');
+  return (JSON.parse(text) as { release: string }).release;
+}
+
+/** Flags that a person set are for other builds: two builds that are compared must differ in their purpose only. */
+export const BUILD_ENVIRONMENT = { CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' } as const;
+
+/** Any one of the commands will do. */
+const TOOLS = [
+  { commands: ['git'], debian: 'git' },
+  { commands: ['cmake'], debian: 'cmake' },
+  { commands: ['ninja', 'make'], debian: 'ninja-build' },
+  { commands: ['c++'], debian: 'g++' },
+];
+
+/** @returns what is missing and how to install it; undefined if llama.cpp can be built */
+export async function lackingBuildTools(run: RunCommand = runCommand): Promise<string | undefined> {
+  const isThere = async (name: string) => (await run(name, ['--version'])).code === 0;
+  const found = await Promise.all(TOOLS.map(({ commands }) => Promise.all(commands.map(isThere))));
+  const lacking = TOOLS.filter((_, index) => !found[index]!.includes(true));
+  if (lacking.length === 0) return undefined;
+  const names = lacking.map(({ commands }) => commands.join(' or ')).join(', ');
+  const install = `apt-get install -y --no-install-recommends ${lacking.map(({ debian }) => debian).join(' ')}`;
+  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. Debian: ${install}`;
+}
+
+/** Loads llama.cpp as a worker does: node-llama-cpp prefers a local build to the prebuilt binary. */
+const KERNELS = `
+  import { getLlama } from 'node-llama-cpp';
+  const { buildType } = await getLlama({ gpu: false, build: 'never', progressLogs: false });
+  console.log(JSON.stringify({ buildType }));
+  process.exit(0);
+`;
+
+/** `localBuild`: compiled on this machine. Undefined: llama.cpp does not load. */
+export const llamaKernels = async (run: RunCommand = runCommand): Promise<string | undefined> =>
+  (await askNode<{ buildType: string }>(run, KERNELS))?.buildType;
+
+export interface KernelBuild {
+  readonly run?: RunCommand;
+  readonly report: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into its folder. Workers load it at
+ * their next start. `npm ci` removes it, and it must not be copied to another kind of CPU.
+ */
+export async function buildLlamaKernels({ run = runCommand, report, signal }: KernelBuild): Promise<void> {
+  if ((await llamaKernels(run)) === 'localBuild') return report('llama.cpp was compiled for this CPU before');
+  const lacking = await lackingBuildTools(run);
+  if (lacking !== undefined) throw new CliError(lacking);
+  report(`compiling llama.cpp ${llamaRelease()} for this CPU: a few minutes`);
+  const source = packageCommand(run, signal);
+  await source('download', '--release', llamaRelease(), '--skipBuild', '--noUsageExample');
+  await source('build', '--gpu', 'false', '--noUsageExample');
+  // 200 MB that nothing needs any more.
+  await source('clear', 'source');
+  if ((await llamaKernels(run)) !== 'localBuild')
+    throw new CliError('node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native');
+  report('llama.cpp is compiled for this CPU; workers load it when they start');
+}
+
+/** Restores the binaries of the package. */
+export async function removeLlamaKernels({ run = runCommand, report, signal }: KernelBuild): Promise<void> {
+  await packageCommand(run, signal)('clear', 'builds');
+  report('llama.cpp is as it came with the package');
+}
+
+const packageCommand =
+  (run: RunCommand, signal: AbortSignal | undefined) =>
+  async (...args: readonly string[]): Promise<void> => {
+    const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
+    const made = await run(process.execPath, command, { env: BUILD_ENVIRONMENT, ...(signal && { signal }) });
+    if (made.code !== 0) throw new CliError(`node-llama-cpp source ${args[0]}: ${lastLines(made.output)}`);
+  };

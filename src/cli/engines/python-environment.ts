@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { CliError, EXIT } from '../cli-error.js';
+import { type CommandOptions, lastLines, parsed, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import { findPython } from './python.js';
+
+/** The package of workers/python, which the environment runs from its folder. */
+const SOURCES = join(PRODUCT_FOLDER, 'workers', 'python');
+const MANIFEST = 'switchyard.json';
+
+interface Manifest {
+  /** Digest of what was installed and from where; another one means that the environment is out of date. */
+  readonly lock: string;
+  readonly cuda: boolean;
+  readonly versions: { readonly python: string; readonly ctranslate2: string };
+}
+
+export interface EnvironmentState {
+  /** `outdated`: this release pins other versions. `damaged`: the Python it was made with is gone. */
+  readonly state: 'absent' | 'ready' | 'outdated' | 'damaged';
+  readonly manifest?: Manifest;
+}
+
+export interface InstallOptions extends Pick<CommandOptions, 'signal'> {
+  /** A Python command (default: the first of python3, python3.14, … that fits). */
+  readonly python?: string;
+  /** Adds the CUDA libraries that CTranslate2 loads. */
+  readonly cuda: boolean;
+  readonly report: (text: string) => void;
+}
+
+/** Imports the worker from its sources, and makes every later start of this Python find them. */
+const FINISH = `
+import json, platform, sys, sysconfig
+from importlib.metadata import version
+from pathlib import Path
+Path(sysconfig.get_paths()["purelib"], "switchyard.pth").write_text(sys.argv[1] + "\\n")
+sys.path.insert(0, sys.argv[1])
+import switchyard_worker.ctranslate2.engine
+print(json.dumps({"python": platform.python_version(), "ctranslate2": version("ctranslate2")}))
+`;
+
+/**
+ * The Python environment of the CTranslate2 worker: `engines/ctranslate2` in the data folder, a link to a folder beside
+ * it. The link is made last and replaced atomically, so a half-made environment is never behind it.
+ */
+export class PythonEnvironment {
+  readonly folder: string;
+
+  constructor(
+    dataDir: string,
+    private readonly run: RunCommand = runCommand,
+    private readonly sources = SOURCES,
+  ) {
+    this.folder = resolve(dataDir, 'engines', 'ctranslate2');
+  }
+
+  /** The command of a worker starts with it. */
+  get python(): string {
+    return join(this.folder, 'bin', 'python');
+  }
+
+  state(): EnvironmentState {
+    let manifest: Manifest;
+    try {
+      manifest = JSON.parse(readFileSync(join(this.folder, MANIFEST), 'utf8')) as Manifest;
+    } catch {
+      return { state: existsSync(this.folder) ? 'damaged' : 'absent' };
+    }
+    if (!existsSync(this.python)) return { state: 'damaged', manifest };
+    return { state: manifest.lock === this.#lock(manifest.cuda) ? 'ready' : 'outdated', manifest };
+  }
+
+  /** @throws CliError that says what is missing and how to repair it; what was there before is left as it is */
+  async install(options: InstallOptions): Promise<EnvironmentState> {
+    const before = this.state();
+    if (before.state === 'ready' && (before.manifest!.cuda || !options.cuda)) return before;
+    const python = await findPython(this.run, options.python);
+    await this.#removeLeftovers();
+    const made = join(dirname(this.folder), `.ctranslate2-${process.pid}-${Date.now().toString(36)}`);
+    await mkdir(dirname(made), { recursive: true });
+    try {
+      await this.#make(made, python, options);
+      await this.#link(made);
+    } catch (error) {
+      await rm(made, { recursive: true, force: true });
+      throw error;
+    }
+    return this.state();
+  }
+
+  async #make(folder: string, python: string, { cuda, report, signal }: InstallOptions): Promise<void> {
+    const options = { onLine: (line: string) => report(line.trim()), ...(signal && { signal }) };
+    report(`virtual environment with ${python}`);
+    const venv = await this.run(python, ['-m', 'venv', folder], options);
+    if (venv.code !== 0) throw new CliError(`${python} -m venv failed: ${lastLines(venv.output)}`);
+    const own = join(folder, 'bin', 'python');
+    const files = this.#requirements(cuda).flatMap(file => ['--requirement', file]);
+    const pip = ['-m', 'pip', 'install', '--no-input', '--progress-bar', 'off', '--only-binary', ':all:', ...files];
+    const installed = await this.run(own, pip, { ...options, env: { PIP_DISABLE_PIP_VERSION_CHECK: '1' } });
+    if (installed.code !== 0) throw pipFailure(installed.output);
+    report('importing the worker');
+    const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], signal ? { signal } : {});
+    const versions = parsed<Manifest['versions']>(finished.output);
+    if (finished.code !== 0 || !versions)
+      throw new CliError(`the installed packages do not load: ${lastLines(finished.output)}`);
+    const manifest: Manifest = { lock: this.#lock(cuda), cuda, versions };
+    await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, null, 2));
+  }
+
+  /** A worker that runs keeps the environment it started with: the next installation removes that one. */
+  async #link(made: string): Promise<void> {
+    const link = `${made}.link`;
+    await symlink(basename(made), link);
+    await rename(link, this.folder);
+  }
+
+  /** Environments that are not linked, except one that another process is making. */
+  async #removeLeftovers(): Promise<void> {
+    const names = await readdir(dirname(this.folder)).catch(() => []);
+    const current = await readlink(this.folder).catch(() => undefined);
+    for (const name of names.filter(each => each.startsWith('.ctranslate2-') && each !== current)) {
+      if (!isRunning(Number(name.split('-')[1])))
+        await rm(join(dirname(this.folder), name), { recursive: true, force: true });
+    }
+  }
+
+  #requirements(cuda: boolean): readonly string[] {
+    const names = ['ctranslate2.txt', ...(cuda ? ['ctranslate2-cuda.txt'] : [])];
+    return names.map(name => join(this.sources, 'requirements', name));
+  }
+
+  #lock(cuda: boolean): string {
+    const hash = createHash('sha256').update(this.sources);
+    for (const file of this.#requirements(cuda)) hash.update(readFileSync(file));
+    return hash.digest('hex').slice(0, 16);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
+
+/** pip tries again without a connection, and says in the end that nothing matches: the connection is the cause. */
+export function pipFailure(output: string): CliError {
+  const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
+  if (output.includes('No space left on device'))
+    return new CliError('the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again');
+  if (/NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/.test(output))
+    return new CliError(`the package index cannot be reached: ${lastLines(output, 1)}. ${OFFLINE}`, EXIT.unreachable);
+  if (missing !== undefined)
+    return new CliError(
+      `no wheel of ${missing} for this Python and machine. Name another Python with --python. ${OFFLINE}`,
+    );
+  return new CliError(`pip install failed: ${lastLines(output)}`);
+}

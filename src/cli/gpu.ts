@@ -1,0 +1,59 @@
+import { delimiter } from 'node:path';
+import { Argument, Command } from 'commander';
+import { loadConfig } from '../platform/config/load-config.js';
+import { foreignEnvironment } from '../platform/config/process-environment.js';
+import { EXIT, interruptible } from './cli-error.js';
+import { diagnosisText } from './doctor-checks.js';
+import { checkGpu, type GpuReport } from './engines/gpu-check.js';
+import { GPU_PARTS, type GpuPart, installGpu } from './engines/gpu-install.js';
+import { PythonEnvironment } from './engines/python-environment.js';
+import { print, printJson, say } from './terminal.js';
+
+const CHECK_HELP = `
+Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
+itself included; each line names its repair. Libraries are looked up as an engine does, LD_LIBRARY_PATH included.`;
+
+const INSTALL_HELP = `
+${Object.entries(GPU_PARTS)
+  .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
+  .join('\n')}
+
+Puts the CUDA libraries of ONNX Runtime and llama.cpp into node_modules. npm ci removes them: run this again. The driver,
+CUDA and cuDNN are not installed; switchyard gpu check names what is missing.`;
+
+export const gpuCommand = (): Command =>
+  new Command('gpu')
+    .description('GPU: check, install')
+    .addCommand(
+      new Command('check')
+        .description('driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair')
+        .option('--json', 'one JSON document')
+        .addHelpText('after', CHECK_HELP)
+        .action(async ({ json }: { json?: boolean }) => {
+          const report = await gpuReport();
+          if (json) printJson(report);
+          else print(report.checks.map(diagnosisText).join('\n'));
+          if (!report.ok) process.exitCode = EXIT.failed;
+        }),
+    )
+    .addCommand(
+      new Command('install')
+        .description('the CUDA libraries of ONNX Runtime and llama.cpp')
+        .addArgument(new Argument('[parts...]', 'what to install').choices(Object.keys(GPU_PARTS)))
+        .option('--dry-run', 'only list what would be done')
+        .option('--python <command>', 'the Python whose pip downloads the wheel')
+        .addHelpText('after', INSTALL_HELP)
+        .action((parts: GpuPart[], { dryRun = false, python }: { dryRun?: boolean; python?: string }) =>
+          interruptible(async signal => {
+            const options = { dryRun, report: say, signal, ...(python !== undefined && { python }) };
+            const wanted = parts.length > 0 ? parts : (['onnxruntime', 'llama-cpp'] as const);
+            for (const part of wanted) await installGpu(part, options);
+          }),
+        ),
+    );
+
+/** What `switchyard gpu check` reads on this machine. */
+export function gpuReport(): Promise<GpuReport> {
+  const libraryFolders = (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
+  return checkGpu({ libraryFolders, python: new PythonEnvironment(loadConfig().settings.data.dir) });
+}

@@ -1,0 +1,88 @@
+import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type EngineCapability } from './engine.js';
+
+export type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
+
+/** One row of the table of engines: what an engine serves, on which devices, and where it comes from. */
+export interface EngineRow {
+  /** The npm package whose version is the engine's. Absent: a system library, a Python environment, or built in. */
+  readonly npm?: string;
+  readonly kinds: readonly ModelKind[];
+  /** What models of this engine can have; the model and its options decide. */
+  readonly capabilities: readonly EngineCapability[];
+  /** What it does not do, beside the capabilities that are not listed. */
+  readonly without?: string;
+  /** How models.yaml selects the device. Absent: the engine does not run there. */
+  readonly devices: Readonly<Partial<Record<ComputeDevice, string>>>;
+  /** Where it computes if on no device of this machine. */
+  readonly elsewhere?: string;
+}
+
+const CPU = { cpu: 'always' } as const;
+const CPU_BY_DEFAULT = { cpu: '`device: cpu` (default)' } as const;
+
+/**
+ * Every engine. `switchyard engines list` and the tables of docs/guides/choose-an-engine.md come from it; a spec compares
+ * its devices with what the options of each engine accept.
+ */
+export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
+  pocketsphinx: {
+    kinds: ['stt'],
+    capabilities: ['transcribe', 'word_timestamps', 'stream'],
+    without: 'punctuation, languages other than English',
+    devices: CPU,
+  },
+  flite: { kinds: ['tts'], capabilities: ['speech', 'speed'], without: 'languages other than English', devices: CPU },
+  'whisper-onnx': {
+    npm: 'onnxruntime-node',
+    kinds: ['stt'],
+    capabilities: ['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'],
+    without: 'word times of exports that are not `_timestamped`',
+    devices: { ...CPU_BY_DEFAULT, cuda: '`device: cuda:0`, after `switchyard gpu install onnxruntime`' },
+  },
+  'sherpa-onnx': {
+    npm: 'sherpa-onnx-node',
+    kinds: ['stt', 'tts'],
+    capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
+    without: 'word times of Whisper and Moonshine; `diarize` needs two more models',
+    devices: CPU_BY_DEFAULT,
+  },
+  'llama-cpp': {
+    npm: 'node-llama-cpp',
+    kinds: ['llm', 'embedding'],
+    capabilities: ['chat', 'completions', 'tools', 'logprobs', 'embeddings', 'dimensions'],
+    without: 'images, audio in prompts, LoRA, speculative decoding',
+    devices: {
+      cpu: '`device: cpu`',
+      cuda: '`device: cuda` or `cuda:0`, after `switchyard gpu install llama-cpp`',
+      vulkan: '`device: vulkan`, after `switchyard gpu install llama-cpp-vulkan`',
+    },
+  },
+  ctranslate2: {
+    kinds: ['stt'],
+    capabilities: ['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'],
+    without: 'streams',
+    devices: {
+      cpu: '`--device cpu` in its command (default)',
+      cuda: '`--device cuda:0`, after `switchyard engines install ctranslate2 --cuda`',
+    },
+  },
+  external: {
+    kinds: ['stt', 'tts', 'llm', 'embedding'],
+    capabilities: [],
+    devices: {},
+    elsewhere: 'any device that your worker uses, for example speech synthesis on a GPU',
+  },
+  'openai-http': {
+    kinds: ['stt', 'tts', 'llm', 'embedding'],
+    capabilities: [],
+    devices: {},
+    elsewhere: 'any device that the server uses',
+  },
+  synthetic: {
+    kinds: ['stt', 'tts', 'llm', 'embedding'],
+    capabilities: [],
+    devices: {},
+    elsewhere: 'none: answers are scripted',
+  },
+};
