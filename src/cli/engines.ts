@@ -64,6 +64,17 @@ export const enginesCommand = (): Command =>
         ),
     );
 
+const WORKER = [
+  '-m',
+  'switchyard_worker.ctranslate2',
+  '--path',
+  'FOLDER',
+  '--model',
+  "'{model}'",
+  '--listen',
+  "'{host}:{port}'",
+];
+
 const environment = (): PythonEnvironment => new PythonEnvironment(loadConfig().settings.data.dir);
 
 async function listedEngines(python: PythonEnvironment): Promise<readonly ListedEngine[]> {
@@ -126,7 +137,7 @@ async function installPython({ cuda = false, python }: InstallOptions, signal: A
     progress.clear();
     const { ctranslate2, python: of } = manifest!.versions;
     say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
-    say(`  in models.yaml: engine: external, command: [${place.python}, -m, switchyard_worker.ctranslate2, …]`);
+    say(`  in models.yaml: engine: external, and command: [${[place.python, ...WORKER].join(', ')}]`);
   } finally {
     progress.clear();
   }
