@@ -89,6 +89,20 @@ module.exports = {
       from: { path: '^src/(gateway|worker|batch)/' },
       to: { path: '^src/(gateway|worker|batch)/', pathNot: '^src/$1/' },
     },
+    {
+      name: 'bridge-joins-worker-pool-and-worker',
+      comment:
+        "A worker process in front of another worker: the gateway's client of workers, and what a worker consists of.",
+      severity: 'error',
+      from: { path: '^src/bridge/' },
+      to: { path: '^src/(gateway|batch|cli)/', pathNot: '^src/gateway/worker-pool/' },
+    },
+    {
+      name: 'bridge-is-started-by-the-worker-program',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/bridge/', '^src/main\\.worker\\.ts$'] },
+      to: { path: '^src/bridge/' },
+    },
     ...gatewayParts.map(name => ({
       name: `gateway-${name}-imports-no-neighbour`,
       severity: 'error',

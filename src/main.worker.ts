@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
+import { bridgeProviders } from './bridge/bridge-providers.js';
+import { ExternalWorker } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { WORKER_USAGE, workerSpecOf } from './platform/config/worker-arguments.js';
 import { createEngine } from './worker/engine-factory.js';
@@ -19,19 +21,30 @@ async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
-  const engine = createEngine(spec.model);
+  const bridged =
+    spec.bridged && new ExternalWorker(spec, waiting => void supervisor.report({ type: 'waiting', ...waiting }));
+  const engine = bridged ?? createEngine(spec.model);
+  const replaced = bridged ? bridgeProviders(spec.model.kind) : [];
   const server = new WorkerGrpcServer(spec);
-  const app = await NestFactory.createMicroservice<MicroserviceOptions>(WorkerModule.forEngine({ spec, engine, log }), {
-    strategy: server,
-    logger: new NestLog(log),
-  });
+  const app = await NestFactory.createMicroservice<MicroserviceOptions>(
+    WorkerModule.forEngine({ spec, engine, log, replaced }),
+    { strategy: server, logger: new NestLog(log) },
+  );
   const drain = app.get(WorkerDrain);
 
-  const stop = async (graceMs?: number): Promise<void> => {
+  let stopping = false;
+  const stop = async (graceMs?: number, exitCode = 0): Promise<void> => {
+    stopping = true;
     await drain.drain(graceMs);
     await app.close();
     await engine.close();
-    process.exit(0);
+    process.exit(exitCode);
+  };
+  const onBridgedLost = async (message: string): Promise<void> => {
+    if (stopping) return;
+    log.warn(`The worker is lost: ${message}`);
+    await supervisor.report({ type: 'failed', message });
+    await stop(undefined, 1);
   };
   process.on('SIGTERM', () => void stop());
   // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for its gateway's decision.
@@ -44,6 +57,7 @@ async function bootstrap(): Promise<void> {
   log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
   await engine.load();
   app.get(WorkerState).ready();
+  void bridged?.lost.then(onBridgedLost);
   await supervisor.report({ type: 'ready' });
   log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
 }

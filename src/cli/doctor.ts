@@ -17,6 +17,7 @@ import {
   diagnosisText,
 } from './doctor-checks.js';
 import { checkLlamaKernels, checkPythonWorkers } from './doctor-engines.js';
+import { checkCommands, checkWorkers } from './doctor-workers.js';
 import { print, printJson } from './terminal.js';
 
 export const doctorCommand = (): Command =>
@@ -51,10 +52,12 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
       detail: problemText(warning),
     })),
     ...checkEngineLibraries(models),
+    ...(await checkCommands(models)),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),
     await checkModelFiles(models, settings),
     await checkPort(settings.server),
+    ...(await checkWorkers(settings.server)),
     await checkFolder('data folder', settings.data.dir),
     await checkFolder('models folder', settings.hub.modelsDir),
     ...(await checkServers(config)),

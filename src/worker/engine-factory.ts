@@ -36,6 +36,7 @@ import { type WorkerEngine } from './engines/worker-engine.js';
 export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   if (model.replicas === 0) return [];
   try {
+    if (model.engine === 'external') return externalObjections(model);
     return loudnessObjections(model, createEngine(model));
   } catch (error) {
     if (!(error instanceof EngineOptionsError)) throw error;
@@ -43,9 +44,17 @@ export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   }
 }
 
+/** A program that is not ours is configured by its command. */
+function externalObjections(model: ModelSpec): readonly EngineObjection[] {
+  const options = new EngineOptions(model);
+  options.text('device', 'cpu');
+  options.done();
+  return loudnessObjections(model);
+}
+
 /** An engine that takes the untouched file hears it as loud as it is. */
-const loudnessObjections = ({ engine, loudness }: ModelSpec, created: WorkerEngine): readonly EngineObjection[] =>
-  loudness === 'normalise' && !(created.kind === 'stt' && created.input === 'pcm')
+const loudnessObjections = ({ engine, loudness }: ModelSpec, created?: WorkerEngine): readonly EngineObjection[] =>
+  loudness === 'normalise' && !(created?.kind === 'stt' && created.input === 'pcm')
     ? [{ path: 'loudness', message: `is normalise; allowed: off, as ${engine} does not take decoded audio` }]
     : [];
 
@@ -91,6 +100,8 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
       return spec.kind === 'stt'
         ? new SherpaRecognizer(readSherpaOptions(spec))
         : new SherpaSynthesizer(readSherpaSpeechOptions(spec));
+    case 'external':
+      throw new EngineOptionsError(spec.id, ['engine external is a program of its own']);
     case 'synthetic':
       return syntheticEngine(spec);
   }

@@ -29,8 +29,10 @@ import { pullProviders } from './pull/pull-providers.js';
 
 export interface WorkerParts {
   readonly spec: WorkerSpec;
-  readonly engine: WorkerEngine;
+  readonly engine: Pick<WorkerEngine, 'kind'>;
   readonly log: Logger;
+  /** In place of providers of the same name. */
+  readonly replaced?: readonly Provider[];
 }
 
 const EVERY_WORKER: Provider[] = [
@@ -45,7 +47,7 @@ const EVERY_WORKER: Provider[] = [
 /** One engine, one model, one device: only the service of its kind is there. */
 @Module({})
 export class WorkerModule {
-  static forEngine({ spec, engine, log }: WorkerParts): DynamicModule {
+  static forEngine({ spec, engine, log, replaced = [] }: WorkerParts): DynamicModule {
     const kind = KINDS[engine.kind];
     return {
       module: WorkerModule,
@@ -60,6 +62,7 @@ export class WorkerModule {
         ...EVERY_WORKER,
         ...kind.providers,
         ...pullProviders(spec, engine.kind),
+        ...replaced,
       ],
     };
   }

@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
     kind: { type: 'string', default: 'stt' },
     'max-batch': { type: 'string', default: '4' },
     streams: { type: 'string', default: '0' },
+    device: { type: 'string', default: 'cpu' },
     fault: { type: 'string', default: '' },
     /** Audio is WAV: an answer has its length, and anything else is invalid_audio. */
     strict: { type: 'boolean', default: false },
@@ -73,7 +74,7 @@ const healthReport = () => ({
   model,
   kind,
   engine: 'scripted',
-  device: 'cpu',
+  device: options.device,
   revision: JSON.stringify(options.tell.map(name => process.env[name] ?? null)),
   maxBatch,
   maxConcurrent: 1,
@@ -116,7 +117,7 @@ class Failure extends Error {
   }
 }
 
-/** One engine call at a time, for all that waits, up to `maxBatch`; an idle device waits 100 ms for a group's members. */
+/** One engine call at a time, for all that waits, up to `maxBatch`; an idle device waits 250 ms for a group's members. */
 class Device {
   #waiting = [];
   #busy = false;
@@ -141,7 +142,7 @@ class Device {
     clearTimeout(this.#timer);
     const present = this.#waiting.filter(({ group }) => group.id === first.group.id).length;
     if (!late && present < Math.min(first.group.size, maxBatch)) {
-      this.#timer = setTimeout(() => this.#next(true), 100);
+      this.#timer = setTimeout(() => this.#next(true), 250);
       return;
     }
     void this.#run(this.#waiting.splice(0, maxBatch));
@@ -335,7 +336,8 @@ const textToSpeech = {
       const { execution, text } = await serve(call, call.request, call.request.text, nothing);
       call.write({ header: { contentType: 'audio/wav', sampleRate: 24_000 } });
       call.write({ audio: Buffer.from(text) });
-      call.end({ done: { durationS: 1, execution } });
+      call.write({ done: { durationS: 1, execution } });
+      call.end();
     } catch (error) {
       call.emit('error', error instanceof Failure ? error.serviceError : error);
     }

@@ -11,6 +11,8 @@ export interface PooledWorkerOptions {
   readonly kind: ModelKind;
   /** Configured for its engine; what a worker reports may say more. */
   readonly device?: string;
+  /** Of `addresses`: it comes and goes with its address record. */
+  readonly isRemote: boolean;
   readonly location: WorkerLocation;
   readonly connection: ConnectionSettings;
   readonly breaker: BreakerOptions;

@@ -5,13 +5,13 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { type PooledWorkerOptions } from './pooled-worker-options.js';
-import { reportProblem } from './report-check.js';
+import { reportProblem, whyNotReady } from './report-check.js';
 import { RecentLatency, ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { WorkerConnection } from './worker-connection.js';
-import { RemoteLocation } from './worker-location.js';
+import { isUnreachable } from './worker-health.js';
 import { type WorkerStatus, type WorkerView } from './worker-view.js';
 
 type Phase = Exclude<WorkerStatus, 'busy' | 'suspended'>;
@@ -45,7 +45,7 @@ export class PooledWorker {
 
   /** Started elsewhere and reached at an address. */
   get isRemote(): boolean {
-    return this.options.location instanceof RemoteLocation;
+    return this.options.isRemote;
   }
 
   get state(): WorkerStatus {
@@ -164,7 +164,6 @@ export class PooledWorker {
   view(): WorkerView {
     const { location } = this.options;
     const slots = this.#connection?.slots;
-    const problem = this.#problem ?? this.#record.problem;
     return {
       id: this.id,
       model: this.model,
@@ -175,9 +174,9 @@ export class PooledWorker {
       restarts: location.restarts,
       address: this.#connection?.link.address,
       pid: location.pid,
-      device: this.#device,
+      device: this.#report?.device || this.options.device,
       lastExit: location.lastExit,
-      problem,
+      problem: this.#problem ?? location.problem ?? this.#record.problem,
       breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
       health: this.#report,
     };
@@ -187,13 +186,10 @@ export class PooledWorker {
     return this.#connection?.slots.inUse ?? 0;
   }
 
-  get #device(): string | undefined {
-    return this.#report?.device || this.options.device;
-  }
-
   #connect(address: string): void {
     this.#disconnect();
     this.#report = undefined;
+    this.#problem = undefined;
     const { kind, connection: settings } = this.options;
     this.#connection = new WorkerConnection({
       address,
@@ -218,6 +214,7 @@ export class PooledWorker {
     const { model, kind, neededMessageBytes: maxMessageBytes } = this.options;
     const problem = reportProblem(report, { model, kind, maxMessageBytes });
     this.#explain(problem);
+    this.options.location.onProbe?.(problem ?? whyNotReady(report));
     if (problem !== undefined) return this.#suspend('starting');
     if (report.generation && this.#connection)
       this.options.onGeneration(this.#connection.generation.since(report.generation));
@@ -229,11 +226,16 @@ export class PooledWorker {
 
   /** A worker that does not answer gets no further requests; its running ones may still succeed. */
   #onProbeFailure(error: unknown): void {
-    this.#explain(error instanceof Error ? error.message : String(error));
+    const problem = error instanceof Error ? error.message : String(error);
+    this.options.location.onProbe?.(problem);
+    // A program that has just been started opens its port when it can.
+    if (this.options.location.isStarting && isUnreachable(error)) return;
+    this.#explain(problem);
     if (this.#phase === 'ready') this.#suspend('unresponsive');
   }
 
   #onUnhealthy(): void {
+    if (this.options.location.isStarting) return;
     const reason = `${this.options.connection.health.failures} health probes failed in a row`;
     this.#suspend('lost');
     this.#connection?.link.resetAll(reason);

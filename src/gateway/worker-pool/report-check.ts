@@ -1,5 +1,6 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
+import { maxMessageBytes as largestMessageBytes } from '../../platform/config/worker-spec.js';
 
 /** What the configuration says about a worker, and what this gateway may send to it. */
 export interface ExpectedWorker {
@@ -47,6 +48,17 @@ export function reportProblem(report: WorkerHealthReport, expected: ExpectedWork
     (isUp(report) ? limitProblem(report, expected) : undefined)
   );
 }
+
+/** For speech synthesis: the longest text in any alphabet. */
+const SPEECH_BYTES = 1_048_576;
+
+/** The largest message that a worker of that kind is sent. */
+export const neededMessageBytes = (kind: ModelKind, uploadLimitBytes: number): number =>
+  kind === 'tts' ? SPEECH_BYTES : largestMessageBytes(uploadLimitBytes);
+
+/** Undefined: it takes work. */
+export const whyNotReady = ({ state }: WorkerHealthReport): string | undefined =>
+  state === 'ready' ? undefined : `its Health reports that it is ${state}`;
 
 const isUp = ({ state }: WorkerHealthReport): boolean => state === 'ready';
 

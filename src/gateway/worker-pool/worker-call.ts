@@ -3,8 +3,11 @@ import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type WorkerReply, type WorkerTask } from './worker-task.js';
 
+/** What a worker is sent of a request. */
+export type CalledRequest = Pick<ScheduledRequest<WorkerTask>, 'key' | 'priority' | 'tenant' | 'payload'>;
+
 export interface CallRequest {
-  readonly request: ScheduledRequest<WorkerTask>;
+  readonly request: CalledRequest;
   readonly group: CallGroup;
 }
 

@@ -49,6 +49,10 @@ const failureOf =
     throw new Error(`${method} failed: ${message}${missing ? '; every worker must serve it' : ''}`, { cause: error });
   };
 
+/** `probeWorker` found nobody at the address. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as Partial<ServiceError> | undefined)?.code === status.UNAVAILABLE;
+
 export interface WorkerHealthOptions {
   readonly intervalMs: number;
   /** Failed probes in a row until `onUnhealthy`. */

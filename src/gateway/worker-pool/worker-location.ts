@@ -1,4 +1,6 @@
+import { type CommandValues, filledIn } from '../../platform/config/worker-fields.js';
 import { type ProcessExit } from '../../platform/process/child-process.js';
+import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessSupervisor, type SupervisorOptions } from '../../platform/process/process-supervisor.js';
 
 export interface LocalLocationOptions extends Omit<SupervisorOptions, 'what'> {
@@ -6,43 +8,123 @@ export interface LocalLocationOptions extends Omit<SupervisorOptions, 'what'> {
   readonly host: string;
 }
 
-/** A local worker: a supervised process that reports its port. */
-export class LocalLocation implements WorkerLocation {
-  readonly #supervisor: ProcessSupervisor;
+/** A process of this machine, supervised. */
+abstract class SupervisedLocation implements WorkerLocation {
+  protected readonly supervisor: ProcessSupervisor;
+  /** What keeps its process from being ready. */
+  protected waitsFor: string | undefined;
 
-  constructor(private readonly options: LocalLocationOptions) {
-    this.#supervisor = new ProcessSupervisor({ ...options, what: 'worker' });
+  constructor(options: Omit<SupervisorOptions, 'what' | 'unready'>) {
+    this.supervisor = new ProcessSupervisor({ ...options, what: 'worker', unready: () => this.waitsFor });
   }
 
   get pid(): number | undefined {
-    return this.#supervisor.pid;
+    return this.supervisor.pid;
   }
 
   get restarts(): number {
-    return this.#supervisor.restarts;
+    return this.supervisor.restarts;
   }
 
   get lastExit(): ProcessExit | undefined {
-    return this.#supervisor.lastExit;
+    return this.supervisor.lastExit;
+  }
+
+  get problem(): string | undefined {
+    return this.supervisor.problem;
+  }
+
+  abstract start(events: LocationEvents): void;
+
+  onHung(reason: string): void {
+    this.supervisor.kill(reason);
+  }
+
+  stop(): Promise<void> {
+    return this.supervisor.stop();
+  }
+}
+
+/** A worker of this build: a process that reports its port, when it is ready, and what it waits for if it bridges. */
+export class LocalLocation extends SupervisedLocation {
+  #told: string | undefined;
+
+  constructor(private readonly options: LocalLocationOptions) {
+    super(options);
+  }
+
+  override get problem(): string | undefined {
+    return this.#told ?? super.problem;
   }
 
   start(events: LocationEvents): void {
-    this.#supervisor.start({
+    this.supervisor.start({
       onStarting: () => events.onStarting(),
-      onMessage: ({ type, port }) => {
+      onMessage: ({ type, port, message, isProblem }) => {
         if (type === 'listening' && typeof port === 'number') events.onReachable(`${this.options.host}:${port}`);
+        if (type === 'waiting' && typeof message === 'string') this.#wait(message, isProblem === true);
       },
-      onReady: () => events.onReady(),
+      onReady: () => {
+        this.#wait();
+        events.onReady();
+      },
+      onGone: () => {
+        this.#wait();
+        events.onGone();
+      },
+    });
+  }
+
+  #wait(message?: string, isProblem = false): void {
+    this.waitsFor = message;
+    this.#told = isProblem ? message : undefined;
+  }
+}
+
+export interface CommandLocationOptions extends Omit<SupervisorOptions, 'what' | 'command' | 'args' | 'foreign'> {
+  /** Program and arguments, not filled in. */
+  readonly command: readonly string[];
+  readonly values: Omit<CommandValues, 'port'>;
+}
+
+/** A worker in any language: told its port by its arguments, probed from its start, ready when its Health says so. */
+export class CommandLocation extends SupervisedLocation {
+  #address = '';
+
+  constructor({ command: [program = '', ...args], values, ...rest }: CommandLocationOptions) {
+    super({
+      ...rest,
+      command: filledIn(program, { ...values, port: '' }),
+      foreign: true,
+      args: async () => {
+        const port = String(await freePort(values.host));
+        this.#address = `${values.host}:${port}`;
+        return args.map(argument => filledIn(argument, { ...values, port }));
+      },
+    });
+  }
+
+  get isStarting(): boolean {
+    return this.supervisor.isStarting;
+  }
+
+  start(events: LocationEvents): void {
+    this.supervisor.start({
+      onStarting: () => events.onStarting(),
+      onStarted: () => {
+        this.waitsFor = undefined;
+        events.onReachable(this.#address);
+        events.onReady();
+      },
+      onMessage: () => undefined,
+      onReady: () => undefined,
       onGone: () => events.onGone(),
     });
   }
 
-  onHung(reason: string): void {
-    this.#supervisor.kill(reason);
-  }
-
-  stop(): Promise<void> {
-    return this.#supervisor.stop();
+  onProbe(unready: string | undefined): void {
+    this.waitsFor = unready;
+    if (unready === undefined) this.supervisor.ready();
   }
 }
 
@@ -63,7 +145,13 @@ export interface WorkerLocation {
   readonly pid: number | undefined;
   readonly restarts: number;
   readonly lastExit: ProcessExit | undefined;
+  /** Why no process of it takes work, as far as its processes tell. */
+  readonly problem?: string | undefined;
+  /** A program that is not ours runs and has not been ready yet: nobody may count on its answers. */
+  readonly isStarting?: boolean;
   start(events: LocationEvents): void;
+  /** @param unready why a probe says that it takes no work; undefined: it takes work */
+  onProbe?(unready: string | undefined): void;
   /** The worker no longer answers its probes. */
   onHung(reason: string): void;
   /** Resolves when its process has ended. Idempotent: the same promise. */

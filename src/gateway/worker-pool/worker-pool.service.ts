@@ -4,6 +4,7 @@ import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Lease } from '../../core/shared/lease.js';
@@ -18,6 +19,7 @@ import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type GenerationCounts } from './worker-connection.js';
 import { WORKER_LAUNCH, type WorkerLaunch, type WorkerName } from './worker-roster.js';
+import { type WorkerTask } from './worker-task.js';
 import { type ModelView, type WorkerView } from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
@@ -53,6 +55,7 @@ export type PoolActivity =
     };
 
 export interface WorkerCallRequest extends CallRequest {
+  readonly request: ScheduledRequest<WorkerTask>;
   readonly workerId: string;
 }
 

@@ -1,17 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
-import {
-  type ModelKind,
-  modelOn,
-  type ModelSpec,
-  type ReplicaSpec,
-  replicaSpecs,
-} from '../../platform/config/model-spec.js';
+import { modelOn, type ModelSpec, type ReplicaSpec, replicaSpecs } from '../../platform/config/model-spec.js';
+import { inheritedEnvironment } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
 import {
+  type BridgedWorker,
+  EXTERNAL_GRACE_MS,
   fetchRules,
   maxMessageBytes,
   pulledWork,
+  workerCare,
   workerEnvironment,
   workerSpec,
   type WorkerSpec,
@@ -21,8 +19,9 @@ import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
+import { neededMessageBytes } from './report-check.js';
 import { type GenerationCounts } from './worker-connection.js';
-import { LocalLocation, RemoteLocation, type WorkerLocation } from './worker-location.js';
+import { CommandLocation, LocalLocation, RemoteLocation, type WorkerLocation } from './worker-location.js';
 
 /** How local workers are started. Tests start another program. */
 export interface WorkerLaunch {
@@ -63,6 +62,7 @@ export interface WorkerRosterOptions {
 
 interface Placement {
   readonly id: string;
+  readonly isRemote?: boolean;
   readonly device?: string;
   readonly location: (log: ProcessLog) => WorkerLocation;
   security(): ChannelSecurity;
@@ -76,7 +76,8 @@ export function localWorkers(model: ModelSpec, options: WorkerRosterOptions): Po
   return replicaSpecs(model).map((replica, index) => {
     const id = `${model.id}-${index}`;
     const { device = optionDevice(model) } = replica;
-    const location = (log: ProcessLog) => localLocation({ model, id, replica, log }, options);
+    const make = model.engine === 'external' && !isBridged(model, options) ? commandLocation : localLocation;
+    const location = (log: ProcessLog) => make({ model, id, replica, log }, options);
     return pooledWorker(model, { id, location, security: () => UNPROTECTED, device }, options);
   });
 }
@@ -87,10 +88,20 @@ export function remoteWorker(
   { address, host }: RemoteEndpoint,
   options: WorkerRosterOptions & { security(): ChannelSecurity },
 ): PooledWorker {
-  const security = () => ({ serverName: host, ...options.security() });
   const id = remoteWorkerId(model, address);
-  return pooledWorker(model, { id, location: () => new RemoteLocation(address), security }, options);
+  const place = { id, isRemote: true };
+  if (isBridged(model, options)) {
+    const bridged = { address, remote: model.remote, ...(host !== undefined && { serverName: host }) };
+    const location = (log: ProcessLog) => localLocation({ model, id, replica: {}, bridged, log }, options);
+    return pooledWorker(model, { ...place, location, security: () => UNPROTECTED }, options);
+  }
+  const security = () => ({ serverName: host, ...options.security() });
+  return pooledWorker(model, { ...place, location: () => new RemoteLocation(address), security }, options);
 }
+
+/** A process of this build stands between the shared queue and a worker that knows gRPC only. */
+const isBridged = (model: ModelSpec, { settings }: WorkerRosterOptions): boolean =>
+  model.engine === 'external' && pulledWork(model, settings).sharedQueue !== undefined;
 
 export const remoteWorkerId = (model: ModelSpec, address: string): string => `${model.id}@${address}`;
 
@@ -100,36 +111,61 @@ interface Replica {
   readonly model: ModelSpec;
   readonly id: string;
   readonly replica: ReplicaSpec;
+  /** The worker of somebody else that it bridges to. */
+  readonly bridged?: Omit<BridgedWorker, 'care'>;
   readonly log: ProcessLog;
 }
 
-function localLocation({ model, id, replica, log }: Replica, options: WorkerRosterOptions): LocalLocation {
+function localLocation(place: Replica, options: WorkerRosterOptions): LocalLocation {
+  const { model, id, replica } = place;
   const { settings, launch } = options;
-  const { restartMinMs, restartMaxMs, startTimeoutMs } = settings.workers;
-  const spec = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
+  const isBridge = isBridged(model, options);
+  const own = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
+  const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
+  const spec = isBridge ? { ...own, bridged } : own;
   return new LocalLocation({
+    ...supervision(place, options),
     command: launch.command,
     args: launch.args,
-    env: launch.environment(spec, replica.env),
+    env: launch.environment(spec, isBridge ? {} : replica.env),
     host: LOOPBACK,
+    stopGraceMs: launch.stopGraceMs + (isBridge ? EXTERNAL_GRACE_MS : 0),
+  });
+}
+
+function commandLocation(place: Replica, options: WorkerRosterOptions): CommandLocation {
+  const { model, replica } = place;
+  const { device = optionDevice(model) ?? '' } = replica;
+  return new CommandLocation({
+    ...supervision(place, options),
+    command: model.command ?? [],
+    values: { host: LOOPBACK, model: model.id, device },
+    env: { ...inheritedEnvironment(), ...replica.env },
+    stopGraceMs: EXTERNAL_GRACE_MS,
+  });
+}
+
+function supervision({ model, id, log }: Replica, options: WorkerRosterOptions) {
+  const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
+  return {
     startTimeoutMs,
-    stopGraceMs: launch.stopGraceMs,
     backoff: new RestartBackoff({ firstMs: restartMinMs, longestMs: restartMaxMs }),
     log,
     nowMs: () => options.nowMs(),
     onRestart: () => options.onRestart({ id, model: model.id }),
-  });
+  };
 }
 
 function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRosterOptions): PooledWorker {
-  const { workers, server, cancellation } = options.settings;
-  const { id, device, location } = placement;
+  const { workers, server } = options.settings;
+  const { id, isRemote = false, device, location } = placement;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({
     id,
     model: model.id,
     kind: model.kind,
     device,
+    isRemote,
     location: location(log),
     connection: {
       limits: {
@@ -137,12 +173,7 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRos
         keepaliveTimeMs: workers.keepaliveTimeMs,
         keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
       },
-      stop: { timeoutMs: cancellation.rpcTimeoutMs, resetAfterMs: cancellation.resetAfterMs },
-      health: {
-        intervalMs: workers.healthIntervalMs,
-        timeoutMs: workers.healthTimeoutMs,
-        failures: workers.healthFailures,
-      },
+      ...workerCare(options.settings),
     },
     breaker: { failures: workers.breakerFailures, minMs: workers.breakerMinMs, maxMs: workers.breakerMaxMs },
     neededMessageBytes: neededMessageBytes(model.kind, server.uploadLimitBytes),
@@ -153,13 +184,6 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRos
     onGeneration: counts => options.onGeneration({ id, model: model.id }, counts),
   });
 }
-
-/** For speech synthesis: the longest text in any alphabet. */
-const SPEECH_BYTES = 1_048_576;
-
-/** The largest message that a worker of that kind is sent. */
-const neededMessageBytes = (kind: ModelKind, uploadLimitBytes: number): number =>
-  kind === 'tts' ? SPEECH_BYTES : maxMessageBytes(uploadLimitBytes);
 
 /** A device that all local workers of the model share. */
 const optionDevice = ({ options: { device } }: ModelSpec): string | undefined =>

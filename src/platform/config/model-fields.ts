@@ -20,7 +20,7 @@ import {
   type ModelSpec,
   type SnakeCase,
 } from './model-spec.js';
-import { REMOTE, REPLICAS } from './worker-fields.js';
+import { COMMAND, REMOTE, REPLICAS } from './worker-fields.js';
 
 /** What an engine can do: in the models file, and in what an engine reports of itself. */
 export const MODEL_CAPABILITIES = [
@@ -50,6 +50,7 @@ export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = 
   'sherpa-onnx': ['stt', 'tts'],
   'llama-cpp': ['llm', 'embedding'],
   'openai-http': ['stt', 'tts', 'llm', 'embedding'],
+  external: ['stt', 'tts', 'llm', 'embedding'],
   synthetic: ['stt', 'tts', 'llm', 'embedding'],
 };
 
@@ -123,11 +124,18 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   replicas: {
     ...optional(REPLICAS),
     help: 'Local worker processes that the gateway starts and supervises. A list sets device and environment of each.',
-    default: '1; 0 with `addresses`',
+    default: '1; 0 with `addresses` and no `command`',
   },
   addresses: {
     ...optional(listOf(ADDRESS, 'host:port')),
     help: 'Workers that run elsewhere. A host name stands for all its address records, also for those added later.',
+    default: 'none',
+  },
+  command: {
+    ...optional(COMMAND),
+    help:
+      'engine external: program and arguments of a worker that the gateway starts and supervises, without a shell. ' +
+      '`{port}`, `{host}`, `{model}` and `{device}` are filled in; `env` and `device` come from `replicas`.',
     default: 'none',
   },
   remote: {

@@ -34,6 +34,11 @@ export interface ModelSpec {
   readonly replicas: number | readonly ReplicaSpec[];
   /** host:port of workers run elsewhere; a host name stands for all its address records, as they come and go. */
   readonly addresses: readonly string[];
+  /**
+   * Engine `external`: program and arguments of a worker that the gateway runs, not by a shell. `{port}`, `{host}`,
+   * `{model}` and `{device}` are filled in.
+   */
+  readonly command?: readonly string[];
   /** How the gateway connects to them (default: no TLS, no token). */
   readonly remote?: RemoteSpec;
   /** `on_request`: the first request starts its workers and waits for them. Absent: `always`, from boot on. */
@@ -99,6 +104,7 @@ export const ENGINE_NAMES = [
   'sherpa-onnx',
   'llama-cpp',
   'openai-http',
+  'external',
   'synthetic',
 ] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];

@@ -47,6 +47,7 @@ class ModelReader {
     }
     this.#checkCapabilities(model);
     if (model.remote) this.#checkRemote(model, model.remote);
+    this.#checkWorkers(model);
     if (model.kind !== 'stt' && model.loudness !== undefined) {
       this.problems.push(this.problem('loudness', model.loudness, 'only models of kind stt have loudness'));
     }
@@ -55,6 +56,19 @@ class ModelReader {
     }
     if (model.kind !== 'tts' && Object.keys(model.voices).length > 0) {
       this.problems.push(this.problem('voices', undefined, 'only models of kind tts have voices'));
+    }
+  }
+
+  /** Where the workers of a foreign program are; everybody else has none. */
+  #checkWorkers({ engine, command, addresses, replicas }: ModelSpec): void {
+    if (engine !== 'external') {
+      if (command) this.problems.push(this.problem('command', undefined, 'only models of engine external have one'));
+      return;
+    }
+    if (!command && addresses.length === 0) {
+      this.problems.push(this.problem('engine', engine, 'needs `command` (a worker to start) or `addresses`'));
+    } else if (!command && replicaSpecs({ replicas }).length > 0) {
+      this.problems.push(this.problem('replicas', undefined, 'needs `command`: what engine external is to start'));
     }
   }
 
@@ -88,7 +102,7 @@ function withDefaults(raw: Record<string, unknown>): ModelSpec {
     voices: {},
     options: {},
     ...given,
-    replicas: compileReplicas(given.replicas ?? (addresses.length > 0 ? 0 : 1)),
+    replicas: compileReplicas(given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1)),
     addresses,
     ...(given.remote && { remote: compileRemote(given.remote) }),
   };

@@ -1,3 +1,5 @@
+import { delimiter } from 'node:path';
+
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes
  * native code. Nothing else: the gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of
@@ -13,8 +15,12 @@ export const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF)_/,
 ];
 
-export const inheritedEnvironment = (base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+export const inheritedEnvironment = (base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(base).filter(([name]) => INHERITED_VARIABLES.some(rule => rule.test(name))));
+
+/** Where programs without a path are looked for. */
+export const programFolders = (environment: NodeJS.ProcessEnv = process.env): readonly string[] =>
+  (environment.PATH ?? '').split(delimiter);
 
 /** OpenTelemetry is configured by its own variables; without this one nothing is traced. */
 export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boolean =>

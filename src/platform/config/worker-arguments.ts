@@ -5,10 +5,12 @@ import { modelOn, type ModelSpec } from './model-spec.js';
 import { UsageError } from './program-arguments.js';
 import { type Settings } from './settings.js';
 import {
+  type BridgedWorker,
   fetchRules,
   pulledWork,
   readWorkerSpec,
   WORKER_SPEC_VARIABLE,
+  workerCare,
   type WorkerSpec,
   workerSpec,
 } from './worker-spec.js';
@@ -80,7 +82,21 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
     port,
   };
   const source = sourceOf(values.source, settings, model);
-  return { ...workerSpec(place, settings), fetch: fetchRules(settings), ...source, ...protection(values) };
+  return {
+    ...{ ...workerSpec(place, settings), fetch: fetchRules(settings), ...source, ...protection(values) },
+    ...(model.engine === 'external' && { bridged: bridgedWorker(model, settings) }),
+  };
+}
+
+/** A worker in another language, started or reached by this process. @throws UsageError */
+function bridgedWorker({ id, kind, command, addresses, remote }: ModelSpec, settings: Settings): BridgedWorker {
+  const care = workerCare(settings);
+  if (kind === 'llm') throw wrong(`--model ${id}: its worker is called by gateways and needs no other process`);
+  if (command) return { care };
+  const [address, ...others] = addresses;
+  if (address === undefined || others.length > 0)
+    throw wrong(`--model ${id}: has ${addresses.length} addresses; this process stands before one worker`);
+  return { address, care, ...(remote && { remote }) };
 }
 
 function sourceOf(source: string | undefined, settings: Settings, model: ModelSpec) {

@@ -38,6 +38,28 @@ export const REPLICAS: ValueRule = {
   item: REPLICA,
 };
 
+const MAX_ARGUMENTS = 256;
+const ARGUMENT = matching(/^[^\0]{0,4096}$/s, 'text of at most 4096 characters (numbers in quotes)');
+
+/** A worker that is not told its port cannot be reached. */
+export const COMMAND: ValueRule = {
+  allowed: `a list such as ['python', 'worker.py', '--port', '{port}']: a program, then arguments, one with {port}`,
+  accepts: value =>
+    Array.isArray(value) &&
+    value.length <= MAX_ARGUMENTS &&
+    value.every(ARGUMENT.accepts) &&
+    value[0] !== '' &&
+    value.slice(1).some(argument => String(argument).includes('{port}')),
+  item: ARGUMENT,
+};
+
+/** What a worker's command is told. */
+export type CommandValues = Readonly<Record<'port' | 'host' | 'model' | 'device', string>>;
+
+/** Other braces stay as they are, such as those of JSON. */
+export const filledIn = (text: string, values: CommandValues): string =>
+  text.replace(/\{(port|host|model|device)\}/g, (_, name: keyof CommandValues) => values[name]);
+
 const PATHS = { ca_file: optional(TEXT), cert_file: optional(TEXT), key_file: optional(TEXT) };
 const TLS_FIELDS = objectOf(
   { ...PATHS, server_name: optional(TEXT) },

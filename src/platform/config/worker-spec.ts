@@ -9,7 +9,7 @@ import {
   wholeNumberFrom,
 } from '../../core/shared/schema.js';
 import { type FetchRules } from '../http/safe-fetch.js';
-import { type ModelSpec } from './model-spec.js';
+import { type ModelSpec, type RemoteSpec } from './model-spec.js';
 import { sharedQueueAccess, type SharedQueueAccess } from './shared-queue-access.js';
 import { inheritedEnvironment } from './process-environment.js';
 import { type Settings } from './settings.js';
@@ -52,6 +52,38 @@ export const pullRules = ({ pull, batching }: Settings): PullRules => ({
   },
 });
 
+/** The worker behind a bridge: one of engine `external`, which knows no shared queue. */
+export interface BridgedWorker {
+  /** host:port of one that somebody else runs; absent: the bridge runs the model's `command`. */
+  readonly address?: string;
+  /** The host that `address` was resolved from. */
+  readonly serverName?: string;
+  readonly remote?: RemoteSpec;
+  /** Added to the environment of the command. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly care: WorkerCare;
+}
+
+/** How a worker is probed, and how its calls are stopped. */
+export interface WorkerCare {
+  readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
+  /** See `StopLimits`. */
+  readonly stop: { readonly timeoutMs: number; readonly resetAfterMs: number };
+}
+
+/** The one place where the settings become the care for workers, in gateways and bridges. */
+export const workerCare = ({ workers, cancellation }: Settings): WorkerCare => ({
+  health: {
+    intervalMs: workers.healthIntervalMs,
+    timeoutMs: workers.healthTimeoutMs,
+    failures: workers.healthFailures,
+  },
+  stop: { timeoutMs: cancellation.rpcTimeoutMs, resetAfterMs: cancellation.resetAfterMs },
+});
+
+/** Between SIGTERM and SIGKILL of a worker in another language: it may stay to be seen draining. */
+export const EXTERNAL_GRACE_MS = 5000;
+
 /** Everything one worker process receives from the gateway or from its command line. */
 export interface WorkerSpec {
   readonly workerId: string;
@@ -80,6 +112,8 @@ export interface WorkerSpec {
   readonly sharedQueue?: SharedQueueAccess;
   /** How it pulls; only with `sharedQueue`. */
   readonly pull?: PullRules;
+  /** It computes nothing: it bridges the queue to that worker. There with engine `external` only. */
+  readonly bridged?: BridgedWorker;
 }
 
 /** PEM files, read when the worker starts to listen. */
@@ -200,6 +234,7 @@ const SPEC_FIELDS: Readonly<Record<keyof WorkerSpec, ValueRule>> = {
   tokenFile: optional(TEXT),
   sharedQueue: optional(OBJECT),
   pull: optional(OBJECT),
+  bridged: optional(OBJECT),
 };
 
 function complete(spec: Record<string, unknown>): WorkerSpec {

@@ -1,14 +1,30 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
-import { LastLines, LogLineSplitter } from './process-log.js';
+import { LastLines, LogLineSplitter, OutputBound } from './process-log.js';
 
-/** The watcher of each child. */
-const living = new Map<ChildProcess, ChildProcess>();
+interface Guarded {
+  /** The shell that ends the child when this process is gone. */
+  readonly watcher: ChildProcess;
+  /** The child leads a process group, which ends with it. */
+  readonly leads: boolean;
+}
+
+const living = new Map<ChildProcess, Guarded>();
 
 /** Ends every child process at once. Their supervisors start successors unless they are closing. */
 export function killGuarded(): void {
-  for (const child of living.keys()) child.kill('SIGKILL');
+  for (const [child, { leads }] of living) signal(child, 'SIGKILL', leads);
+}
+
+/** @param leads all of the process group that it leads */
+function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void {
+  if (!leads || child.pid === undefined) return void child.kill(name);
+  try {
+    process.kill(-child.pid, name);
+  } catch {
+    // Nobody of the group is left.
+  }
 }
 
 /**
@@ -17,14 +33,14 @@ export function killGuarded(): void {
  * `limitMs` after this process was itself killed with SIGKILL. A child exits by itself when its IPC channel closes
  * (`parent-loss`); the watcher ends those that are stopped, hung in native code or blocked.
  */
-export function guard(child: ChildProcess, limitMs: number): void {
+export function guard(child: ChildProcess, limitMs: number, leads = false): void {
   if (living.size === 0) process.on('exit', killGuarded);
-  living.set(child, watch(child, limitMs));
+  living.set(child, { watcher: watch(child, limitMs, leads), leads });
 }
 
 /** It has ended by itself. */
 export function unguard(child: ChildProcess): void {
-  living.get(child)?.stdin?.end('ended\n');
+  living.get(child)?.watcher.stdin?.end('ended\n');
   living.delete(child);
   if (living.size === 0) process.off('exit', killGuarded);
 }
@@ -37,8 +53,9 @@ const WATCH = 'trap \'\' HUP INT TERM; read -r ended || { sleep "$2"; kill -9 "$
  * 1 MB.
  * Where there is no POSIX shell, only `parent-loss` ends the children of a killed process.
  */
-function watch({ pid }: ChildProcess, limitMs: number): ChildProcess {
-  const args = ['-c', pid === undefined ? ':' : WATCH, 'orphan-guard', String(pid), String(limitMs / 1000)];
+function watch({ pid }: ChildProcess, limitMs: number, leads: boolean): ChildProcess {
+  const target = `${leads ? '-' : ''}${pid}`;
+  const args = ['-c', pid === undefined ? ':' : WATCH, 'orphan-guard', target, String(limitMs / 1000)];
   const watcher = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: {} });
   watcher.on('error', () => undefined);
   watcher.stdin.on('error', () => undefined);
@@ -57,6 +74,13 @@ export interface ProcessExit {
   readonly lines: readonly string[];
 }
 
+/** Why a process ended, in one line. */
+export function exitText({ code, signal: name, reason, lines }: ProcessExit): string {
+  if (reason !== undefined) return reason;
+  const last = lines.at(-1);
+  return `its process ended ${name === null ? `with code ${code}` : `by ${name}`}${last === undefined ? '' : `: ${last}`}`;
+}
+
 export type ProcessMessage = Readonly<Record<string, unknown>>;
 
 export interface ProcessOptions {
@@ -70,6 +94,11 @@ export interface ProcessOptions {
    * itself.
    */
   readonly orphanLimitMs?: number;
+  /**
+   * A program that is not ours: no IPC, bounded output, and a process group of its own, so that what it forks ends with
+   * it.
+   */
+  readonly foreign?: boolean;
   /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
   onMessage(message: ProcessMessage): void;
   /** Once, after the process has ended or could not be started. */
@@ -78,6 +107,8 @@ export interface ProcessOptions {
 }
 
 const LAST_LINES = 50;
+/** How long the pipes of a foreign program that has ended may hold its exit back: who left its group has them too. */
+const LAST_WORDS_MS = 1000;
 /** A worker cancels what it runs, a batch processor writes its checkpoint and releases its lease. */
 const ORPHAN_LIMIT_MS = 3000;
 
@@ -88,21 +119,24 @@ const ORPHAN_LIMIT_MS = 3000;
 export class SupervisedProcess {
   readonly #child: ChildProcess;
   readonly #last = new LastLines(LAST_LINES);
+  readonly #foreign: boolean;
   #reason: string | undefined;
   #ended = false;
 
   constructor(private readonly options: ProcessOptions) {
+    this.#foreign = options.foreign ?? false;
     this.#child = spawn(options.command, options.args, {
       env: options.env,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(this.#foreign ? [] : ['ipc' as const])],
       serialization: options.serialization ?? 'json',
+      detached: this.#foreign,
     });
-    guard(this.#child, options.orphanLimitMs ?? ORPHAN_LIMIT_MS);
+    guard(this.#child, options.orphanLimitMs ?? ORPHAN_LIMIT_MS, this.#foreign);
     this.#drain('stdout', this.#child.stdout);
     this.#drain('stderr', this.#child.stderr);
     this.#child.on('message', message => this.#onMessage(message));
     this.#child.on('error', error => this.#onError(error));
-    this.#child.once('exit', (code, signal) => this.#onExit(code, signal));
+    this.#child.once('exit', (code, name) => this.#onEnded(code, name));
   }
 
   get pid(): number | undefined {
@@ -122,7 +156,7 @@ export class SupervisedProcess {
   /** Ends it whatever it does, stopped or hung. `reason` is reported by the exit. */
   kill(reason: string): void {
     this.#reason ??= reason;
-    this.#child.kill('SIGKILL');
+    signal(this.#child, 'SIGKILL', this.#foreign);
   }
 
   #drain(name: 'stdout' | 'stderr', stream: Readable | null): void {
@@ -130,7 +164,8 @@ export class SupervisedProcess {
       this.#last.add(line);
       this.options.onLine(name, line);
     });
-    stream?.on('data', (chunk: Buffer) => lines.push(chunk));
+    const bound = this.#foreign ? new OutputBound(excess => this.options.onLine('stderr', excess)) : undefined;
+    stream?.on('data', (chunk: Buffer) => (bound?.admits(chunk.length) ?? true) && lines.push(chunk));
     stream?.once('end', () => lines.end());
   }
 
@@ -140,10 +175,22 @@ export class SupervisedProcess {
     this.options.onMessage(received);
   }
 
+  /** What a foreign program forked may live on and hold its port. Its last words, which say why, may be in the pipes. */
+  #onEnded(code: number | null, name: NodeJS.Signals | null): void {
+    if (!this.#foreign) return this.#onExit(code, name);
+    signal(this.#child, 'SIGKILL', true);
+    const end = (): void => this.#onExit(code, name);
+    const timer = setTimeout(end, LAST_WORDS_MS);
+    this.#child.once('close', () => {
+      clearTimeout(timer);
+      end();
+    });
+  }
+
   /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */
   #onError(error: Error): void {
     if (this.#child.pid !== undefined) return this.options.onLine('stderr', error.message);
-    this.#reason ??= error.message;
+    this.#reason ??= startProblem(error, this.options.command);
     this.#onExit(null, null);
   }
 
@@ -163,4 +210,9 @@ export class SupervisedProcess {
       },
     });
   }
+}
+
+function startProblem({ code, message }: NodeJS.ErrnoException, command: string): string {
+  if (code === 'ENOENT') return `cannot start ${command}: no such program (ENOENT)`;
+  return code === 'EACCES' ? `cannot start ${command}: it may not be executed (EACCES)` : message;
 }

@@ -35,6 +35,45 @@ export class LogLineSplitter {
   }
 }
 
+/** Bytes that may come at once, and that are admitted in a second for ever. */
+const BURST_BYTES = 262_144;
+const BYTES_PER_S = 32_768;
+/** Between two lines that tell of dropped output. */
+const TOLD_EVERY_MS = 60_000;
+
+/**
+ * A bound for the output of programs that are not ours: a flood is read, so that its writer does not freeze, and
+ * dropped before anybody splits it into lines.
+ */
+export class OutputBound {
+  #left = BURST_BYTES;
+  #atMs: number;
+  #toldAtMs = -Infinity;
+
+  constructor(
+    private readonly onExcess: (line: string) => void,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {
+    this.#atMs = nowMs();
+  }
+
+  /** False: drop these bytes. */
+  admits(bytes: number): boolean {
+    const nowMs = this.nowMs();
+    this.#left = Math.min(BURST_BYTES, this.#left + ((nowMs - this.#atMs) * BYTES_PER_S) / 1000);
+    this.#atMs = nowMs;
+    if (bytes <= this.#left) {
+      this.#left -= bytes;
+      return true;
+    }
+    if (nowMs - this.#toldAtMs >= TOLD_EVERY_MS) {
+      this.#toldAtMs = nowMs;
+      this.onExcess(`it writes more than ${BYTES_PER_S} bytes a second: the rest of its output is dropped`);
+    }
+    return false;
+  }
+}
+
 /** The newest `size` lines. */
 export class LastLines {
   readonly #lines: string[] = [];

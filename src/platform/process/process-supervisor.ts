@@ -1,4 +1,4 @@
-import { type ProcessExit, type ProcessMessage, SupervisedProcess } from './child-process.js';
+import { exitText, type ProcessExit, type ProcessMessage, SupervisedProcess } from './child-process.js';
 import { type ProcessLog } from './process-log.js';
 import { type RestartBackoff } from './restart-backoff.js';
 
@@ -6,8 +6,13 @@ export interface SupervisorOptions {
   /** In log lines: worker, batch processor. */
   readonly what: string;
   readonly command: string;
-  readonly args: readonly string[];
+  /** A function: found anew for each process. */
+  readonly args: readonly string[] | (() => Promise<readonly string[]>);
   readonly env: NodeJS.ProcessEnv;
+  /** A program that is not ours (`SupervisedProcess`): it says nothing, so somebody calls `ready()` for it. */
+  readonly foreign?: boolean;
+  /** What keeps it from being ready, for the message about one that was too slow. */
+  readonly unready?: () => string | undefined;
   readonly startTimeoutMs: number;
   /** Between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number;
@@ -21,6 +26,8 @@ export interface SupervisorOptions {
 export interface SupervisorEvents {
   /** A process is being started. */
   onStarting(): void;
+  /** It runs. */
+  onStarted?(): void;
   onMessage(message: ProcessMessage): void;
   /** It said `{ type: 'ready' }`. */
   onReady(): void;
@@ -59,6 +66,17 @@ export class ProcessSupervisor {
     return this.#lastExit;
   }
 
+  /** A process runs that has not been ready yet. */
+  get isStarting(): boolean {
+    return this.#process !== undefined && this.#readyAtMs === undefined;
+  }
+
+  /** How the last process ended, until another one is ready. */
+  get problem(): string | undefined {
+    if (this.#process !== undefined && this.#readyAtMs !== undefined) return undefined;
+    return this.#lastExit && exitText(this.#lastExit);
+  }
+
   start(events: SupervisorEvents): void {
     this.#events = events;
     this.#spawn();
@@ -87,33 +105,45 @@ export class ProcessSupervisor {
   }
 
   #spawn(): void {
-    const { what, command, args, env, log } = this.options;
+    const { args } = this.options;
     this.#starts += 1;
     this.#readyAtMs = undefined;
     this.#events?.onStarting();
+    if (typeof args !== 'function') return this.#run(args);
+    args().then(
+      found => this.#onStopped ?? this.#run(found),
+      (error: Error) => this.#onExit({ code: null, signal: null, reason: error.message, lines: [] }),
+    );
+  }
+
+  #run(args: readonly string[]): void {
+    const { what, command, env, log, foreign } = this.options;
     this.#process = new SupervisedProcess({
-      command,
-      args,
-      env,
+      ...{ command, args, env, ...(foreign && { foreign }) },
       onMessage: message => this.#onMessage(message),
       onExit: exit => this.#onExit(exit),
       onLine: (stream, line) => log.line(stream, line),
     });
     log.say('log', `${what} started`, { childPid: this.#process.pid, start: this.#starts });
-    this.#timer = setTimeout(
-      () => this.kill(`not ready within ${this.options.startTimeoutMs} ms`),
-      this.options.startTimeoutMs,
-    );
+    this.#timer = setTimeout(() => this.#onSlow(), this.options.startTimeoutMs);
     if (this.#starts > 1) this.options.onRestart();
+    this.#events?.onStarted?.();
+  }
+
+  #onSlow(): void {
+    const { startTimeoutMs, unready } = this.options;
+    const why = unready?.();
+    this.kill(`not ready within ${startTimeoutMs} ms${why === undefined ? '' : `: ${why}`}`);
   }
 
   #onMessage(message: ProcessMessage): void {
     this.#events?.onMessage(message);
-    if (message.type === 'ready') this.#onReady();
+    if (message.type === 'ready') this.ready();
   }
 
-  #onReady(): void {
-    if (this.#onStopped) return;
+  /** The process takes work. Idempotent. */
+  ready(): void {
+    if (this.#onStopped || !this.isStarting) return;
     clearTimeout(this.#timer);
     this.#readyAtMs = this.options.nowMs();
     this.#events?.onReady();

@@ -3,6 +3,8 @@ import { onParentLost, type ParentedProcess, sendToParent } from '../../platform
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
 export type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number }
+  /** Of a bridge: the worker behind it takes no work yet. */
+  | { readonly type: 'waiting'; readonly message: string; readonly isProblem: boolean }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string };
 

@@ -1,0 +1,159 @@
+import { Writable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import { type CallEnvelope } from '../contracts/grpc/call.codec.js';
+import { type EmbedCallFields, type Embedded } from '../contracts/grpc/generation.codec.js';
+import { type TranscribeCall } from '../contracts/grpc/stt.codec.js';
+import { type SynthesizeCall } from '../contracts/grpc/tts.codec.js';
+import { type RequestKey } from '../core/request/request-key.js';
+import { WorkerLostError } from '../core/request/worker-lost.js';
+import { abortError } from '../core/shared/abort-error.js';
+import { DomainError } from '../core/shared/domain-error.js';
+import {
+  type AudioSource,
+  type AudioUrl,
+  type SpeechSink,
+  type TranscribeTask,
+  type WorkerReply,
+  type WorkerTask,
+} from '../gateway/worker-pool/worker-task.js';
+import { type ReceivedFile } from '../worker/audio/received-file.js';
+import { DeviceGone } from '../worker/engines/engine.js';
+import { ENGINE } from '../worker/engines/worker-engine.js';
+import { type ChunkSink } from '../worker/execution/synthesis.service.js';
+import { type SegmentSink } from '../worker/execution/transcript-stitcher.js';
+import { type TranscriptAnswer } from '../worker/execution/transcription.service.js';
+import { ExternalWorker } from './external-worker.js';
+
+/** Upload pieces, as gateways send them. */
+const PIECE_BYTES = 65_536;
+
+type Called = CallEnvelope & { readonly tenant?: string };
+type Kind = WorkerReply['kind'];
+
+/** Requests of this process as calls of the worker behind it: envelope and group go through as they came. */
+@Injectable()
+export class BridgedCalls {
+  constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
+
+  /** @throws DomainError the worker's own failure, or the abort's error when the worker has let go */
+  async perform<K extends Kind>(
+    { requestId, priority, group, tenant }: Called,
+    payload: WorkerTask,
+    signal: AbortSignal,
+  ): Promise<Extract<WorkerReply, { kind: K }>> {
+    const link = await this.worker.connected();
+    const key = requestId as RequestKey;
+    const { reply, finished } = link.execute({ request: { key, priority, tenant, payload }, group });
+    const stop = (): void => void link.cancel(key, 'client');
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      const answer = await reply;
+      if (signal.aborted) throw abortError(signal);
+      return answer as Extract<WorkerReply, { kind: K }>;
+    } catch (error) {
+      await finished;
+      throw signal.aborted ? abortError(signal) : this.#failure(error);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** A worker that takes nothing now gives the request back; one that was lost with it has had one of its attempts. */
+  #failure(error: unknown): unknown {
+    if (!(error instanceof WorkerLostError)) return error;
+    if (error.kind === 'refused' || error.kind === 'disconnected') return new DeviceGone(error.message, error);
+    this.worker.lose(`it accepts no requests: ${error.message}`);
+    return new DomainError('shutting_down', error.message);
+  }
+}
+
+/** In place of `TranscriptionService`. */
+@Injectable()
+export class BridgedTranscription {
+  constructor(private readonly calls: BridgedCalls) {}
+
+  transcribe(call: TranscribeCall, signal: AbortSignal): Promise<TranscriptAnswer> {
+    const { audio } = call;
+    return this.calls.perform<'transcript'>(call, task(call, Buffer.isBuffer(audio) ? inMemory(audio) : audio), signal);
+  }
+}
+
+interface LongOptions {
+  readonly signal: AbortSignal;
+  readonly sink?: SegmentSink;
+}
+
+/** In place of `LongTranscriptionService`: the worker cuts long audio. */
+@Injectable()
+export class BridgedLongTranscription {
+  constructor(private readonly calls: BridgedCalls) {}
+
+  transcribe(call: TranscribeCall, file: ReceivedFile, { signal, sink }: LongOptions): Promise<TranscriptAnswer> {
+    if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+    // Who wants segments is sent an upload (`goesInPieces`).
+    const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) => sink?.(segment, [], logprobs);
+    return this.calls.perform<'transcript'>(call, { ...task(call, onDisk(file)), onSegment }, signal);
+  }
+}
+
+/** In place of `SynthesisService`: the worker encodes. */
+@Injectable()
+export class BridgedSynthesis {
+  constructor(private readonly calls: BridgedCalls) {}
+
+  async synthesize(call: SynthesizeCall, signal: AbortSignal, sink: ChunkSink): Promise<void> {
+    const { text, voice, speed, format } = call;
+    const audio = new Writable({
+      write(bytes: Buffer, _, done) {
+        sink({ kind: 'audio', bytes });
+        done();
+      },
+    });
+    const header: SpeechSink['header'] = told => sink({ kind: 'header', ...told });
+    const payload = { kind: 'synthesize', text, voice, speed, format, sink: { audio, header } } as const;
+    const { durationS, execution } = await this.calls.perform<'speech'>(call, payload, signal);
+    sink({ kind: 'done', durationS, execution });
+  }
+}
+
+/** In place of `EmbeddingService`. */
+@Injectable()
+export class BridgedEmbedding {
+  constructor(private readonly calls: BridgedCalls) {}
+
+  embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
+    const { body, inputs } = call;
+    return this.calls.perform<'embeddings'>(call, { kind: 'embed', body, inputs }, signal);
+  }
+}
+
+function task(call: TranscribeCall, audio: AudioSource | AudioUrl): TranscribeTask {
+  const { requestId: _, priority: _priority, group: _group, ...params } = call;
+  return { ...params, kind: 'transcribe', audio };
+}
+
+const inMemory = (audio: Buffer): AudioSource => ({
+  size: audio.length,
+  bytes: () => Promise.resolve(audio),
+  // eslint-disable-next-line @typescript-eslint/require-await -- a source may have to read
+  async *chunks() {
+    for (let at = 0; at < audio.length; at += PIECE_BYTES) yield audio.subarray(at, at + PIECE_BYTES);
+  },
+  dispose: () => Promise.resolve(),
+});
+
+const onDisk = (file: ReceivedFile): AudioSource => ({
+  size: file.size,
+  bytes: () => file.bytes(),
+  async *chunks() {
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (let at = 0; at < file.size;) {
+      const { bytesRead } = await file.handle.read(piece, 0, PIECE_BYTES, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
+  },
+  dispose: () => Promise.resolve(),
+});

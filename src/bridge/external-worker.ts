@@ -1,0 +1,187 @@
+import { Logger } from '@nestjs/common';
+import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
+import { filledIn } from '../platform/config/worker-fields.js';
+import { type BridgedWorker, EXTERNAL_GRACE_MS, type WorkerSpec } from '../platform/config/worker-spec.js';
+import { inheritedEnvironment } from '../platform/config/process-environment.js';
+import { exitText, SupervisedProcess } from '../platform/process/child-process.js';
+import { freePort } from '../platform/process/listen-check.js';
+import { ProcessLog } from '../platform/process/process-log.js';
+import { channelSecurity } from '../gateway/worker-pool/channel-security.js';
+import { neededMessageBytes, reportProblem, whyNotReady } from '../gateway/worker-pool/report-check.js';
+import { isUnreachable, WorkerHealth } from '../gateway/worker-pool/worker-health.js';
+import { WorkerLink } from '../gateway/worker-pool/worker-link.js';
+import { type EngineBase, type EngineInfo } from '../worker/engines/engine.js';
+
+const LOOPBACK = '127.0.0.1';
+
+/** Why the worker takes no work yet. */
+export interface Waiting {
+  readonly message: string;
+  /** False: it has just been started, and opens its port when it can. */
+  readonly isProblem: boolean;
+}
+
+/**
+ * The one worker behind this bridge: reached at an address, or a program that this process runs. It is lost once: then
+ * the bridge gives back what it holds and ends, and its supervisor starts another one.
+ */
+export class ExternalWorker implements EngineBase {
+  /** Resolves with the reason when the worker takes no more work. */
+  readonly lost: Promise<string>;
+  readonly #bridged: BridgedWorker;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #lost = Promise.withResolvers<string>();
+  #process: SupervisedProcess | undefined;
+  #exited = Promise.resolve();
+  #link: WorkerLink | undefined;
+  #health: WorkerHealth | undefined;
+  #report: WorkerHealthReport | undefined;
+  /** While its connection is replaced: calls wait until a probe has been answered, or has failed. */
+  #doubt: PromiseWithResolvers<void> | undefined;
+
+  constructor(
+    private readonly spec: WorkerSpec,
+    private readonly onWaiting: (waiting: Waiting) => void,
+  ) {
+    if (!spec.bridged) throw new Error(`model ${spec.model.id} has no worker to bridge to`);
+    this.#bridged = spec.bridged;
+    this.lost = this.#lost.promise;
+  }
+
+  get id(): string {
+    return this.spec.workerId;
+  }
+
+  get kind(): WorkerSpec['model']['kind'] {
+    return this.spec.model.kind;
+  }
+
+  /** What requests may ask for is decided by models.yaml, as where gateways call the worker themselves. */
+  get info(): EngineInfo {
+    if (!this.#report) throw new Error('the worker has not been ready yet');
+    const { engine, device, revision, maxBatch, maxConcurrent, streams } = this.#report;
+    const { capabilities, languages } = this.spec.model;
+    const abilities = { capabilities: capabilities as EngineInfo['capabilities'], languages };
+    return { engine, device, revision, maxBatch, maxConcurrent, streams, ...abilities };
+  }
+
+  /** Resolves when the worker takes work. */
+  async load(): Promise<void> {
+    const address = this.#bridged.address ?? (await this.#start());
+    const { care, remote, serverName } = this.#bridged;
+    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.spec;
+    const link = new WorkerLink({
+      address,
+      kind: this.kind,
+      limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs },
+      security: { ...(serverName !== undefined && { serverName }), ...channelSecurity(remote) },
+      stop: care.stop,
+      onConnectionLost: () => this.#onConnectionLost(),
+      onUnended: () => undefined,
+    });
+    this.#link = link;
+    this.#health = new WorkerHealth({
+      ...care.health,
+      probe: () => link.probe(care.health.timeoutMs),
+      onReport: report => this.#onReport(report),
+      onFailure: error => this.#onFailure(error),
+      onUnhealthy: () => this.#onUnhealthy(),
+    });
+    this.#health.probeNow();
+    const lost = this.lost.then(reason => {
+      throw new Error(reason);
+    });
+    await Promise.race([this.#ready.promise, lost]);
+  }
+
+  /** The connection, once nobody doubts it. */
+  async connected(): Promise<WorkerLink> {
+    await this.#doubt?.promise;
+    return this.link;
+  }
+
+  get link(): WorkerLink {
+    if (!this.#link) throw new Error('the worker has not been ready yet');
+    return this.#link;
+  }
+
+  /** It takes no more work; what it has may end. */
+  lose(reason: string): void {
+    this.#lost.resolve(reason);
+    this.#doubt?.resolve();
+  }
+
+  /** Ends its program: SIGTERM, grace, SIGKILL. */
+  async close(): Promise<void> {
+    this.#health?.stop();
+    this.#link?.abort();
+    const running = this.#process;
+    if (!running) return;
+    running.terminate();
+    const reason = `still running ${EXTERNAL_GRACE_MS} ms after SIGTERM`;
+    const timer = setTimeout(() => running.kill(reason), EXTERNAL_GRACE_MS);
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  /** @returns where it was told to listen */
+  async #start(): Promise<string> {
+    const { id, command = [], options } = this.spec.model;
+    const port = String(await freePort(LOOPBACK));
+    const device = typeof options.device === 'string' ? options.device : '';
+    const [program = '', ...args] = command.map(text => filledIn(text, { host: LOOPBACK, port, model: id, device }));
+    const log = new ProcessLog(new Logger('Worker'), program, 'program');
+    const exited = Promise.withResolvers<void>();
+    this.#exited = exited.promise;
+    this.#process = new SupervisedProcess({
+      ...{ command: program, args, env: { ...inheritedEnvironment(), ...this.#bridged.env }, foreign: true },
+      onMessage: () => undefined,
+      onLine: (stream, line) => log.line(stream, line),
+      onExit: exit => {
+        this.#process = undefined;
+        this.lose(exitText(exit));
+        exited.resolve();
+      },
+    });
+    return `${LOOPBACK}:${port}`;
+  }
+
+  #onReport(report: WorkerHealthReport): void {
+    const { model, uploadLimitBytes } = this.spec;
+    const maxMessageBytes = neededMessageBytes(model.kind, uploadLimitBytes);
+    const problem = reportProblem(report, { model: model.id, kind: model.kind, maxMessageBytes });
+    const reason = problem ?? whyNotReady(report);
+    if (reason === undefined) return this.#serves(report);
+    if (this.#report) this.lose(reason);
+    else this.onWaiting({ message: reason, isProblem: problem !== undefined });
+  }
+
+  #serves(report: WorkerHealthReport): void {
+    this.#report = report;
+    this.#ready.resolve();
+    this.#doubt?.resolve();
+    this.#doubt = undefined;
+  }
+
+  #onFailure(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.#doubt) this.lose(message);
+    if (this.#report) return;
+    this.onWaiting({ message, isProblem: this.#process === undefined || !isUnreachable(error) });
+  }
+
+  #onUnhealthy(): void {
+    if (!this.#report) return;
+    const reason = `${this.#bridged.care.health.failures} health probes failed in a row`;
+    this.lose(reason);
+    this.#link?.resetAll(reason);
+    this.#process?.kill(reason);
+  }
+
+  /** Told again by the probe that finds nobody: its outcome must count. */
+  #onConnectionLost(): void {
+    if (!this.#report || this.#doubt) return;
+    this.#doubt = Promise.withResolvers();
+    this.#health?.probeNow();
+  }
+}

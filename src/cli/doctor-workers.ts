@@ -1,0 +1,56 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { programFolders } from '../platform/config/process-environment.js';
+import { type Settings } from '../platform/config/settings.js';
+import { type Diagnosis } from './doctor-checks.js';
+
+const ASK_LIMIT_MS = 2000;
+
+/** Workers in other languages: the program of each `command`. */
+export async function checkCommands(models: readonly ModelSpec[]): Promise<readonly Diagnosis[]> {
+  const local = models.filter(({ command, replicas }) => command !== undefined && replicas !== 0);
+  return Promise.all(
+    local.map(async ({ id, command: [program = ''] = [] }): Promise<Diagnosis> => {
+      const found = await programFile(program);
+      if (found !== undefined) return { what: 'command', state: 'ok', detail: `${id}: ${found}` };
+      const fix = `install it, or change \`command\` of ${id}`;
+      return { what: 'command', state: 'fail', detail: `${id}: there is no program ${program}`, fix };
+    }),
+  );
+}
+
+async function programFile(program: string): Promise<string | undefined> {
+  const folders = program.includes('/') ? [''] : programFolders();
+  for (const folder of folders) {
+    const file = folder === '' ? resolve(program) : join(folder, program);
+    if (await isProgram(file)) return file;
+  }
+  return undefined;
+}
+
+const isProgram = (file: string): Promise<boolean> =>
+  Promise.all([access(file, constants.X_OK), stat(file)]).then(
+    ([, found]) => found.isFile(),
+    () => false,
+  );
+
+interface Listed {
+  readonly data: readonly { readonly id: string; readonly problem?: string }[];
+}
+
+/** What a gateway that runs here says is wrong with its workers; nothing where it asks for a key. */
+export async function checkWorkers({ host, port }: Settings['server']): Promise<readonly Diagnosis[]> {
+  try {
+    const url = `http://${host}:${port}/admin/v1/workers`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_LIMIT_MS) });
+    if (!response.ok) return [];
+    const { data } = (await response.json()) as Listed;
+    return data.flatMap(({ id, problem }) =>
+      problem === undefined ? [] : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
+    );
+  } catch {
+    return [];
+  }
+}
