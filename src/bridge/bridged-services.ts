@@ -2,8 +2,8 @@ import { Writable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../contracts/grpc/call.codec.js';
 import { type EmbedCallFields, type Embedded } from '../contracts/grpc/generation.codec.js';
-import { type TranscribeCall } from '../contracts/grpc/stt.codec.js';
-import { type SynthesizeCall } from '../contracts/grpc/tts.codec.js';
+import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
+import { type SynthesizeCallFields } from '../contracts/grpc/tts.codec.js';
 import { type RequestKey } from '../core/request/request-key.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
 import { abortError } from '../core/shared/abort-error.js';
@@ -73,7 +73,7 @@ export class BridgedCalls {
 export class BridgedTranscription {
   constructor(private readonly calls: BridgedCalls) {}
 
-  transcribe(call: TranscribeCall, signal: AbortSignal): Promise<TranscriptAnswer> {
+  transcribe(call: TranscribeCallFields, signal: AbortSignal): Promise<TranscriptAnswer> {
     const { audio } = call;
     return this.calls.perform<'transcript'>(call, task(call, Buffer.isBuffer(audio) ? inMemory(audio) : audio), signal);
   }
@@ -89,7 +89,7 @@ interface LongOptions {
 export class BridgedLongTranscription {
   constructor(private readonly calls: BridgedCalls) {}
 
-  transcribe(call: TranscribeCall, file: ReceivedFile, { signal, sink }: LongOptions): Promise<TranscriptAnswer> {
+  transcribe(call: TranscribeCallFields, file: ReceivedFile, { signal, sink }: LongOptions): Promise<TranscriptAnswer> {
     if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     // Who wants segments is sent an upload (`goesInPieces`).
     const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) => sink?.(segment, [], logprobs);
@@ -102,7 +102,7 @@ export class BridgedLongTranscription {
 export class BridgedSynthesis {
   constructor(private readonly calls: BridgedCalls) {}
 
-  async synthesize(call: SynthesizeCall, signal: AbortSignal, sink: ChunkSink): Promise<void> {
+  async synthesize(call: SynthesizeCallFields, signal: AbortSignal, sink: ChunkSink): Promise<void> {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
       write(bytes: Buffer, _, done) {
@@ -128,7 +128,7 @@ export class BridgedEmbedding {
   }
 }
 
-function task(call: TranscribeCall, audio: AudioSource | AudioUrl): TranscribeTask {
+function task(call: TranscribeCallFields, audio: AudioSource | AudioUrl): TranscribeTask {
   const { requestId: _, priority: _priority, group: _group, ...params } = call;
   return { ...params, kind: 'transcribe', audio };
 }

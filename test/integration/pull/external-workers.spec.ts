@@ -8,7 +8,7 @@ import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { type BridgedWorker, workerCare } from '../../../src/platform/config/worker-spec.js';
 import { externalModel, scriptedCommand } from '../../support/external-model.js';
-import { PullQueue } from './pull-plane.js';
+import { PullQueue } from './pull-harness.js';
 
 const care = workerCare(settingsFrom({ 'workers.health_interval_ms': 50 }));
 
@@ -65,12 +65,13 @@ describe('a bridge between the shared queue and a worker in another language', (
   it('lets what runs end at SIGTERM, then ends with its worker', async () => {
     await start();
     const worker = bridge();
-    await worker.told('ready');
+    const link = linkTo(await worker.ready());
     const job = await told('sleep 1000');
-    await plane.until('it runs', async () => (await plane.queue.getActiveCount()) === 1);
+    await plane.until('it runs', async () => (await link.probe(5000)).inFlight === 1);
     worker.child.kill('SIGTERM');
     expect((await answer(job)).together).toBe(1);
     expect(await worker.exited).toBe(0);
+    link.retire();
   });
 
   it('ends with the reason when its worker dies; what that held runs again, and twice at most', async () => {
@@ -118,15 +119,7 @@ describe('a bridge between the shared queue and a worker in another language', (
 
   it('carries live streams both ways', async () => {
     await start(externalModel(['--streams', '2'], { capabilities: ['transcribe', 'stream'] }));
-    const link = new WorkerLink({
-      address: await bridge().ready(),
-      kind: 'stt',
-      limits: { maxMessageBytes: 1024 * 1024, keepaliveTimeMs: 10_000, keepaliveTimeoutMs: 5000 },
-      security: channelSecurity(),
-      stop: care.stop,
-      onConnectionLost: () => undefined,
-      onUnended: () => undefined,
-    });
+    const link = linkTo(await bridge().ready());
     expect(await link.probe(2000)).toMatchObject({ engine: 'scripted', streams: 2 });
     const config = { sessionId: 's', language: 'en', prompt: '', sampleRate: 16_000, partials: false };
     const stream = link.openStream('bridge', config);
@@ -138,6 +131,17 @@ describe('a bridge between the shared queue and a worker in another language', (
     expect(texts).toEqual(['320 bytes', '640 bytes']);
     link.retire();
   });
+
+  const linkTo = (address: string): WorkerLink =>
+    new WorkerLink({
+      address,
+      kind: 'stt',
+      limits: { maxMessageBytes: 1024 * 1024, keepaliveTimeMs: 10_000, keepaliveTimeoutMs: 5000 },
+      security: channelSecurity(),
+      stop: care.stop,
+      onConnectionLost: () => undefined,
+      onUnended: () => undefined,
+    });
 
   async function scripted() {
     const [program = '', ...args] = scriptedCommand().map(word =>
