@@ -9,7 +9,7 @@ import { LongTranscriptionService } from './execution/long-transcription.service
 import { RecognitionLane } from './execution/recognition-lane.js';
 import { StreamSlots } from './execution/stream-slots.js';
 import { SynthesisService } from './execution/synthesis.service.js';
-import { TranscriptionService } from './execution/transcription.service.js';
+import { RecognitionService } from './execution/recognition.service.js';
 import { EmbeddingService } from './execution/embedding.service.js';
 import { GenerationService } from './generation/generation.service.js';
 import { EmbeddingController } from './grpc/embedding.controller.js';
@@ -74,7 +74,7 @@ const RECOGNITION = {
   providers: [
     AudioDownload,
     RecognitionLane,
-    TranscriptionService,
+    RecognitionService,
     LongTranscriptionService,
     UploadService,
     StreamSlots,

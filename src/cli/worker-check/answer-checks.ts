@@ -1,11 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { ERROR_REGISTRY, isErrorCode } from '../../core/shared/domain-error.js';
-import { answerOf, type CheckContext, demand, endOf, Verdict } from './check.js';
+import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { reported, startGroup } from './health-checks.js';
 import { endText } from './worker-client.js';
 
 export async function answer({ client, samples }: CheckContext): Promise<string> {
-  const { messages, ms } = await answerOf(client.start(samples.plain(0)), 'a well-formed request', 'fail');
+  const { messages, ms } = await checkedAnswer(client.start(samples.plain(0)), 'a well-formed request', 'fail');
   samples.judge(messages, 0);
   return `${Math.round(ms)} ms`;
 }
@@ -16,7 +16,7 @@ const membersOf = (context: CheckContext): number => Math.max(3, Math.min(8, rep
 export async function group(context: CheckContext): Promise<string> {
   const { samples } = context;
   const plain = Array.from({ length: membersOf(context) }, (_, n) => samples.plain(n));
-  const calls = startGroup(context, plain).map((call, n) => answerOf(call, `member ${n + 1} of a group`));
+  const calls = startGroup(context, plain).map((call, n) => checkedAnswer(call, `member ${n + 1} of a group`));
   const answers = (await Promise.all(calls)).map(({ messages }) => messages);
   answers.forEach((messages, n) => samples.judge(messages, n));
   const told = answers.flatMap(messages => samples.execution(messages) ?? []).filter(({ batchId }) => batchId !== '');
@@ -32,7 +32,7 @@ export async function badItem(context: CheckContext): Promise<string> {
   const { samples } = context;
   const members = Array.from({ length: membersOf(context) }, (_, n) => samples.plain(n));
   const [bad, ...calls] = startGroup(context, [samples.broken, ...members.slice(1)]);
-  const answers = calls.map(call => answerOf(call, 'a well-formed request beside a bad one in its group'));
+  const answers = calls.map(call => checkedAnswer(call, 'a well-formed request beside a bad one in its group'));
   await Promise.all(answers);
   const end = bad && (await endOf(bad, 'a bad request'));
   demand(end?.code !== status.OK, 'a request that nobody can compute was answered as if it were right');
@@ -42,7 +42,7 @@ export async function badItem(context: CheckContext): Promise<string> {
 export async function trailers({ client, kind, samples }: CheckContext): Promise<string> {
   const end = await endOf(client.start(samples.broken), 'a bad request');
   const { code, param = '' } = end.trailers;
-  if (end.code === status.OK) throw new Verdict('not_judged', 'no request fails here');
+  if (end.code === status.OK) throw new CheckVerdict('not_judged', 'no request fails here');
   demand(code !== undefined, `a bad request ended with ${endText(end)}, without the trailer switchyard-code`);
   demand(isErrorCode(code), `switchyard-code is "${code}", which the gateway does not know`);
   // What is no audio, and a format that is none, are faults of the caller; a text engine may report its own.

@@ -2,7 +2,7 @@ import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { STREAM_COMMIT, streamAudioMessage, streamConfigMessage } from '../../contracts/grpc/stream.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
-import { answerOf, type CheckContext, demand, endOf, Verdict } from './check.js';
+import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { reported } from './health-checks.js';
 import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
 import { type CheckedCall, endText, type Sample } from './worker-client.js';
@@ -25,7 +25,10 @@ export async function messageSize({ client }: CheckContext): Promise<string> {
 
 /** Longer than 60 s, then larger than 32 MiB. */
 export async function largeAudio({ client }: CheckContext): Promise<string> {
-  const { messages } = await answerOf(client.start(upload({ seconds: LONG_S })), `TranscribeUpload of ${LONG_S} s`);
+  const { messages } = await checkedAnswer(
+    client.start(upload({ seconds: LONG_S })),
+    `TranscribeUpload of ${LONG_S} s`,
+  );
   const done = messages.at(-1)?.message;
   demand(done?.$case === 'done', 'the last message of TranscribeUpload must be done');
   judgeTranscript(done.value, LONG_S);
@@ -52,7 +55,7 @@ const liveStream: Sample<TranscribeStreamResponse> = {
 };
 
 export async function stream(context: CheckContext): Promise<string> {
-  if (reported(context).streams === 0) throw new Verdict('not_judged', 'its Health offers no live streams');
+  if (reported(context).streams === 0) throw new CheckVerdict('not_judged', 'its Health offers no live streams');
   const call = context.client.start(liveStream);
   const finals = () => call.messages.flatMap(({ event }) => (event?.$case === 'final' ? [event.value.utterance] : []));
   const untilMs = performance.now() + 10_000;
@@ -60,7 +63,7 @@ export async function stream(context: CheckContext): Promise<string> {
   if (finals().length === 0) call.reset();
   demand(finals().length > 0, 'a commit in a live stream gets no final within 10 s');
   call.complete();
-  await answerOf(call, 'a live stream after its half-close', 'fail');
+  await checkedAnswer(call, 'a live stream after its half-close', 'fail');
   // The half-close may end another utterance, with nothing in it.
   const isCounted = finals().every((utterance, at) => utterance === at) && finals().length <= 2;
   demand(isCounted, `one commit must give one final, of utterance 0; got utterances ${finals().join(', ')}`);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { slotCredits, slotOverdraft } from '../../gateway/worker-pool/slot-ledger.js';
-import { type CheckContext, demand, endOf, Verdict } from './check.js';
+import { type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { reported } from './health-checks.js';
 import { type CallEnd, type CheckedCall, endText } from './worker-client.js';
 
@@ -48,7 +48,7 @@ export async function cancel(context: CheckContext): Promise<string> {
     times.push(tookMs);
     if (await judgeEnd(call)) late += 1;
   }
-  if (times.length === 0) throw new Verdict('not_judged', 'each request was answered before its Cancel arrived');
+  if (times.length === 0) throw new CheckVerdict('not_judged', 'each request was answered before its Cancel arrived');
   const bestMs = Math.round(Math.min(...times));
   demand(bestMs <= ACKNOWLEDGE_MS, `Cancel was answered after ${bestMs} ms; the limit is ${ACKNOWLEDGE_MS} ms`);
   return `acknowledged after ${bestMs} ms${late === 0 ? '' : `, ${late} late answers`}`;
@@ -72,7 +72,8 @@ export async function slots(context: CheckContext): Promise<string> {
     await Promise.all(calls.map(call => cancelCall(context, call)));
     await Promise.all(calls.map(judgeEnd));
   } catch (error) {
-    if (error instanceof Verdict) throw new Verdict(error.state, `of ${count} requests at once: ${error.message}`);
+    if (error instanceof CheckVerdict)
+      throw new CheckVerdict(error.state, `of ${count} requests at once: ${error.message}`);
     throw error;
   } finally {
     for (const call of calls) call.reset();
@@ -88,8 +89,8 @@ export async function deadline({ client, kind, samples }: CheckContext): Promise
   let most = before;
   for (; !call.hasEnded; await pause(20)) most = Math.max(most, await inFlight());
   const { code } = await call.ended;
-  if (code === status.OK) throw new Verdict('not_judged', 'the request was answered before its deadline');
-  if (most === before) throw new Verdict('not_judged', 'its Health shows no request in_flight while one runs');
+  if (code === status.OK) throw new CheckVerdict('not_judged', 'the request was answered before its deadline');
+  if (most === before) throw new CheckVerdict('not_judged', 'its Health shows no request in_flight while one runs');
   const untilMs = performance.now() + 10_000;
   for (; (await inFlight()) > before; await pause(50))
     demand(performance.now() < untilMs, 'a call is still in_flight 10 s after its deadline has passed');

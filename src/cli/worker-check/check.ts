@@ -28,7 +28,7 @@ export interface CheckContext {
 }
 
 /** Ends a check. `fail`: what the worker does wrong, in one sentence; `not_judged`: why nothing can be said. */
-export class Verdict extends Error {
+export class CheckVerdict extends Error {
   constructor(
     readonly state: 'fail' | 'not_judged',
     sentence: string,
@@ -38,7 +38,7 @@ export class Verdict extends Error {
 }
 
 export function demand(condition: boolean, sentence: string): asserts condition {
-  if (!condition) throw new Verdict('fail', sentence);
+  if (!condition) throw new CheckVerdict('fail', sentence);
 }
 
 /** Undefined: not within the limit. */
@@ -52,11 +52,11 @@ export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T
 export async function endOf<M>(
   call: CheckedCall<M>,
   what: string,
-  { limitMs = 15_000, late = 'not_judged' }: { limitMs?: number; late?: Verdict['state'] } = {},
+  { limitMs = 15_000, late = 'not_judged' }: { limitMs?: number; late?: CheckVerdict['state'] } = {},
 ): Promise<CallEnd<M>> {
   const end = await within(limitMs, call.ended);
   if (!end) call.reset();
-  if (!end) throw new Verdict(late, `${what} was not answered within ${limitMs / 1000} s`);
+  if (!end) throw new CheckVerdict(late, `${what} was not answered within ${limitMs / 1000} s`);
   demand(
     !end.flooded,
     `${what} was answered without end: thousands of messages or megabytes, and no end of the stream`,
@@ -65,7 +65,11 @@ export async function endOf<M>(
 }
 
 /** The same of a call that must succeed. */
-export async function answerOf<M>(call: CheckedCall<M>, what: string, late?: Verdict['state']): Promise<CallEnd<M>> {
+export async function checkedAnswer<M>(
+  call: CheckedCall<M>,
+  what: string,
+  late?: CheckVerdict['state'],
+): Promise<CallEnd<M>> {
   const end = await endOf(call, what, late && { late });
   demand(end.code === status.OK, `${what} failed with ${endText(end)}`);
   return end;

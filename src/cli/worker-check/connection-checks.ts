@@ -3,7 +3,7 @@ import { connect } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { decodeHealth, NOT_SERVING } from '../../contracts/grpc/health.codec.js';
-import { answerOf, type CheckContext, demand, endOf, Verdict } from './check.js';
+import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { endText } from './worker-client.js';
 
 /** gRPC's C core forgives two, and ends the connection at the next one. */
@@ -38,7 +38,7 @@ export async function pings({ options: { address, remote, pingEveryMs = 10_000 }
 export async function drain(context: CheckContext): Promise<string> {
   const { client, samples, options } = context;
   const { pid } = options;
-  if (pid === undefined) throw new Verdict('not_judged', 'it begins with SIGTERM: --pid names the process');
+  if (pid === undefined) throw new CheckVerdict('not_judged', 'it begins with SIGTERM: --pid names the process');
   const running = client.start(samples.lasting);
   await pause(300);
   process.kill(pid, 'SIGTERM');
@@ -47,7 +47,7 @@ export async function drain(context: CheckContext): Promise<string> {
   const isRight = refused.trailers.code === 'shutting_down';
   demand(isRight, `a request to a draining worker ended with ${endText(refused)}, not with shutting_down`);
   running.complete();
-  await answerOf(running, 'the request that ran at SIGTERM', 'fail');
+  await checkedAnswer(running, 'the request that ran at SIGTERM', 'fail');
   for (const untilMs = performance.now() + 10_000; isAlive(pid); await pause(100)) {
     demand(performance.now() < untilMs, 'its process still runs 10 s after its last request');
     await client.health(context.kind);

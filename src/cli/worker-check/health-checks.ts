@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { SERVING, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { reportProblem } from '../../gateway/worker-pool/report-check.js';
-import { type CheckContext, demand, Verdict } from './check.js';
+import { type CheckContext, demand, CheckVerdict } from './check.js';
 import { type CheckedCall, endText, NEEDED_MESSAGE_BYTES, PROBE_LIMIT_MS, type Sample } from './worker-client.js';
 
 const MISSING: ReadonlySet<status> = new Set([status.UNIMPLEMENTED, status.NOT_FOUND]);
@@ -19,7 +19,7 @@ export async function standardHealth({ client }: CheckContext): Promise<string> 
 
 /** @throws Verdict */
 export function reported({ report }: CheckContext): WorkerHealthReport {
-  if (!report) throw new Verdict('fail', 'its own Health gives no answer');
+  if (!report) throw new CheckVerdict('fail', 'its own Health gives no answer');
   return report;
 }
 
@@ -40,7 +40,8 @@ export function identity(context: CheckContext): string {
   const { model, kind } = reported(context);
   const { model: wanted } = context.options;
   demand(kind === context.kind, `its Health reports kind "${kind}"; it must be "${context.kind}"`);
-  if (wanted === undefined) throw new Verdict('not_judged', `--model names the id of models.yaml; it says "${model}"`);
+  if (wanted === undefined)
+    throw new CheckVerdict('not_judged', `--model names the id of models.yaml; it says "${model}"`);
   demand(model === wanted, `its Health reports model "${model}"; the gateway refuses all but "${wanted}"`);
   return `model ${model}, kind ${kind}`;
 }

@@ -6,10 +6,10 @@ import { CliError, EXIT } from '../cli-error.js';
 import { answer, badItem, group, trailers } from './answer-checks.js';
 import { largeAudio, messageSize, stream } from './audio-checks.js';
 import { cancel, deadline, slots, unknownCancel } from './cancel-checks.js';
-import { type CheckContext, type CheckOptions, Verdict, within } from './check.js';
+import { type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
 import { drain, pings } from './connection-checks.js';
 import { busyHealth, health, identity, standardHealth } from './health-checks.js';
-import { samplesOf } from './samples.js';
+import { checkSamples } from './samples.js';
 import { WorkerClient } from './worker-client.js';
 
 /** One thing that the protocol asks for. */
@@ -61,7 +61,7 @@ export const CHECKS: readonly Check[] = [
 
 export interface CheckResult {
   readonly name: string;
-  readonly state: 'pass' | Verdict['state'];
+  readonly state: 'pass' | CheckVerdict['state'];
   /** What was seen, what is wrong, or why it was not judged. */
   readonly detail: string;
   readonly ms: number;
@@ -127,7 +127,7 @@ async function judge(
     if (detail === undefined) return skip(name, 'the time of the run is over');
     return { name, state: 'pass', detail, ms: sinceMs() };
   } catch (error) {
-    if (!(error instanceof Verdict)) throw error;
+    if (!(error instanceof CheckVerdict)) throw error;
     const { state, message: detail } = error;
     return { name, state, detail, ms: sinceMs(), ...(state === 'fail' && { guide: `${GUIDE}#${anchor}` }) };
   }
@@ -143,7 +143,7 @@ async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckC
   const ask = async () => (await client.health(kind)).messages.map(decodeHealth)[0];
   let report = await ask();
   for (; report?.state === 'starting' && performance.now() < untilMs; report = await ask()) await pause(250);
-  const samples = samplesOf(kind, options.voice ?? '');
+  const samples = checkSamples(kind, options.voice ?? '');
   return { client, kind, report, samples, options };
 }
 

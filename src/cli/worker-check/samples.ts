@@ -91,6 +91,6 @@ const embedding: Samples<EmbedResponse> = {
 };
 
 /** @param voice of the worker; kind tts only */
-export function samplesOf(kind: ModelKind, voice: string): Samples {
+export function checkSamples(kind: ModelKind, voice: string): Samples {
   return { stt, tts: ttsSamples(voice), llm, embedding }[kind];
 }

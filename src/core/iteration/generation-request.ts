@@ -19,7 +19,7 @@ export interface GenerationRequest extends Arrival {
 }
 
 /** Why a request can never run here. The same request is refused again: 400, not 503. */
-export interface Refusal {
+export interface SubmitRefusal {
   readonly reason: 'empty_prompt' | 'no_tokens_asked' | 'beyond_context' | 'beyond_memory' | 'already_submitted';
   /** Tokens that prompt and answer come to. */
   readonly tokens: number;
@@ -28,12 +28,12 @@ export interface Refusal {
 }
 
 /** Why it was withdrawn: a cancel by its id, or a closed connection. */
-export type CancelReason = 'caller' | 'consumer_gone';
+export type SequenceCancelReason = 'caller' | 'consumer_gone';
 
 /** How a request ended; emitted exactly once (D-04), and nothing afterwards. */
 export type GenerationEnd =
   | { readonly type: 'finished'; readonly reason: 'stop' | 'length' }
-  | { readonly type: 'cancelled'; readonly reason: CancelReason }
+  | { readonly type: 'cancelled'; readonly reason: SequenceCancelReason }
   | { readonly type: 'deadline' }
   | { readonly type: 'failed'; readonly error: Error };
 

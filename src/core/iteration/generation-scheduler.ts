@@ -1,5 +1,10 @@
 import { type GenerationPlan, itemsOf, type StepOutcome } from './generation-plan.js';
-import { type CancelReason, type GenerationEnd, type GenerationRequest, type Refusal } from './generation-request.js';
+import {
+  type SequenceCancelReason,
+  type GenerationEnd,
+  type GenerationRequest,
+  type SubmitRefusal,
+} from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
 import { StepComposer, type StepItems } from './step-composer.js';
@@ -71,7 +76,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   /** Joins at a step boundary. Returns a refusal when it can never run; nothing is emitted for it then. */
-  submit(request: T): Refusal | undefined {
+  submit(request: T): SubmitRefusal | undefined {
     const refusal = this.#roster.refusal(request);
     if (refusal) return refusal;
     this.#roster.add(request);
@@ -80,7 +85,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   /** At once, or with the step that runs now. False when it is unknown or has ended. */
-  cancel(request: T, reason: CancelReason = 'caller'): boolean {
+  cancel(request: T, reason: SequenceCancelReason = 'caller'): boolean {
     const sequence = this.#roster.of(request);
     if (sequence === undefined || sequence.ending) return false;
     this.#changed = true;

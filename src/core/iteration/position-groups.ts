@@ -1,5 +1,5 @@
 /** A running sequence. */
-export interface Placed {
+export interface RowPosition {
   /** Tokens in its cache. */
   readonly position: number;
   /** Steps that it was held so far. */
@@ -20,7 +20,10 @@ export interface PositionGroups<T> {
  * youngest group behind it catches up; then both continue in one run. The wait is bounded: a sequence is held for at
  * most `maxHoldSteps` steps in its life, and not at all when the gap is wider than what is left of them.
  */
-export function formPositionGroups<T extends Placed>(running: readonly T[], maxHoldSteps: number): PositionGroups<T> {
+export function formPositionGroups<T extends RowPosition>(
+  running: readonly T[],
+  maxHoldSteps: number,
+): PositionGroups<T> {
   const go: (readonly T[])[] = [];
   const hold: T[] = [];
   let base = 0;
@@ -37,7 +40,7 @@ export function formPositionGroups<T extends Placed>(running: readonly T[], maxH
   return { go, hold };
 }
 
-function byPosition<T extends Placed>(running: readonly T[]): (readonly T[])[] {
+function byPosition<T extends RowPosition>(running: readonly T[]): (readonly T[])[] {
   const groups = new Map<number, T[]>();
   for (const sequence of running) {
     const group = groups.get(sequence.position);

@@ -3,7 +3,7 @@ import {
   type GenerationEnd,
   type GenerationListener,
   type GenerationRequest,
-  type Refusal,
+  type SubmitRefusal,
 } from './generation-request.js';
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
 import { type KvMemory } from './kv-memory.port.js';
@@ -43,11 +43,11 @@ export class SequenceRoster<T extends GenerationRequest> {
   }
 
   /** Why it can never run here; undefined: it can. */
-  refusal(request: T): Refusal | undefined {
+  refusal(request: T): SubmitRefusal | undefined {
     const tokens = request.prompt.length + request.maxTokens;
     const { maxContext, memory } = this.options;
     const limit = Math.min(maxContext, memory.capacity + 1);
-    const refuse = (reason: Refusal['reason']): Refusal => ({ reason, tokens, limit });
+    const refuse = (reason: SubmitRefusal['reason']): SubmitRefusal => ({ reason, tokens, limit });
     if (this.#sequences.has(request)) return refuse('already_submitted');
     if (request.prompt.length === 0) return refuse('empty_prompt');
     if (!(request.maxTokens >= 1)) return refuse('no_tokens_asked');

@@ -1,5 +1,5 @@
 import { type EngineBase, type ItemOutcome } from './engine.js';
-import { type TokenUsage } from './text-generator.js';
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 
 export interface EmbedItem {
   readonly requestId: string;

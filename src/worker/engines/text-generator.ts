@@ -1,3 +1,4 @@
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type EngineBase } from './engine.js';
 
 /** What the steps of continuous batching do now, and have done since the process began. */
@@ -42,13 +43,6 @@ export interface GenerateItem {
   readonly tenant: string;
   /** Checked between steps; once aborted, nothing more is yielded. */
   readonly signal: AbortSignal;
-}
-
-export interface TokenUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** Part of `promptTokens` that was not computed anew. */
-  readonly cachedTokens: number;
 }
 
 export type GenerationEvent =

@@ -12,7 +12,7 @@ import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-rec
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { type Recognised, RecognitionLane, type RecognitionOptions } from './recognition-lane.js';
 import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
-import { type TranscriptAnswer, TranscriptionService } from './transcription.service.js';
+import { type TranscriptAnswer, RecognitionService } from './recognition.service.js';
 import { type Computed, type WorkGroup } from './work-item.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
@@ -154,7 +154,7 @@ const USUAL_FILE_BYTES = 26_214_400;
 export class LongTranscriptionService {
   constructor(
     private readonly lane: RecognitionLane,
-    private readonly files: TranscriptionService,
+    private readonly files: RecognitionService,
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
   ) {}
 

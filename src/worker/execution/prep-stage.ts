@@ -1,8 +1,8 @@
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
-import { type Placed, WorkQueue } from './work-queue.js';
+import { type PlacedWork, WorkQueue } from './work-queue.js';
 import { abortError } from '../../core/shared/abort-error.js';
 
-interface Waiter extends Placed {
+interface Waiter extends PlacedWork {
   enter(): void;
 }
 
@@ -37,7 +37,7 @@ export class PrepStage {
   }
 
   /** Rejects with the abort's error while waiting; once running, `work` itself has to obey the signal. */
-  async run<Value>(place: Placed, signal: AbortSignal, work: () => Promise<Value>): Promise<Prepared<Value>> {
+  async run<Value>(place: PlacedWork, signal: AbortSignal, work: () => Promise<Value>): Promise<Prepared<Value>> {
     if (this.#running >= this.#options.parallel) await this.#turn(place, signal);
     else this.#running += 1;
     const startedMs = this.#options.clock.nowMs();
@@ -49,7 +49,7 @@ export class PrepStage {
     }
   }
 
-  #turn({ priority, sequence, flow, agingShare }: Placed, signal: AbortSignal): Promise<void> {
+  #turn({ priority, sequence, flow, agingShare }: PlacedWork, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
         this.#waiting.remove(waiter);

@@ -1,5 +1,5 @@
 import { SlotMap } from '../../core/shared/slot-map.js';
-import { type Placed, WorkQueue } from './work-queue.js';
+import { type PlacedWork, WorkQueue } from './work-queue.js';
 import { type WorkGroup } from './work-item.js';
 
 interface Count {
@@ -59,7 +59,7 @@ export class GroupLedger {
 
 const missingOf = ({ size, arrived, preparing }: Count): number => Math.max(0, size - arrived) + preparing;
 
-export interface ReadyEntry extends Placed {
+export interface ReadyEntry extends PlacedWork {
   readonly group: WorkGroup;
 }
 

@@ -2,7 +2,7 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { AgingTurns } from '../../core/shared/aging-turns.js';
 
 /** What decides an entry's place: priority and age, then the order in which the worker received it. */
-export interface Placed {
+export interface PlacedWork {
   readonly priority: RequestPriority;
   /** Rises by one with every request received. */
   readonly sequence: number;
@@ -28,7 +28,7 @@ type Level = 'urgent' | 'aged' | 'batch';
  * work alone overloads the device (found by `npm run bench -- simulate`). It holds at most the worker's slots (tens),
  * so a sorted array is fast enough.
  */
-export class WorkQueue<Entry extends Placed> {
+export class WorkQueue<Entry extends PlacedWork> {
   readonly #entries: Entry[] = [];
   /** For BATCH entries: REALTIME entries that were added before. */
   readonly #urgentBefore = new WeakMap<Entry, number>();
@@ -131,12 +131,12 @@ export class WorkQueue<Entry extends Placed> {
   }
 }
 
-function nextRound(rounds: Map<string, number>, { flow = '', priority }: Placed): number {
+function nextRound(rounds: Map<string, number>, { flow = '', priority }: PlacedWork): number {
   const key = `${priority} ${flow}`;
   const round = rounds.get(key) ?? 0;
   rounds.set(key, round + 1);
   return round;
 }
 
-const goesBefore = (one: Placed, other: Placed): boolean =>
+const goesBefore = (one: PlacedWork, other: PlacedWork): boolean =>
   one.priority === other.priority ? one.sequence < other.sequence : one.priority < other.priority;

@@ -1,4 +1,8 @@
-import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
+import {
+  type SequenceCancelReason,
+  type GenerationEnd,
+  type SubmitRefusal,
+} from '../../core/iteration/generation-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
@@ -94,7 +98,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   /** Nothing more is told. Without effect on one that is over. */
-  cancel(reason: CancelReason): void {
+  cancel(reason: SequenceCancelReason): void {
     this.#fail(new DomainError('request_cancelled', `Request ${this.#options.requestId} was cancelled.`), reason);
     this.#endIfOver();
   }
@@ -161,7 +165,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   /** The first failure is the one that is told. */
-  #fail(error: Error, reason: CancelReason): void {
+  #fail(error: Error, reason: SequenceCancelReason): void {
     if (this.#failure) return;
     this.#failure = error;
     this.events.clear();
@@ -204,7 +208,7 @@ export class RunningAnswer implements ChoiceListener {
     return new DomainError('request_cancelled', `Request ${requestId} was cancelled.`);
   }
 
-  #refused({ prompt }: Choice, { reason, tokens, limit }: Refusal): Error {
+  #refused({ prompt }: Choice, { reason, tokens, limit }: SubmitRefusal): Error {
     const { form } = this.#options;
     if (reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';

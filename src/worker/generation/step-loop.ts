@@ -5,7 +5,11 @@ import {
   itemsOf,
   type StepOutcome,
 } from '../../core/iteration/generation-plan.js';
-import { type CancelReason, type GenerationEnd, type Refusal } from '../../core/iteration/generation-request.js';
+import {
+  type SequenceCancelReason,
+  type GenerationEnd,
+  type SubmitRefusal,
+} from '../../core/iteration/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/text-generator.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
@@ -71,7 +75,7 @@ export class StepLoop {
   }
 
   /** Joins with the next step, or is refused for good. */
-  submit(sequence: LiveSequence): Refusal | undefined {
+  submit(sequence: LiveSequence): SubmitRefusal | undefined {
     const refusal = this.#scheduler.submit(sequence);
     if (refusal) return refusal;
     this.#live.add(sequence);
@@ -80,7 +84,7 @@ export class StepLoop {
   }
 
   /** Ends now, or with the step that runs. */
-  cancel(sequence: LiveSequence, reason: CancelReason): void {
+  cancel(sequence: LiveSequence, reason: SequenceCancelReason): void {
     this.#scheduler.cancel(sequence, reason);
     this.#wake();
   }

@@ -14,7 +14,7 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
-import { TranscriptionService } from '../execution/transcription.service.js';
+import { RecognitionService } from '../execution/recognition.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
@@ -27,7 +27,7 @@ import { UploadService } from './upload.service.js';
 export class SttController {
   constructor(
     private readonly calls: InFlightCalls,
-    private readonly transcription: TranscriptionService,
+    private readonly transcription: RecognitionService,
     private readonly uploads: UploadService,
     private readonly streams: StreamService,
     private readonly health: HealthReporter,

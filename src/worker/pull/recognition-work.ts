@@ -8,7 +8,7 @@ import { aboutUrl } from '../audio/audio-download.js';
 import { type SpeechRecognizer } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
-import { type TranscriptAnswer, TranscriptionService } from '../execution/transcription.service.js';
+import { type TranscriptAnswer, RecognitionService } from '../execution/recognition.service.js';
 import { QueuedAudio } from './queued-audio.js';
 import { assertAble, assertLanguage, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 
@@ -25,7 +25,7 @@ export class RecognitionWork implements JobWork {
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
-    private readonly short: TranscriptionService,
+    private readonly short: RecognitionService,
     private readonly long: LongTranscriptionService,
     private readonly audio: QueuedAudio,
   ) {}

@@ -9,7 +9,7 @@ import {
 } from '../text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
 import { grammarRefused } from './grammar/gbnf-reader.js';
-import { demandShallow, paramOf, rememberGrammar } from './grammar/grammar-text.js';
+import { demandShallow, grammarParam, rememberGrammar } from './grammar/grammar-text.js';
 import { drawThreads, type LlamaOptions } from './options.js';
 import { LlamaCallOverdue, LlamaChild } from './process.js';
 import {
@@ -99,7 +99,7 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    const check = { grammar, param: paramOf(grammar) };
+    const check = { grammar, param: grammarParam(grammar) };
     demandShallow(grammar, check.param);
     const checked = this.#checking.then(() => this.#compiled(check));
     this.#checking = checked.catch(() => undefined);

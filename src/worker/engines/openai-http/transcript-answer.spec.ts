@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { languageTag, transcriptIn } from './transcript-answer.js';
+import { upstreamLanguageTag, transcriptIn } from './transcript-answer.js';
 
 const CONTEXT = { language: '', durationS: 0, wordTimestamps: true };
 
@@ -66,6 +66,6 @@ describe('languageTag', () => {
     ['pt-BR', 'pt-BR'],
     ['klingon-ish', 'klingon-ish'],
   ])('of %s is %s', (name, tag) => {
-    expect(languageTag(name)).toBe(tag);
+    expect(upstreamLanguageTag(name)).toBe(tag);
   });
 });

@@ -7,7 +7,7 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 let tags: ReadonlyMap<string, string> | undefined;
 
 /** Whisper's `english` as `en`; a tag, and a name that nobody knows, as they came. */
-export function languageTag(language: string): string {
+export function upstreamLanguageTag(language: string): string {
   tags ??= new Map(letters.flatMap(first => letters.flatMap(second => named(first + second))));
   return tags.get(language.toLowerCase()) ?? language;
 }
@@ -38,7 +38,9 @@ export function transcriptIn(answer: unknown, context: AnswerContext): Recognize
   const segments = listOf(answer.segments);
   const durationS = context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
   const language =
-    typeof answer.language === 'string' && answer.language !== '' ? languageTag(answer.language) : context.language;
+    typeof answer.language === 'string' && answer.language !== ''
+      ? upstreamLanguageTag(answer.language)
+      : context.language;
   return {
     text,
     language,

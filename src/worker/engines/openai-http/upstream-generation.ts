@@ -1,5 +1,6 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type GenerationEvent, type TokenUsage } from '../text-generator.js';
+import { type TokenUsage } from '../../../contracts/formats/usage.js';
+import { type GenerationEvent } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';
 
 interface Choice {

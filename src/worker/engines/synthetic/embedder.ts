@@ -3,7 +3,7 @@ import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.j
 import { type Embedding, type EmbedItem, type TextEmbedder } from '../text-embedder.js';
 import { SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { bodyOf, inputsIn, vectorOf } from './text.js';
+import { syntheticBody, inputsIn, vectorOf } from './text.js';
 
 /** Vectors with no model: directions that only the text decides, computed in groups at a scripted cost. */
 export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
@@ -30,7 +30,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   }
 
   #embedding(body: Buffer): Embedding {
-    const request = bodyOf(body);
+    const request = syntheticBody(body);
     const dimensions = typeof request.dimensions === 'number' ? request.dimensions : this.options.dimensions;
     const inputs = inputsIn(request);
     const vectors = new Float32Array(inputs.length * dimensions);

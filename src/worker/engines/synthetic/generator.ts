@@ -1,3 +1,4 @@
+import { type TokenUsage } from '../../../contracts/formats/usage.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   generationBody,
@@ -8,10 +9,10 @@ import {
 import { callersId } from '../../../core/request/request-key.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { cancelledError, type EngineInfo } from '../engine.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator, type TokenUsage } from '../text-generator.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
 import { sleepUntil, syntheticInfo } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, bodyOf, promptWords } from './text.js';
+import { answerToken, syntheticBody, promptWords } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -92,7 +93,7 @@ class SyntheticAnswer {
     tokens: number,
   ) {
     const { form, requestId, maxTokens, n } = item;
-    const body = bodyOf(item.body);
+    const body = syntheticBody(item.body);
     this.#words = promptWords(body);
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
     this.#reason = this.length < tokens ? 'length' : 'stop';

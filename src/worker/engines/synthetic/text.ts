@@ -70,7 +70,7 @@ interface Body {
   readonly dimensions?: unknown;
 }
 
-export const bodyOf = (json: Buffer): Body => JSON.parse(json.toString('utf8')) as Body;
+export const syntheticBody = (json: Buffer): Body => JSON.parse(json.toString('utf8')) as Body;
 
 /** Words of what was last said: those that the answer is made of, and that count as the tokens of the prompt. */
 export function promptWords({ messages, prompt }: Body): readonly string[] {

@@ -1,7 +1,7 @@
 import { type SlotOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { slotCredits, SlotLedger, slotOverdraft } from '../../../../src/gateway/worker-pool/slot-ledger.js';
-import { type Placed, WorkQueue } from '../../../../src/worker/execution/work-queue.js';
+import { type PlacedWork, WorkQueue } from '../../../../src/worker/execution/work-queue.js';
 import { type WorkerOffer } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 
@@ -29,7 +29,7 @@ export interface Work {
   readonly done: (nowMs: number) => void;
 }
 
-interface ReadyWork extends Placed {
+interface ReadyWork extends PlacedWork {
   readonly work: Work;
 }
 

@@ -1,6 +1,6 @@
 import { literal, repeated } from './grammar-rules.js';
 import { COMMA } from './object-rules.js';
-import { type Bounds, boundsOf, listOf, refused, type Schema } from './schema-fields.js';
+import { type Bounds, boundsOf, schemaList, refused, type Schema } from './schema-fields.js';
 import { type SchemaWriter } from './schema-writer.js';
 
 /** Values of a list whose items must differ: each may come once, in this order. */
@@ -33,7 +33,7 @@ interface Wanted {
 function itemsOf(schema: Schema, path: string): { readonly first: readonly Item[]; readonly rest: Item } {
   const isOlder = Array.isArray(schema.items);
   const [list, rest] = isOlder ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
-  const first = schema[list] === undefined ? [] : listOf(schema[list], `${path}.${list}`);
+  const first = schema[list] === undefined ? [] : schemaList(schema[list], `${path}.${list}`);
   return {
     first: first.map((item, index) => ({ schema: item, path: `${path}.${list}[${index}]` })),
     rest: { schema: schema[rest] === undefined ? true : schema[rest], path: `${path}.${rest}` },

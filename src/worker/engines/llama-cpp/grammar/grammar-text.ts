@@ -65,14 +65,14 @@ const asObject = (parameters: object): object => ({ type: 'object', ...parameter
  * @throws DomainError invalid_value: it cannot be held, or costs more than the engine may spend on it
  */
 export function grammarText(grammar: Grammar): string {
-  const param = paramOf(grammar);
+  const param = grammarParam(grammar);
   const text = writtenOf(grammar, param);
   demandBounded(text, param);
   return text;
 }
 
 /** The field that a grammar came from. */
-export const paramOf = ({ type }: Grammar): string =>
+export const grammarParam = ({ type }: Grammar): string =>
   ({
     gbnf: 'grammar',
     json_object: 'response_format',

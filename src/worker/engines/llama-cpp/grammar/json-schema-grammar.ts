@@ -2,7 +2,7 @@ import { arrayExpression } from './array-rules.js';
 import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
 import { objectExpression } from './object-rules.js';
-import { isObject, listOf, refused, type Schema, schemaOf, shown } from './schema-fields.js';
+import { isSchemaObject, schemaList, refused, type Schema, schemaOf, shown } from './schema-fields.js';
 import { concerns, isAnnotation, type JsonType, keywordOf } from './schema-keywords.js';
 import { allMerged, mergedSchemas } from './schema-merge.js';
 import { type SchemaWriter } from './schema-writer.js';
@@ -45,17 +45,17 @@ class SchemaGrammar implements SchemaWriter {
   }
 
   rule(schema: unknown, path: string): string {
-    const known = isObject(schema) ? this.#known.get(schema) : undefined;
+    const known = isSchemaObject(schema) ? this.#known.get(schema) : undefined;
     if (known !== undefined) return known;
     const name = this.rules.add();
-    if (isObject(schema)) this.#known.set(schema, name);
+    if (isSchemaObject(schema)) this.#known.set(schema, name);
     this.rules.set(name, this.#expression(schema, path));
     return name;
   }
 
   resolved(given: unknown, path: string): Schema {
     if (given === true) return {};
-    const known = isObject(given) ? this.#resolved.get(given) : undefined;
+    const known = isSchemaObject(given) ? this.#resolved.get(given) : undefined;
     if (known) return known;
     if (this.#following >= DEEPEST_REFERENCE)
       throw refused(path, `more than ${DEEPEST_REFERENCE} references or \`allOf\` lead from one to the next`);
@@ -83,7 +83,7 @@ class SchemaGrammar implements SchemaWriter {
     const { const: constant, enum: choices, type } = schema;
     if (choices === undefined && constant === undefined)
       return type === 'boolean' ? [true, false] : type === 'null' ? [null] : undefined;
-    const listed = choices === undefined ? [constant] : listOf(choices, `${path}.enum`);
+    const listed = choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
     const wanted = constant === undefined ? undefined : JSON.stringify(constant);
     return listed
       .filter(value => wanted === undefined || JSON.stringify(value) === wanted)
@@ -126,7 +126,7 @@ class SchemaGrammar implements SchemaWriter {
     if (rest.oneOf !== undefined) throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
     const isPlain = isAlone(schema, keyword);
     return either(
-      listOf(options, `${path}.${keyword}`).map((option, index) => {
+      schemaList(options, `${path}.${keyword}`).map((option, index) => {
         const at = `${path}.${keyword}[${index}]`;
         return this.#expression(isPlain ? option : mergedSchemas(rest, this.resolved(option, at), at), at);
       }),
@@ -179,7 +179,7 @@ class SchemaGrammar implements SchemaWriter {
       throw refused(`${path}.$ref`, `only references into the schema itself are followed; got ${shown(reference)}`);
     let [target, place]: [unknown, string] = [this.root, this.path];
     for (const part of partsOf(reference)) {
-      const isThere = (isObject(target) || Array.isArray(target)) && Object.hasOwn(target, part);
+      const isThere = (isSchemaObject(target) || Array.isArray(target)) && Object.hasOwn(target, part);
       target = isThere ? (target as Schema)[part] : undefined;
       place = `${place}.${part}`;
     }
@@ -213,7 +213,7 @@ function typesOf(schema: Schema, path: string): readonly JsonType[] {
     );
     return about.length === 0 && typeof schema.format === 'string' ? ['string'] : [...new Set(about)];
   }
-  const named = Array.isArray(type) ? listOf(type, `${path}.type`) : [type];
+  const named = Array.isArray(type) ? schemaList(type, `${path}.type`) : [type];
   return named.map(one => {
     const known = TYPES.find(each => each === one);
     if (known === undefined) throw refused(`${path}.type`, `${shown(one)} is no type`);

@@ -14,14 +14,14 @@ export interface Bounds {
 
 /** @throws DomainError at anything but a schema that is an object */
 export function schemaOf(value: unknown, path: string): Schema {
-  if (isObject(value)) return value;
+  if (isSchemaObject(value)) return value;
   throw refused(path, `a schema is an object or true; got ${shown(value)}`);
 }
 
 /** A keyword that holds an object, such as `properties`; absent: an empty one. */
 export function objectAt(schema: Schema, name: string, path: string): Schema {
   const value = schema[name] ?? {};
-  if (!isObject(value) || schema[name] === null)
+  if (!isSchemaObject(value) || schema[name] === null)
     throw refused(`${path}.${name}`, `must be an object; got ${shown(schema[name])}`);
   const count = Object.keys(value).length;
   if (count > MOST_MEMBERS) throw refused(`${path}.${name}`, `has ${count} members; at most ${MOST_MEMBERS}`);
@@ -35,7 +35,7 @@ export function namesAt(schema: Schema, name: string, path: string): readonly st
   throw refused(`${path}.${name}`, `must be a list of names; got ${shown(value)}`);
 }
 
-export function listOf(value: unknown, path: string): readonly unknown[] {
+export function schemaList(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0)
     throw refused(path, `must be a list of at least one; got ${shown(value)}`);
   if (value.length > MOST_MEMBERS) throw refused(path, `has ${value.length} members; at most ${MOST_MEMBERS}`);
@@ -57,7 +57,7 @@ function countAt(schema: Schema, name: string, path: string): number | undefined
   throw refused(`${path}.${name}`, `must be a whole number from 0 to ${MOST_COUNT}; got ${shown(value)}`);
 }
 
-export const isObject = (value: unknown): value is Schema =>
+export const isSchemaObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);

@@ -1,4 +1,13 @@
-import { isObject, listOf, namesAt, objectAt, refused, type Schema, schemaOf, shown } from './schema-fields.js';
+import {
+  isSchemaObject,
+  schemaList,
+  namesAt,
+  objectAt,
+  refused,
+  type Schema,
+  schemaOf,
+  shown,
+} from './schema-fields.js';
 import { isAnnotation } from './schema-keywords.js';
 
 type Join = (one: unknown, other: unknown, path: string) => unknown;
@@ -23,8 +32,8 @@ const JOINS: Readonly<Record<string, Join>> = {
     return shared;
   },
   enum: (one, other, path) => {
-    const known = new Set(listOf(one, path).map(value => JSON.stringify(value)));
-    const shared = listOf(other, path).filter(value => known.has(JSON.stringify(value)));
+    const known = new Set(schemaList(one, path).map(value => JSON.stringify(value)));
+    const shared = schemaList(other, path).filter(value => known.has(JSON.stringify(value)));
     if (shared.length === 0) throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
     return shared;
   },
@@ -93,7 +102,7 @@ const ownOr = (properties: Schema, name: string, rest: unknown): unknown =>
 
 /** Undefined: anything goes. */
 const restOf = (rest: unknown): unknown =>
-  rest === true || (isObject(rest) && Object.keys(rest).length === 0) ? undefined : rest;
+  rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0) ? undefined : rest;
 
 const typesOf = (type: unknown): readonly unknown[] => (Array.isArray(type) ? type : [type]);
 const within = (type: unknown, types: readonly unknown[]): boolean =>
@@ -107,7 +116,7 @@ function numberOf(value: unknown, path: string): number {
 /** All of the list, and what stands beside it. @param resolved a member as a schema, references followed */
 export function allMerged(schema: Schema, path: string, resolved: (value: unknown, path: string) => Schema): Schema {
   const { allOf, ...rest } = schema;
-  const members = listOf(allOf, `${path}.allOf`);
+  const members = schemaList(allOf, `${path}.allOf`);
   return members.reduce<Schema>((merged, member, index) => {
     const at = `${path}.allOf[${index}]`;
     return mergedSchemas(merged, member === true ? {} : resolved(schemaOf(member, at), at), at);

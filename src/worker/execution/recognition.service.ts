@@ -37,7 +37,7 @@ type FileCall = TranscribeCallFields & { readonly audio: Buffer };
 
 /** Whole files in memory: short ones, and those that an engine takes untouched. */
 @Injectable()
-export class TranscriptionService {
+export class RecognitionService {
   constructor(
     private readonly lane: RecognitionLane,
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
