@@ -3,7 +3,7 @@ import { type ModelKind } from '../platform/config/model-spec.js';
 import { EmbeddingService } from '../worker/execution/embedding.service.js';
 import { LongTranscriptionService } from '../worker/execution/long-transcription.service.js';
 import { SynthesisService } from '../worker/execution/synthesis.service.js';
-import { TranscriptionService } from '../worker/execution/transcription.service.js';
+import { RecognitionService } from '../worker/execution/recognition.service.js';
 import { StreamService } from '../worker/grpc/stream.service.js';
 import {
   BridgedCalls,
@@ -16,7 +16,7 @@ import { BridgedStreams } from './bridged-streams.js';
 
 const REPLACED: Readonly<Record<ModelKind, Provider[]>> = {
   stt: [
-    { provide: TranscriptionService, useClass: BridgedTranscription },
+    { provide: RecognitionService, useClass: BridgedTranscription },
     { provide: LongTranscriptionService, useClass: BridgedLongTranscription },
     { provide: StreamService, useClass: BridgedStreams },
   ],

@@ -21,7 +21,7 @@ import { DeviceGone } from '../worker/engines/engine.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
 import { type ChunkSink } from '../worker/execution/synthesis.service.js';
 import { type SegmentSink } from '../worker/execution/transcript-stitcher.js';
-import { type TranscriptAnswer } from '../worker/execution/transcription.service.js';
+import { type TranscriptAnswer } from '../worker/execution/recognition.service.js';
 import { ExternalWorker } from './external-worker.js';
 
 /** Upload pieces, as gateways send them. */
@@ -68,7 +68,7 @@ export class BridgedCalls {
   }
 }
 
-/** In place of `TranscriptionService`. */
+/** In place of `RecognitionService`. */
 @Injectable()
 export class BridgedTranscription {
   constructor(private readonly calls: BridgedCalls) {}
