@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
 import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
-import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './generation.dto.js';
+import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 export const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
 export type EmbeddingEncoding = (typeof EMBEDDING_ENCODINGS)[number];

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/embedding-body.js';
-import { countInputs } from '../../contracts/openai/generation.dto.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';

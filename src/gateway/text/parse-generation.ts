@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  ChatCompletionDto,
-  CompletionDto,
-  countInputs,
-  type TextGenerationFields,
-} from '../../contracts/openai/generation.dto.js';
+import { ChatCompletionDto, CompletionDto, type TextGenerationFields } from '../../contracts/openai/generation.dto.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';

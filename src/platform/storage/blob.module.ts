@@ -3,7 +3,6 @@ import { Global, Module } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { FsBlobStore } from './fs-blob-store.js';
-import { S3BlobStore } from './s3-blob-store.js';
 import { STORAGE_OPERATIONS, StorageOperations } from './storage.metrics.js';
 
 /** Injection token of the `BlobStore` that the settings choose. */
@@ -17,9 +16,11 @@ export const BLOB_STORE = Symbol('BLOB_STORE');
 export class BlobModule {}
 
 /** @throws Error when S3 is chosen without a bucket. */
-export function blobStoreFrom({ blobs, data }: Pick<Settings, 'blobs' | 'data'>): BlobStore {
+export async function blobStoreFrom({ blobs, data }: Pick<Settings, 'blobs' | 'data'>): Promise<BlobStore> {
   if (blobs.driver === 'fs') return new FsBlobStore(join(data.dir, 'blobs'));
   if (blobs.s3Bucket === '') throw new Error('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
+  // A client of S3 takes as long to load as a small worker: only who needs it waits for it.
+  const { S3BlobStore } = await import('./s3-blob-store.js');
   return new S3BlobStore({
     bucket: blobs.s3Bucket,
     prefix: blobs.s3Prefix,

@@ -1,4 +1,4 @@
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/generation.dto.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
