@@ -2,6 +2,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineObjection } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
 import { EngineOptions, EngineOptionsError } from './engines/engine-options.js';
+import { DiarizedRecognizer } from './engines/diarized-recognizer.js';
 import { FliteSynthesizer } from './engines/flite/synthesizer.js';
 import { LlamaBackend } from './engines/llama-cpp/backend.js';
 import { LlamaEmbedder } from './engines/llama-cpp/embedder.js';
@@ -17,7 +18,7 @@ import { OpenAiHttpRecognizer } from './engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from './engines/openai-http/synthesizer.js';
 import { readPocketSphinxOptions } from './engines/pocketsphinx/options.js';
 import { PocketSphinxRecognizer } from './engines/pocketsphinx/recognizer.js';
-import { readSherpaOptions, readSherpaSpeechOptions } from './engines/sherpa/options.js';
+import { readDiarization, readSherpaOptions, readSherpaSpeechOptions } from './engines/sherpa/options.js';
 import { SherpaRecognizer } from './engines/sherpa/recognizer.js';
 import { SherpaSynthesizer } from './engines/sherpa/synthesizer.js';
 import { SyntheticEmbedder } from './engines/synthetic/embedder.js';
@@ -91,7 +92,7 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
       return new FliteSynthesizer();
     case 'whisper-onnx':
       requireKind(spec, 'stt');
-      return new WhisperOnnxRecognizer(readWhisperOnnxOptions(spec));
+      return whisperEngine(spec);
     case 'llama-cpp':
       return llamaEngine(spec);
     case 'openai-http':
@@ -105,6 +106,21 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
     case 'synthetic':
       return syntheticEngine(spec);
   }
+}
+
+const DIARIZATION_OPTIONS = ['segmentationModel', 'embeddingModel', 'clusterThreshold', 'knownThreshold'];
+
+/** Whisper does not tell speakers apart; with the models for it, a diarizer runs beside it. */
+function whisperEngine(spec: ModelSpec): WorkerEngine {
+  const isOwn = ([name]: [string, unknown]): boolean => !DIARIZATION_OPTIONS.includes(name);
+  const split = (own: boolean) => Object.entries(spec.options).filter(entry => isOwn(entry) === own);
+  const whisper = new WhisperOnnxRecognizer(
+    readWhisperOnnxOptions({ ...spec, options: Object.fromEntries(split(true)) }),
+  );
+  const options = new EngineOptions({ ...spec, options: Object.fromEntries(split(false)) });
+  const diarization = readDiarization(options);
+  options.done();
+  return diarization ? new DiarizedRecognizer(whisper, diarization) : whisper;
 }
 
 function openAiHttpEngine(spec: ModelSpec): WorkerEngine {

@@ -36,8 +36,11 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   'whisper-onnx': {
     npm: 'onnxruntime-node',
     kinds: ['stt'],
-    capabilities: ['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'],
-    without: 'word times of exports that are not `_timestamped`',
+    capabilities: [
+      ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'] as const),
+      'diarize',
+    ],
+    without: 'word times of exports that are not `_timestamped`; `diarize` needs two more models',
     devices: { ...CPU_BY_DEFAULT, cuda: '`device: cuda:0`, after `switchyard gpu install onnxruntime`' },
   },
   'sherpa-onnx': {

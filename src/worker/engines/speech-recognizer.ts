@@ -40,6 +40,9 @@ export interface KnownVoice {
   readonly samples: Int16Array;
 }
 
+/** Who speaks most of a span; '' where nobody speaks in the whole file. Seconds. */
+export type SpeakerOf = (span: { readonly start: number; readonly end: number }) => string;
+
 /** A segment before it is numbered. Token ids and temperature are optional: not every engine has them. */
 export type RecognizedSegment = Omit<TranscriptSegment, 'id' | 'tokens' | 'temperature'> &
   Partial<Pick<TranscriptSegment, 'tokens' | 'temperature'>>;
@@ -64,6 +67,11 @@ export interface SpeechRecognizer extends EngineBase {
    */
   prepare?(audio: PreparedAudio, signal: AbortSignal): Promise<void>;
   transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]>;
+  /**
+   * Who speaks when in a whole file, computed beside recognition and not by `transcribe`, which is never asked to
+   * diarize then. Rejects when `signal` aborts before its turn has come.
+   */
+  speakersOf?(samples: Int16Array, known: readonly KnownVoice[], signal: AbortSignal): Promise<SpeakerOf>;
   /** Present when `info.streams > 0`. */
   openStream?(options: RecognizerStreamOptions): Promise<RecognizerStream>;
 }

@@ -11,6 +11,7 @@ import { type AudioWindow, cutIntoWindows, type CutRules } from '../audio/window
 import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { type Recognised, RecognitionLane, type RecognitionOptions } from './recognition-lane.js';
+import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';
 import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
 import { type TranscriptAnswer, RecognitionService } from './recognition.service.js';
 import { type Computed, type WorkGroup } from './work-item.js';
@@ -168,10 +169,15 @@ export class LongTranscriptionService {
     { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
   ): Promise<TranscriptAnswer> {
     if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+    const { engine } = this;
+    if (isDiarizedBeside(engine, call)) {
+      const run = { engine, call, bytes: () => file.bytes(), mostS: MAX_AUDIO_S, signal, sink };
+      return recognisedWithSpeakers(run, (own, stop, held) => this.transcribe(own, file, { signal: stop, sink: held }));
+    }
     if (this.#wantsWhole(call, file)) {
       return this.files.transcribe({ ...call, audio: await file.bytes() }, signal, { sink, mostS: MAX_AUDIO_S });
     }
-    const { lane, engine } = this;
+    const { lane } = this;
     const windows = cutIntoWindows(
       decodedStream(file.handle, signal, longestOf(file.size)),
       this.#rules(call.chunking),

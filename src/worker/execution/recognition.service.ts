@@ -7,6 +7,7 @@ import { decodeAudio } from '../audio/decode.js';
 import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { RecognitionLane } from './recognition-lane.js';
+import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';
 import { type SegmentSink, numberedSegments, TranscriptStitcher } from './transcript-stitcher.js';
 
 export interface TranscriptAnswer {
@@ -55,6 +56,11 @@ export class RecognitionService {
     { sink, mostS = SHORT_FILE_S }: WholeFileOptions = {},
   ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
+    const { engine } = this;
+    if (isDiarizedBeside(engine, call)) {
+      const run = { engine, call, bytes: () => Promise.resolve(audio), mostS, signal, sink };
+      return recognisedWithSpeakers(run, (own, stop, held) => this.transcribe(own, stop, { sink: held, mostS }));
+    }
     const stitcher = sink && new TranscriptStitcher({ temperature: call.temperature, words: true, sink });
     const { value, execution } = await this.#compute({ ...call, audio }, { signal, mostS, stitcher }).catch(
       (error: unknown) => {

@@ -65,7 +65,8 @@ export function readSherpaSpeechOptions(spec: ModelSpec): SherpaSpeechOptions {
   return read;
 }
 
-function readDiarization(options: EngineOptions): DiarizationOptions | undefined {
+/** Undefined without models. Wrong values are rejected by `options`. */
+export function readDiarization(options: EngineOptions): DiarizationOptions | undefined {
   const read: DiarizationOptions = {
     segmentationModel: optionalText(options, 'segmentationModel'),
     embeddingModel: optionalText(options, 'embeddingModel'),

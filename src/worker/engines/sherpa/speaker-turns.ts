@@ -31,7 +31,7 @@ function spokenBy(segment: RecognizedSegment, words: readonly TranscriptWord[]):
 }
 
 /** Who speaks most of it; where nobody does, who speaks nearest. */
-function speakerOf(span: { readonly start: number; readonly end: number }, turns: readonly NamedTurn[]): string {
+export function speakerOf(span: { readonly start: number; readonly end: number }, turns: readonly NamedTurn[]): string {
   let best = { speaker: '', overlap: -Infinity };
   for (const { start, end, speaker } of turns) {
     // Negative: the distance to the turn.
