@@ -49,7 +49,10 @@ describe('speakers beside whisper-onnx', () => {
     await worker.kill();
   });
 
-  async function answerOf(id: string, change: Partial<TranscribeCallFields> = {}): Promise<TranscribeAnswer['transcript']> {
+  async function answerOf(
+    id: string,
+    change: Partial<TranscribeCallFields> = {},
+  ): Promise<TranscribeAnswer['transcript']> {
     const outcome = await caller.send(id, { audio: pcmWav(TALK, RATE), diarize: true, ...change }).outcome;
     if (outcome instanceof DomainError) throw outcome;
     return outcome.transcript;
