@@ -1,3 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { Catalogue } from '../../src/cli/catalogue/catalogue.js';
+import {
+  type CatalogueEntry,
+  devicesOf,
+  engineOf,
+  knownBytes,
+  languagesOf,
+} from '../../src/cli/catalogue/catalogue-entry.js';
+import { byteText } from '../../src/cli/hub/disk-space.js';
 import { type Endpoint, ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
@@ -68,6 +78,37 @@ const MODEL_TABLES: Tables = {
     ),
 };
 
+const CATALOGUE_PAGE = 'docs/reference/models.md';
+
+const CATALOGUE_TABLES: Tables = {
+  catalogue: () =>
+    table(
+      ['name', 'what', 'engine', 'devices', 'size', 'memory', 'languages', 'voices', 'licence', 'source', 'run here'],
+      Catalogue.load('').entries.map(catalogueRow),
+    ),
+};
+
+function catalogueRow(entry: CatalogueEntry): readonly string[] {
+  const sources = Object.values(entry.sources).map(({ from }) => code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1')));
+  const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
+  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`].filter(Boolean).join(', ');
+  const languages = languagesOf(entry);
+  const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
+  return [
+    ...[code(entry.name), entry.summary, engineOf(entry), devicesOf(entry).join(', ') || '-', sizeText(entry)],
+    ...[memory || 'unknown', languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many'],
+    String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
+    ...[entry.licence ?? '-', sources.join(', ') || 'a server elsewhere'],
+    runs.includes(`| \`${entry.name}\` |`) ? 'yes' : 'never',
+  ];
+}
+
+function sizeText(entry: CatalogueEntry): string {
+  if (Object.keys(entry.sources).length === 0) return '-';
+  const bytes = knownBytes(entry);
+  return `${bytes === 0 ? 'unknown' : byteText(bytes)}${entry.unverified ? ', unverified' : ''}`;
+}
+
 const ENGINE_TABLES: Tables = {
   'schema-keywords': () =>
     table(
@@ -104,6 +145,7 @@ export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/metrics.md': METRIC_TABLES,
   'docs/reference/models-yaml.md': MODEL_TABLES,
   'docs/guides/choose-an-engine.md': CHOICE_TABLES,
+  [CATALOGUE_PAGE]: CATALOGUE_TABLES,
   'src/worker/engines/README.md': ENGINE_TABLES,
 };
 

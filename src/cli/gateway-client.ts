@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { type Command } from 'commander';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import { gatewayAccess, GATEWAY_VARIABLES, launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { CliError, EXIT } from './cli-error.js';
 
@@ -15,8 +15,11 @@ export interface GatewayClientOptions {
 /** `--url` and `--key-file`, the same for every command that talks to a gateway. */
 export const withGatewayOptions = (command: Command): Command =>
   command
-    .option('--url <url>', 'the gateway (default: server.host and server.port of this configuration)')
-    .option('--key-file <file>', 'file that holds the API key and nothing else');
+    .option(
+      '--url <url>',
+      'the gateway (default: SWITCHYARD_URL, else server.host and server.port of this configuration)',
+    )
+    .option('--key-file <file>', 'file that holds the API key and nothing else (default: SWITCHYARD_API_KEY)');
 
 export interface GatewayRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE';
@@ -31,8 +34,10 @@ export class GatewayClient {
   readonly #headers: Record<string, string>;
 
   constructor({ url, keyFile }: GatewayClientOptions) {
-    this.url = (url === undefined ? configuredUrl() : httpUrl(url)).replace(/\/+$/, '').replace(/\/v1$/, '');
-    this.#headers = keyFile === undefined ? {} : { authorization: `Bearer ${readKey(keyFile)}` };
+    const access = gatewayAccess();
+    this.url = gatewayUrl(url, access.url).replace(/\/+$/, '').replace(/\/v1$/, '');
+    const key = keyFile === undefined ? access.key : readKey(keyFile);
+    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
   /** @returns a 2xx response. @throws CliError with the gateway's message; exit code 3 when it cannot be reached */
@@ -68,9 +73,17 @@ export class GatewayClient {
   }
 }
 
-function httpUrl(url: string): string {
+function gatewayUrl(given: string | undefined, fromEnvironment: string | undefined): string {
+  if (given !== undefined) return httpUrl(given, '--url');
+  return fromEnvironment === undefined ? configuredUrl() : httpUrl(fromEnvironment, GATEWAY_VARIABLES.url);
+}
+
+function httpUrl(url: string, name: string): string {
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
-  throw new CliError(`--url must be an http or https address such as http://127.0.0.1:8080; got "${url}"`, EXIT.usage);
+  throw new CliError(
+    `${name} must be an http or https address such as http://127.0.0.1:8080; got "${url}"`,
+    EXIT.usage,
+  );
 }
 
 function configuredUrl(): string {

@@ -5,6 +5,7 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { engineObjections } from '../worker/engine-factory.js';
 import { EXIT, interruptible } from './cli-error.js';
+import { Catalogue } from './catalogue/catalogue.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
 import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
 import { MARKS, print, printJson } from './terminal.js';
@@ -24,7 +25,7 @@ interface CheckOptions {
 
 export const modelsCheckCommand = (): Command =>
   new Command('check')
-    .description('models.yaml, the options of every engine, and the files of every pulled model')
+    .description('models.yaml, the options of every engine, the catalogue, and the files of every pulled model')
     .argument('[file]', 'models file (default: workers.models_file)')
     .option('--fast', 'presence and sizes only, no checksums')
     .option('--json', 'one JSON document')
@@ -38,6 +39,7 @@ export const modelsCheckCommand = (): Command =>
           askEngine: engineObjections,
           ...(file !== undefined && { modelsFile: resolve(launchDirectory(), file) }),
         });
+        Catalogue.load(settings.hub.catalogueFile);
         const shelf = new ModelStore(settings.hub.modelsDir);
         const verdicts = await checkModels(models, shelf, { checksums: !options.fast, signal });
         if (options.json) printJson({ ok: verdicts.every(({ ok }) => ok), models: verdicts });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { Command } from 'commander';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type Settings } from '../platform/config/settings.js';
 import { collect } from './arguments.js';
@@ -27,7 +27,7 @@ interface PullOptions {
 }
 
 /** A server that has begun to send counts as lost after this much silence. */
-const STALL_MS = 60_000;
+export const STALL_MS = 60_000;
 
 const HELP = `
 SOURCE is one of
@@ -53,7 +53,7 @@ export const modelsPullCommand = (): Command =>
     .option('--into <dir>', 'exact folder, instead of one below hub.models_dir')
     .option('--sha256 <hex>', 'expected SHA-256 of the file, or of the manifest')
     .option('--include <glob>', 'only these files; may be repeated', collect, [])
-    .option('--token-file <file>', 'file with the access token of the hub (default: hub.token_file)')
+    .option('--token-file <file>', 'file with the access token of the hub (default: HF_TOKEN, hub.token_file)')
     .option('--offline', 'no network; list what is here and what is missing')
     .option('-q, --quiet', 'show no progress')
     .option('--json', 'print the manifest as one JSON document')
@@ -69,7 +69,7 @@ async function pull(text: string, options: PullOptions, signal: AbortSignal): Pr
   const folder = folderFor(source, options, settings);
   if (options.offline) return reportOffline(source, folder, { options, signal });
   const progress = pullProgress(options.quiet === true);
-  const http = new HubHttp({ endpoint: settings.hub.endpoint, token: tokenOf(options, settings) });
+  const http = hubHttp(options.tokenFile, settings);
   try {
     const manifest = await pullModel(
       { source, folder, include: options.include, sha256: options.sha256 },
@@ -94,7 +94,12 @@ function folderFor(source: ModelSource, { as: name, into }: PullOptions, setting
   return shelf.folderOf(name ?? suggestedName(source));
 }
 
-function tokenOf({ tokenFile }: PullOptions, { hub }: Settings): string | undefined {
+/** The configured hub, with the token of the command line, of the environment, or of the settings. */
+export const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
+  new HubHttp({ endpoint: settings.hub.endpoint, token: tokenOf(tokenFile, settings) });
+
+function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | undefined {
+  if (tokenFile === undefined && hubToken() !== undefined) return hubToken();
   const path =
     tokenFile === undefined ? hub.tokenFile && resolve(hub.tokenFile) : resolve(launchDirectory(), tokenFile);
   if (!path) return undefined;

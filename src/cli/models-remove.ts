@@ -1,54 +1,93 @@
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { engineObjections } from '../worker/engine-factory.js';
+import { editModels } from './catalogue/models-document.js';
+import { CliError } from './cli-error.js';
+import { confirm } from './confirm.js';
+import { type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { byteText } from './hub/disk-space.js';
-import { ModelStore } from './hub/model-store.js';
 import { HubError } from './hub/hub-error.js';
-import { CliError, EXIT } from './cli-error.js';
-import { usersOf } from './used-paths.js';
-import { say } from './terminal.js';
+import { ModelStore, type StoredModel } from './hub/model-store.js';
+import { reloadGateway } from './models-served.js';
+import { printJson, say } from './terminal.js';
+import { usedPaths, usersOf } from './used-paths.js';
 
-interface RemoveOptions {
+interface RemoveOptions extends GatewayClientOptions {
+  readonly keepFiles?: boolean;
   readonly yes?: boolean;
   readonly force?: boolean;
+  readonly json?: boolean;
 }
+
+const HELP = `
+NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
+\`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
 
 export const modelsRemoveCommand = (): Command =>
-  new Command('remove')
-    .description('delete the files of a pulled model')
-    .argument('<name>', 'name of the folder, as `models list` shows it')
+  withGatewayOptions(new Command('remove'))
+    .description('take a model out of models.yaml and delete its files')
+    .argument('<name>', 'id, or name of a folder, as `models list` shows it')
+    .option('--keep-files', 'take out the entry only')
     .option('-y, --yes', 'do not ask for confirmation')
-    .option('--force', 'remove it although models.yaml uses it')
-    .action(async (name: string, { yes, force }: RemoveOptions) => {
+    .option('--force', 'delete a folder although models.yaml uses it')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', HELP)
+    .action(async (name: string, options: RemoveOptions) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);
-      const { folder, bytes } = await found(shelf, name);
-      const users = usersOf(name, models, shelf);
-      if (users.length > 0 && !force) {
-        const file = settings.workers.modelsFile;
-        throw new CliError(`${file} uses ${name} for ${users.join(', ')}: change it there first, or pass --force`);
-      }
-      if (!yes) await ask(`Delete ${folder} (${byteText(bytes)})?`);
-      await shelf.remove(name);
-      say(`removed ${folder} (${byteText(bytes)})`);
+      const model = models.find(({ id }) => id === name);
+      if (!model) return removeFolder(await found(shelf, name, models), { shelf, models, options });
+      const folders = options.keepFiles ? [] : await ownFolders(model, models, shelf);
+      const what = folders.map(({ folder, bytes }) => ` and ${folder} (${byteText(bytes)})`).join('');
+      if (!options.yes) await confirm(`Remove ${name} from ${settings.workers.modelsFile}${what}?`, NOTHING);
+      await editModels({ path: settings.workers.modelsFile, askEngine: engineObjections }, list => list.remove(name));
+      // A gateway that cannot be asked would go on reading files that are gone.
+      await reloadGateway(options);
+      for (const folder of folders) await shelf.remove(folder.name);
+      report(options, { model: name, folders });
+      if (model.aliases.length > 0) say(`no model has these names now: ${model.aliases.join(', ')}`);
     });
 
-async function found(shelf: ModelStore, name: string) {
-  const folder = shelf.folderOf(name);
-  const models = await shelf.list();
-  const model = models.find(one => one.folder === folder);
-  if (model) return model;
-  const names = models.map(one => one.name).join(', ') || 'none';
-  throw new HubError('not_found', `there is no model ${name} in ${shelf.folder}; there are: ${names}`);
+const NOTHING = 'nothing was removed';
+
+async function removeFolder(
+  stored: StoredModel,
+  { shelf, models, options }: { shelf: ModelStore; models: readonly ModelSpec[]; options: RemoveOptions },
+): Promise<void> {
+  const users = usersOf(stored.name, models, shelf);
+  if (users.length > 0 && !options.force) {
+    const [id] = users;
+    const hint = `remove the model itself (switchyard models remove ${id}), or pass --force`;
+    throw new CliError(`models.yaml uses ${stored.name} for ${users.join(', ')}: ${hint}`);
+  }
+  if (!options.yes) await confirm(`Delete ${stored.folder} (${byteText(stored.bytes)})?`, NOTHING);
+  await shelf.remove(stored.name);
+  report(options, { folders: [stored] });
 }
 
-async function ask(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CliError('not a terminal; pass --yes', EXIT.usage);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await terminal.question(`${question} [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing was removed');
-  } finally {
-    terminal.close();
-  }
+function report(options: RemoveOptions, { model, folders }: { model?: string; folders: readonly StoredModel[] }): void {
+  if (options.json) return printJson({ model, folders: folders.map(({ folder, bytes }) => ({ folder, bytes })) });
+  if (model !== undefined) say(`removed ${model} from models.yaml`);
+  for (const { folder, bytes } of folders) say(`removed ${folder} (${byteText(bytes)})`);
+}
+
+/** Pulled folders that this model alone uses. */
+async function ownFolders(model: ModelSpec, models: readonly ModelSpec[], shelf: ModelStore) {
+  const used = new Set(usedPaths(model, shelf).map(({ shelved }) => shelved));
+  const stored = await shelf.list();
+  return stored.filter(({ name }) => used.has(name) && usersOf(name, models, shelf).length === 1);
+}
+
+async function found(shelf: ModelStore, name: string, models: readonly ModelSpec[]): Promise<StoredModel> {
+  const folder = shelf.folderOf(name);
+  const stored = await shelf.list();
+  const one = stored.find(candidate => candidate.folder === folder);
+  if (one) return one;
+  const folders = stored.map(candidate => candidate.name).join(', ') || 'none';
+  const ids = models.map(({ id }) => id).join(', ') || 'none';
+  throw new HubError(
+    'not_found',
+    `there is no model ${name}; in models.yaml: ${ids}; in ${shelf.folder} there are: ${folders}`,
+  );
 }

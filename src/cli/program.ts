@@ -10,10 +10,13 @@ import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
 import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './keys.js';
+import { modelsAddCommand } from './models-add.js';
 import { modelsCheckCommand } from './models-check.js';
 import { modelsListCommand } from './models-list.js';
 import { modelsPullCommand } from './models-pull.js';
 import { modelsRemoveCommand } from './models-remove.js';
+import { modelsSearchCommand } from './models-search.js';
+import { modelsVerifyCommand } from './models-verify.js';
 import { speakCommand } from './speak.js';
 import { MARKS, say } from './terminal.js';
 import { transcribeCommand } from './transcribe.js';
@@ -23,7 +26,7 @@ const HELP = `
 Examples:
   switchyard doctor                                    check this machine; each problem with its fix
   switchyard engines install ctranslate2               Whisper on CTranslate2, in a Python environment of its own
-  switchyard models pull hf:acme/asr --as asr          download the files of a model
+  switchyard models add whisper-small                  download, configure and load a model
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
   switchyard chat "What does a switchyard do?"
@@ -32,8 +35,11 @@ Examples:
 
 Environment:
   SWITCHYARD_…           overrides a setting: queue.max_requests is SWITCHYARD_QUEUE_MAX_REQUESTS
+  SWITCHYARD_URL         the gateway that commands talk to; same as --url
+  SWITCHYARD_API_KEY     its API key; same as --key-file with a file that holds it
   SWITCHYARD_CONFIG      settings file (default: config/switchyard.yaml)
   HF_ENDPOINT            model hub; same as SWITCHYARD_HUB_ENDPOINT
+  HF_TOKEN               access token of the hub, for gated models
   NODE_USE_ENV_PROXY=1   use HTTP_PROXY, HTTPS_PROXY and NO_PROXY for downloads
   NO_COLOR               no colours
 
@@ -68,11 +74,14 @@ export function program(): Command {
 
 const modelsCommand = (): Command =>
   new Command('models')
-    .description('model files: pull, list, check, remove')
+    .description('models: find, add, list, check, verify, remove')
+    .addCommand(modelsSearchCommand())
+    .addCommand(modelsAddCommand())
     .addCommand(modelsListCommand())
-    .addCommand(modelsPullCommand())
+    .addCommand(modelsCheckCommand())
+    .addCommand(modelsVerifyCommand())
     .addCommand(modelsRemoveCommand())
-    .addCommand(modelsCheckCommand());
+    .addCommand(modelsPullCommand());
 
 const workerCommand = (): Command =>
   new Command('worker').description('workers that somebody runs').addCommand(workerCheckCommand());

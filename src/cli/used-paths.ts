@@ -15,8 +15,12 @@ export interface UsedPath {
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
 
 /** Options are the engines' own; that one is a path follows from its name (`modelDir`, `caFile`) or its form. */
-export function usedPaths({ options }: ModelSpec, shelf: ModelStore): readonly UsedPath[] {
-  return textsIn(options).flatMap(([option, value]) => {
+export function usedPaths({ options, ...model }: ModelSpec, shelf: ModelStore): readonly UsedPath[] {
+  const { command = [] } = model as { command?: readonly string[] };
+  // Of a command only what was pulled: its other arguments may mean anything.
+  const pulled = command.filter(value => value.includes('/') && shelf.nameOf(value) !== undefined);
+  const named: [string, string][] = pulled.map(value => ['commandPath', value]);
+  return [...textsIn(options), ...named].flatMap(([option, value]) => {
     const looksLikeOne = isAbsolute(value) || value.startsWith('./') || value.startsWith('../');
     if (value === '' || value.includes('://') || (!NAMES_A_PLACE.test(option) && !looksLikeOne)) return [];
     const path = resolve(value);

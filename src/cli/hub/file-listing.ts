@@ -3,7 +3,7 @@ import { type ExpectedDigest } from './file-digest.js';
 import { included, MANIFEST_NAME, safeFilePath } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
-import { type ModelSource, urlFileName } from './model-source.js';
+import { type ModelSource, sourceText, urlFileName } from './model-source.js';
 
 /** One file that a source offers. */
 export interface ListedFile {
@@ -21,9 +21,16 @@ export interface FileListing {
   readonly files: readonly ListedFile[];
 }
 
+export interface ExpectedFile {
+  readonly bytes?: number;
+  readonly sha256?: string;
+}
+
 export interface ListingRequest {
   readonly source: ModelSource;
   readonly include: readonly string[];
+  /** Exact names or patterns, with size and checksum as far as they are known. Goes before `include`. */
+  readonly expected?: Readonly<Record<string, ExpectedFile>>;
   /** Of the one file that is wanted; of a manifest, when the source is one. */
   readonly sha256?: string | undefined;
 }
@@ -31,7 +38,9 @@ export interface ListingRequest {
 /** What the source offers, less what the patterns leave out. @throws HubError */
 export async function listFiles(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
   const { revision, files } = await offered(http, order, signal);
-  const wanted = files.filter(({ path }) => included(path, order.include));
+  const wanted = order.expected
+    ? expectedFiles(files, order, revision)
+    : files.filter(({ path }) => included(path, order.include));
   if (wanted.length === 0) {
     const names = files.slice(0, 20).map(({ path }) => path);
     throw new HubError(
@@ -42,6 +51,28 @@ export async function listFiles(http: HubHttp, order: ListingRequest, signal: Ab
   const twice = wanted.find(({ path }, index) => wanted.findIndex(other => sameFile(other.path, path)) !== index);
   if (twice) throw new HubError('refused', `the server names ${twice.path} twice`);
   return { revision, files: withSha256(wanted, order) };
+}
+
+/** @throws HubError `refused` for a name that is not there; `checksum` for other bytes under it. Nothing came yet. */
+function expectedFiles(
+  files: readonly ListedFile[],
+  { source, expected = {} }: ListingRequest,
+  revision: string,
+): readonly ListedFile[] {
+  return Object.entries(expected).flatMap(([name, { bytes, sha256 }]) => {
+    const found = files.filter(({ path }) => path === name || (name.includes('*') && included(path, [name])));
+    const [file] = found;
+    if (!file) {
+      const names = files.slice(0, 20).map(({ path }) => path);
+      throw new HubError('refused', `${sourceText(source)} has no ${name} at ${revision}; it has ${names.join(', ')}`);
+    }
+    const there = file.digest?.algorithm === 'sha256' ? file.digest.hex : undefined;
+    if ((bytes ?? file.size) !== file.size || (sha256 ?? there) !== (there ?? sha256)) {
+      const known = `${file.size} bytes ${there ?? ''}, not ${bytes} ${sha256 ?? ''}`;
+      throw new HubError('checksum', `${sourceText(source)} has another ${name} than the catalogue names: ${known}`);
+    }
+    return sha256 === undefined ? found : [{ ...file, digest: { algorithm: 'sha256' as const, hex: sha256 } }];
+  });
 }
 
 /** Some file systems do not distinguish `A` from `a`. */

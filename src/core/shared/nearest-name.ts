@@ -7,8 +7,8 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return best && best.distance <= Math.max(2, name.length / 3) ? `, did you mean ${best.candidate}?` : '';
 }
 
-/** Levenshtein: inserted, removed or replaced letters. */
-export function editDistance(a: string, b: string): number {
+/** Levenshtein: inserted, removed or replaced letters of a text, or words of a list. */
+export function editDistance(a: ArrayLike<string>, b: ArrayLike<string>): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];

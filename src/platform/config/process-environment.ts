@@ -33,6 +33,18 @@ export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boo
 export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.INIT_CWD ?? process.cwd();
 
+/** Where the command line finds a gateway, and the key it shows there; no settings of the gateway. */
+export const GATEWAY_VARIABLES = { url: 'SWITCHYARD_URL', key: 'SWITCHYARD_API_KEY' } as const;
+
+export const gatewayAccess = (environment: NodeJS.ProcessEnv = process.env) => ({
+  url: environment[GATEWAY_VARIABLES.url] || undefined,
+  key: environment[GATEWAY_VARIABLES.key] || undefined,
+});
+
+/** Access token of the hub, under the name that its own programs use. */
+export const hubToken = (environment: NodeJS.ProcessEnv = process.env): string | undefined =>
+  environment.HF_TOKEN || undefined;
+
 /**
  * The environment for a process with foreign code in it, such as a native engine's: this process's own without
  * Switchyard's settings, among which are addresses and secrets.

@@ -1,5 +1,6 @@
 import { isMap, isScalar, type Pair } from 'yaml';
 import { didYouMean } from '../../core/shared/nearest-name.js';
+import { GATEWAY_VARIABLES } from './process-environment.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { settingValue, type SettingValue } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath } from './settings.js';
@@ -9,7 +10,12 @@ import { type ConfigProblem, type YamlFile } from './yaml-file.js';
 /** Names the settings file, when it is not `config/switchyard.yaml`. */
 export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
 
-const RESERVED: readonly string[] = [CONFIG_FILE_VARIABLE, WORKER_SPEC_VARIABLE, PROCESSOR_LINK_VARIABLE];
+const RESERVED: readonly string[] = [
+  CONFIG_FILE_VARIABLE,
+  WORKER_SPEC_VARIABLE,
+  PROCESSOR_LINK_VARIABLE,
+  ...Object.values(GATEWAY_VARIABLES),
+];
 
 /** Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name of it wins. */
 const BORROWED: Readonly<Record<string, SettingPath>> = {

@@ -119,6 +119,10 @@ export const SETTINGS_TABLE = {
   ...BATCH_SETTINGS,
   'hub.endpoint': text('https://huggingface.co', 'Hub used by `switchyard models pull hf:…`. Alias: HF_ENDPOINT.'),
   'hub.token_file': text('', 'File with the access token for gated and private repositories of the hub.'),
+  'hub.catalogue_file': text(
+    '',
+    'More models for `switchyard models add`: a file of the form of config/catalogue.yaml. Its entries win.',
+  ),
   'hub.models_dir': text('./data/models', 'Folder for pulled models, one subfolder each.'),
   ...REDIS_SETTINGS,
   ...PULL_SETTINGS,

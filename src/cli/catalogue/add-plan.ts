@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type Settings } from '../../platform/config/settings.js';
+import { CliError, EXIT } from '../cli-error.js';
+import { readManifest, type PullManifest } from '../hub/model-folder.js';
+import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
+import { findingsOf, ModelStore } from '../hub/model-store.js';
+import { type CatalogueEntry, type CatalogueSource } from './catalogue-entry.js';
+import { modelEntry } from './model-entry.js';
+
+export interface PlanOptions {
+  readonly as?: string;
+  readonly device?: string;
+  /** Names to take from whoever has them; false: none. Absent: those of the catalogue, as far as they are free. */
+  readonly aliases?: string | false;
+  readonly upstream?: string;
+  readonly upstreamModel?: string;
+  /** An entry of that id is written anew. */
+  readonly replace?: boolean;
+}
+
+export interface PlannedSource {
+  readonly source: ModelSource;
+  readonly folder: string;
+  readonly files: CatalogueSource['files'];
+  /** All of it is there and checked, so that no hub is asked. */
+  readonly present: PullManifest | undefined;
+}
+
+/** All that `models add` does for one model, before any of it is done. */
+export interface AddPlan {
+  readonly entry: CatalogueEntry;
+  readonly id: string;
+  readonly sources: readonly PlannedSource[];
+  /** Absent: models.yaml has it, and it stays as it is. */
+  readonly model: ReturnType<typeof modelEntry> | undefined;
+  readonly aliases: readonly string[];
+  /** Alias → the model that loses it. */
+  readonly moved: Readonly<Record<string, string>>;
+  /** Alias → the real model that keeps it. */
+  readonly kept: Readonly<Record<string, string>>;
+}
+
+/** Engines that serve until there is a real model: their aliases go to the first that comes. */
+const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic'];
+
+export interface PlanContext {
+  readonly settings: Settings;
+  readonly models: readonly Pick<ModelSpec, 'id' | 'engine' | 'aliases'>[];
+  readonly signal: AbortSignal;
+}
+
+/** @throws CliError for what cannot be added as it is asked for; nothing was done */
+export async function planAdd(entry: CatalogueEntry, options: PlanOptions, context: PlanContext): Promise<AddPlan> {
+  const { settings, models } = context;
+  demandEngine(entry, settings);
+  const id = options.as ?? entry.name;
+  const stays = models.some(model => model.id === id) && options.replace !== true;
+  const names = stays
+    ? { aliases: [], moved: {}, kept: {} }
+    : takenAliases(id, options.aliases ?? entry.aliases, models);
+  const sources = await Promise.all(Object.values(entry.sources).map(source => planSource(source, context)));
+  const folders = Object.keys(entry.sources).map((name, at) => [name, sources[at]?.folder] as const);
+  const { upstream, upstreamModel: upstream_model } = options;
+  const values = { ...Object.fromEntries(folders), data: settings.data.dir, upstream, upstream_model };
+  const model = stays ? undefined : modelEntry(entry, { id, device: options.device, values, aliases: names.aliases });
+  return { entry, id, sources, model, ...names };
+}
+
+function demandEngine({ name, engine }: CatalogueEntry, { data }: Settings): void {
+  if (engine === undefined || existsSync(join(data.dir, 'engines', engine))) return;
+  throw new CliError(`${name} needs ${engine}, which is not installed: switchyard engines install ${engine}`);
+}
+
+function takenAliases(id: string, wanted: PlanOptions['aliases'] | readonly string[], models: PlanContext['models']) {
+  const named = typeof wanted === 'string';
+  const names = named ? wanted.split(',').map(name => name.trim()) : wanted || [];
+  const taken: Record<'moved' | 'kept', Record<string, string>> = { moved: {}, kept: {} };
+  const aliases = names.filter(alias => {
+    if (models.some(model => model.id === alias)) {
+      if (named) throw new CliError(`${alias} is the id of a model, so it cannot be an alias of ${id}`, EXIT.usage);
+      return false;
+    }
+    const holder = models.find(model => model.id !== id && model.aliases.includes(alias));
+    if (!holder) return true;
+    const moves = named || STAND_INS.includes(holder.engine);
+    taken[moves ? 'moved' : 'kept'][alias] = holder.id;
+    return moves;
+  });
+  return { aliases, ...taken };
+}
+
+async function planSource({ from, files }: CatalogueSource, { settings, signal }: PlanContext): Promise<PlannedSource> {
+  const source = parseSource(from);
+  const folder = join(settings.hub.modelsDir, suggestedName(source));
+  new ModelStore(settings.hub.modelsDir).folderOf(suggestedName(source));
+  const manifest = await readManifest(folder);
+  if (manifest && repositoryOf(parseSource(manifest.source)) !== repositoryOf(source)) {
+    throw new CliError(
+      `${folder} holds ${manifest.source}; remove it first: switchyard models remove ${suggestedName(source)}`,
+    );
+  }
+  const locked = manifest && source.kind === 'hub' && source.revision === 'main';
+  const wanted = locked ? { ...source, revision: manifest.revision } : source;
+  const present =
+    manifest && (await isWhole(manifest, { source: wanted, folder, files, signal })) ? manifest : undefined;
+  return { source: wanted, folder, files, present };
+}
+
+const repositoryOf = (source: ModelSource): string => (source.kind === 'hub' ? source.repository : sourceText(source));
+
+/** Every file that is wanted was pulled, and is as it was then. */
+async function isWhole(
+  manifest: PullManifest,
+  { source, folder, files, signal }: Omit<PlannedSource, 'present'> & { signal: AbortSignal },
+): Promise<boolean> {
+  if (!manifest.complete || (source.kind === 'hub' && source.revision !== manifest.revision)) return false;
+  const pulled = (name: string) => name.includes('*') || manifest.files.some(({ path }) => path === name);
+  if (!Object.keys(files).every(pulled)) return false;
+  return (await findingsOf(folder, manifest, { checksums: true, signal })).length === 0;
+}

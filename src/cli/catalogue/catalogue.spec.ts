@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Catalogue } from './catalogue.js';
+import { isUnverified } from './catalogue-entry.js';
+
+describe('the catalogue', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const load = (text: string) => {
+    writeFileSync(join(folder, 'own.yaml'), text);
+    return Catalogue.load(join(folder, 'own.yaml'));
+  };
+
+  it('that comes with Switchyard is right, and marks what nobody has seen', () => {
+    const { entries } = Catalogue.load('');
+    expect(entries.length).toBeGreaterThanOrEqual(20);
+    expect(new Set(entries.map(({ name }) => name)).size).toBe(entries.length);
+    for (const entry of entries)
+      expect([entry.name, entry.unverified ?? false]).toEqual([entry.name, isUnverified(entry)]);
+  });
+
+  it('takes entries of the user, which replace its own', () => {
+    const own = `catalogue:
+  - name: vllm
+    summary: ours
+    entry: { kind: llm, engine: openai-http, capabilities: [chat], options: { baseUrl: 'http://x/v1' } }
+`;
+    const [ours, before] = [load(own), Catalogue.load('')];
+    expect(ours.find('vllm').summary).toBe('ours');
+    expect(ours.entries).toHaveLength(before.entries.length);
+  });
+
+  it.each([
+    ['catalogue: 5', 'must hold `catalogue:`'],
+    ['catalogue:\n  - summary: x\n    entry: {}', /own\.yaml:2:5 {2}catalogue\[0\]\.name: is missing/],
+    ['catalogue:\n  - { name: a, summary: x, entry: {}, licnce: MIT }', 'did you mean licence?'],
+    [
+      'catalogue:\n  - { name: a, summary: x, entry: { kind: sst, engine: synthetic, capabilities: [] } }',
+      'models[0].kind must be one of stt',
+    ],
+    [
+      'catalogue:\n  - name: a\n    summary: x\n    sources: { model: { from: "hf:a/b", files: { x: {} } } }\n' +
+        '    entry: { kind: stt, engine: synthetic, capabilities: [transcribe] }',
+      'unverified must be true',
+    ],
+  ])('refuses %j with the place', (text, message) => {
+    expect(() => load(text)).toThrow(message);
+  });
+});

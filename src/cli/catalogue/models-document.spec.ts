@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { editModels } from './models-document.js';
+
+const entry = (id: string) => `  - { id: ${id}, kind: stt, engine: synthetic, capabilities: [transcribe] }\n`;
+const MODEL = { id: 'new', kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
+
+describe('editModels', () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'edit-'));
+    path = join(folder, 'models.yaml');
+    writeFileSync(path, `# head\nmodels:\n${entry('one')}`);
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const file = () => ({ path, askEngine: () => [] });
+  const text = () => readFileSync(path, 'utf8');
+
+  it('keeps what was saved by hand while it worked', async () => {
+    let saves = 0;
+    await editModels(file(), models => {
+      if (saves++ === 0) writeFileSync(path, `# head\nmodels:\n${entry('one')}${entry('hand')}`);
+      models.put(MODEL, 'added');
+    });
+    expect(text()).toMatch(/# head[^]*id: one[^]*id: hand[^]*# added[^]*id: new/);
+    expect([saves, readdirSync(folder)]).toEqual([2, ['models.yaml']]);
+  });
+
+  it('gives up when the file changes each time, and leaves what the hand wrote', async () => {
+    let saves = 0;
+    const edit = editModels(file(), models => {
+      writeFileSync(path, `models:\n${entry(`hand${saves++}`)}`);
+      models.put(MODEL, 'added');
+    });
+    await expect(edit).rejects.toThrow('changed by somebody else; nothing was written');
+    expect([text(), readdirSync(folder)]).toEqual([`models:\n${entry('hand4')}`, ['models.yaml']]);
+  });
+
+  it('writes nothing into a file with errors, nor what would be one', async () => {
+    const wrong = editModels(file(), models => models.put({ ...MODEL, kind: 'sst' } as never, 'added'));
+    await expect(wrong).rejects.toThrow(/models\[1\]\.kind = "sst"/);
+    writeFileSync(path, 'models: [');
+    await expect(editModels(file(), models => models.put(MODEL, 'added'))).rejects.toThrow('models.yaml:1');
+    expect(text()).toBe('models: [');
+  });
+});
