@@ -5,6 +5,7 @@ import { type Command } from 'commander';
 import { parse } from 'yaml';
 import { program } from '../../src/cli/program.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
+import { GATEWAY_VARIABLES } from '../../src/platform/config/process-environment.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { environmentNames } from '../support/packaging.js';
 
@@ -119,7 +120,7 @@ describe('names', () => {
   });
 
   it.each(MANUAL)('of environment variables in %s exist', file => {
-    const known = [...variables, 'SWITCHYARD_CONFIG', 'SWITCHYARD_WORKER_SPEC'];
+    const known = [...variables, ...Object.values(GATEWAY_VARIABLES), 'SWITCHYARD_CONFIG', 'SWITCHYARD_WORKER_SPEC'];
     expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual([]);
   });
 

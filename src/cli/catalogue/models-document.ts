@@ -27,7 +27,7 @@ export class ModelsDocument {
     const node = this.document.createNode(model) as YAMLMap & Node;
     visit(node, { Seq: (_, seq) => void (seq.flow = seq.items.every(isScalar)) });
     node.flow = this.list.flow ?? false;
-    const at = this.indexOf(model.id);
+    const at = this.#indexOf(model.id);
     if (this.list.flow !== true) {
       node.commentBefore = ` ${comment}`;
       node.spaceBefore = at !== 0 && this.list.items.length > 0;
@@ -37,7 +37,7 @@ export class ModelsDocument {
   }
 
   remove(id: string): void {
-    const at = this.indexOf(id);
+    const at = this.#indexOf(id);
     if (at >= 0) this.list.delete(at);
   }
 
@@ -56,7 +56,7 @@ export class ModelsDocument {
     return this.document.toString({ lineWidth: 0 });
   }
 
-  private indexOf(id: string): number {
+  #indexOf(id: string): number {
     return this.list.items.findIndex(entry => isMap(entry) && entry.get('id') === id);
   }
 }

@@ -22,6 +22,7 @@ const REMOTE: Readonly<Record<string, Row>> = {
   transcribe: { args: ['audio.wav'], wrong: ['audio.wav', '--temperature', 'warm'] },
   speak: { args: ['hello', '-o', '-'], wrong: ['hello', '--speed', '5'] },
   chat: { args: ['hello', '-m', 'm'], wrong: ['hello', '--max-tokens', '0'] },
+  'models verify': { args: ['m'], wrong: ['m', '--text', 'words'] },
   'batch submit': { args: ['lines.jsonl'], wrong: ['lines.jsonl', '--metadata', 'x'] },
   'batch list': { args: [], wrong: ['--limit', '101'] },
   'batch get': { args: ['batch_1'], wrong: ['batch_1', '--url', 'nonsense'] },
@@ -33,6 +34,8 @@ const REMOTE: Readonly<Record<string, Row>> = {
 
 /** Commands that work on this machine. `models list` shows what is on disk when no gateway answers. */
 const LOCAL: Readonly<Record<string, Row>> = {
+  'models search': { args: [], wrong: ['--kind', 'sst'] },
+  'models add': { args: [], wrong: ['no-such-model', '--yes'] },
   'models list': { args: [], wrong: ['--limit', '1'] },
   'models pull': { args: [], wrong: ['ftp://x/y'] },
   'models remove': { args: [], wrong: ['..', '--yes'] },
