@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { type Command } from 'commander';
-import { gatewayAccess, GATEWAY_VARIABLES, launchDirectory } from '../platform/config/process-environment.js';
+import { gatewayFromEnvironment, GATEWAY_VARIABLES, launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { CliError, EXIT } from './cli-error.js';
 
@@ -34,7 +34,7 @@ export class GatewayClient {
   readonly #headers: Record<string, string>;
 
   constructor({ url, keyFile }: GatewayClientOptions) {
-    const access = gatewayAccess();
+    const access = gatewayFromEnvironment();
     this.url = gatewayUrl(url, access.url).replace(/\/+$/, '').replace(/\/v1$/, '');
     const key = keyFile === undefined ? access.key : readKey(keyFile);
     this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };

@@ -36,7 +36,7 @@ export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): s
 /** Where the command line finds a gateway, and the key it shows there; no settings of the gateway. */
 export const GATEWAY_VARIABLES = { url: 'SWITCHYARD_URL', key: 'SWITCHYARD_API_KEY' } as const;
 
-export const gatewayAccess = (environment: NodeJS.ProcessEnv = process.env) => ({
+export const gatewayFromEnvironment = (environment: NodeJS.ProcessEnv = process.env) => ({
   url: environment[GATEWAY_VARIABLES.url] || undefined,
   key: environment[GATEWAY_VARIABLES.key] || undefined,
 });
