@@ -7,8 +7,8 @@ import { whisperFolder } from '../support/whisper-model.js';
 
 /**
  * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model
- * that has an address, and `addresses.json`, which names those. Usage: node --import test/support/typescript-loader.mjs
- * generate-models.ts FOLDER
+ * that has an address, and the Python of FOLDER in each command; and `addresses.json`, which names those addresses.
+ * Usage: node --import test/support/typescript-loader.mjs generate-models.ts FOLDER
  */
 const SHAPES = { text: {}, mean: { pooling: 'mean' }, last: { pooling: 'last', seed: 2 } } as const;
 
@@ -17,19 +17,21 @@ interface GivenModel {
   readonly engine: string;
   readonly options?: { readonly modelFile: keyof typeof SHAPES };
   readonly addresses?: readonly string[];
+  readonly command?: readonly string[];
 }
 
 const folder = process.argv[2]!;
 const document = parseDocument(await readFile(new URL('models.yaml', import.meta.url), 'utf8'));
 const { models } = document.toJS() as { models: GivenModel[] };
 const addresses: Record<string, string> = {};
-for (const [index, { id, engine, options, addresses: given }] of models.entries()) {
+for (const [index, { id, engine, options, addresses: given, command }] of models.entries()) {
   if (engine === 'llama-cpp') {
     const file = join(folder, `${options!.modelFile}.gguf`);
     await copyFile(await llamaModel(SHAPES[options!.modelFile]), file);
     document.setIn(['models', index, 'options', 'modelFile'], file);
   }
   if (engine === 'whisper-onnx') document.setIn(['models', index, 'options', 'modelDir'], whisperFolder('spoken'));
+  if (command) document.setIn(['models', index, 'command', 0], join(folder, 'venv', 'bin', 'python'));
   if (given) {
     addresses[id] = `127.0.0.1:${await freePort()}`;
     document.setIn(['models', index, 'addresses'], [addresses[id]]);

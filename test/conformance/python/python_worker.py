@@ -1,6 +1,7 @@
 """The example worker of workers/python behind the gateway: groups, failures, cancel, kill, drain, long audio."""
 
 import io
+import os
 import signal
 import threading
 import time
@@ -134,3 +135,26 @@ def _():
 def _():
     equal(worker.conforms(), [])
     equal(worker.process.wait(15), 0)
+
+
+def supervised():
+    workers = httpx2.get(f"{ROOT}/admin/v1/workers").json()["data"]
+    return next(one for one in workers if one["id"] == "python-meter-run-0")
+
+
+@check("python worker: run by the gateway, it answers groups, and its death costs a restart")
+def _():
+    def measure_run(**options):
+        return transcribe(file=tone(1), model="python-meter-run", timeout=60, **options)
+
+    equal(measure_run().text, "1.00 s at -18 dB")
+    calls = [Later(measure_run) for _ in range(8)]
+    equal([call.text() for call in calls], ["1.00 s at -18 dB"] * 8)
+    before = supervised()
+    held = Later(measure_run, prompt="sleep 2")
+    until(lambda: supervised()["slots"]["in_use"] == 1, "the call does not reach the worker")
+    os.kill(before["pid"], signal.SIGKILL)
+    equal(held.text(), "1.00 s at -18 dB")
+    after = supervised()
+    equal((after["restarts"], after["last_exit"]["signal"]), (1, "SIGKILL"))
+    holds(after["pid"] != before["pid"], "it is the same process")
