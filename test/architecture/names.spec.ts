@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -20,5 +21,22 @@ describe('exported names', () => {
     for (const file of sources)
       for (const name of exportedNames(file)) filesOf.set(name, [...(filesOf.get(name) ?? []), file]);
     expect([...filesOf].filter(([, files]) => files.length > 1)).toEqual([]);
+  });
+});
+
+describe('folders', () => {
+  /** `from to` for each folder that imports another one, parents and their own subfolders left out. */
+  const imports = new Set(
+    sources.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
+        .map(([, path = '']) => [dirname(file), dirname(join(dirname(file), path))] as const)
+        .filter(([from, to]) => !`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`))
+        .map(pair => pair.join(' ')),
+    ),
+  );
+
+  it('never import each other', () => {
+    expect(imports.size).toBeGreaterThan(100);
+    expect([...imports].filter(pair => imports.has(pair.split(' ').reverse().join(' ')))).toEqual([]);
   });
 });
