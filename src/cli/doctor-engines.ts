@@ -28,10 +28,8 @@ export function checkPythonWorkers(models: readonly ModelSpec[], dataDir: string
   return [{ what, state: state === 'outdated' ? 'warn' : 'fail', detail, fix }];
 }
 
-function usesEnvironment(model: ModelSpec, { python }: PythonEnvironment): boolean {
-  const { command = [] } = model as ModelSpec & { readonly command?: readonly string[] };
-  return command.includes(MODULE) && resolve(command[0] ?? '') === python;
-}
+const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironment): boolean =>
+  command.includes(MODULE) && resolve(command[0] ?? '') === python;
 
 /** Compiled kernels are an offer: they need a compiler, which is named when somebody takes it. */
 export async function checkLlamaKernels(
