@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { engineObjections } from '../worker/engine-factory.js';
+import { createEngine, engineObjections } from '../worker/engine-factory.js';
 import { EXIT, interruptible } from './cli-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
@@ -16,6 +16,8 @@ export interface ModelVerdict {
   readonly name: string;
   readonly ok: boolean;
   readonly problems: readonly string[];
+  /** What it takes, such as memory. */
+  readonly notes: readonly string[];
 }
 
 interface CheckOptions {
@@ -55,18 +57,34 @@ export async function checkModels(
   options: { readonly checksums: boolean; readonly signal?: AbortSignal },
 ): Promise<readonly ModelVerdict[]> {
   const verdicts: ModelVerdict[] = [];
-  for (const model of models) verdicts.push(verdict(model.id, await pathProblems(model, shelf, options)));
+  for (const model of models) {
+    const missing = await pathProblems(model, shelf, options);
+    const { problems, notes } = missing.length > 0 ? { problems: missing, notes: [] } : engineFindings(model);
+    verdicts.push(verdict(model.id, problems, notes));
+  }
   for (const shelved of await shelf.list()) {
     verdicts.push(verdict(`${shelved.name} (${shelved.folder})`, await folderProblems(shelved, options)));
   }
   return verdicts;
 }
 
-const verdict = (name: string, problems: readonly string[]): ModelVerdict => ({
+const verdict = (name: string, problems: readonly string[], notes: readonly string[] = []): ModelVerdict => ({
   name,
   problems,
+  notes,
   ok: problems.length === 0,
 });
+
+/** What the engine finds in the files; those of a model that only runs elsewhere are not here. */
+function engineFindings(model: ModelSpec): Pick<ModelVerdict, 'problems' | 'notes'> {
+  if (model.replicas === 0) return { problems: [], notes: [] };
+  try {
+    const note = createEngine(model).checkFiles?.();
+    return { problems: [], notes: note === undefined ? [] : [note] };
+  } catch (error) {
+    return { problems: [(error as Error).message], notes: [] };
+  }
+}
 
 type CheckDepth = Parameters<typeof checkModels>[2];
 
@@ -97,5 +115,5 @@ async function manifestProblems(folder: string, manifest: PullManifest, depth: C
   return manifest.complete ? problems : ['the pull did not end', ...problems];
 }
 
-const text = ({ name, ok, problems }: ModelVerdict): string =>
-  [`${ok ? MARKS.ok : MARKS.fail} ${name}`, ...problems.map(problem => `    ${problem}`)].join('\n');
+const text = ({ name, ok, problems, notes }: ModelVerdict): string =>
+  [`${ok ? MARKS.ok : MARKS.fail} ${name}`, ...[...problems, ...notes].map(problem => `    ${problem}`)].join('\n');

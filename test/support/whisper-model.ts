@@ -11,8 +11,8 @@ export function whisperFolder(name: 'random' | 'random-plain' | 'spoken'): strin
 
 export function whisperEngine(changes: Partial<WhisperOnnxOptions> = {}): WhisperOnnxRecognizer {
   return new WhisperOnnxRecognizer({
-    ...{ modelDir: whisperFolder('random'), device: ENGINE_DEVICE, dtype: 'fp32', maxBatch: 8, maxConcurrent: 2 },
-    ...{ threads: 1, melThreads: 1, conditionOnPreviousText: true },
+    ...{ modelDir: whisperFolder('random'), device: ENGINE_DEVICE, maxBatch: 8, maxConcurrent: 2, memoryMb: 0 },
+    ...{ dtype: { encoder: 'fp32', decoder: 'fp32' }, threads: 1, melThreads: 1, conditionOnPreviousText: true },
     ...changes,
   });
 }

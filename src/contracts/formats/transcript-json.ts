@@ -102,7 +102,7 @@ function verboseSegment(segment: TranscriptSegment): VerboseSegment {
     tokens: segment.tokens,
     temperature: segment.temperature,
     avg_logprob: segment.avgLogprob,
-    compression_ratio: compressionRatio(segment.text),
+    compression_ratio: segment.compressionRatio ?? compressionRatio(segment.text),
     no_speech_prob: segment.noSpeechProb,
   };
 }

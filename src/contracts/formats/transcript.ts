@@ -80,6 +80,8 @@ export interface TranscriptSegment {
   readonly temperature: number;
   readonly avgLogprob: number;
   readonly noSpeechProb: number;
+  /** Of the window that the segment was decoded in, as Whisper's; absent: that of its own text. */
+  readonly compressionRatio?: number;
   /** A known speaker's name, or "A", "B", ... in order of appearance; absent without diarisation. */
   readonly speaker?: string;
 }

@@ -140,10 +140,14 @@ const encodeSegment = (segment: TranscriptSegment): Segment => ({
   ...segment,
   tokens: [...segment.tokens],
   speaker: segment.speaker ?? '',
+  compressionRatio: segment.compressionRatio ?? 0,
 });
 
-const decodeSegment = ({ speaker, ...segment }: Segment): TranscriptSegment =>
-  speaker === '' ? segment : { ...segment, speaker };
+const decodeSegment = ({ speaker, compressionRatio, ...segment }: Segment): TranscriptSegment => ({
+  ...segment,
+  ...(speaker !== '' && { speaker }),
+  ...(compressionRatio > 0 && { compressionRatio }),
+});
 
 const encodeLogprob = ({ token, logprob, bytes }: TokenLogprob) => ({ token, logprob, bytes: Buffer.from(bytes) });
 

@@ -14,6 +14,8 @@ export interface EngineInfo {
   readonly maxBatch: number;
   /** Engine calls that may run at the same time. */
   readonly maxConcurrent: number;
+  /** Milliseconds that a call of a whole group is expected to take, as found at load; absent: not known. */
+  readonly callMs?: number;
   /** Live streams besides files; 0: none. */
   readonly streams: number;
   /** REALTIME calls taken beyond `maxConcurrent`, by an engine in which they displace others; absent: none. */
@@ -30,6 +32,11 @@ export interface EngineBase {
   readonly info: EngineInfo;
   /** Loads and warms up; once per process. Rejects with a message that says what to install or where to look. */
   load(): Promise<void>;
+  /**
+   * Reads what `load()` needs without loading it, and returns what it takes, such as memory. Throws an Error that says
+   * what is missing, incomplete or too large. Absent: nothing to read.
+   */
+  checkFiles?(): string;
   /** Frees native memory. Idempotent. */
   close(): Promise<void>;
 }

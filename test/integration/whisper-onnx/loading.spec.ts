@@ -46,7 +46,7 @@ describe('whisper-onnx load()', () => {
 
   it('names the folder, the weights of a dtype, and the field that does not fit', async () => {
     expect(await problem({ modelDir: join(folder, 'nowhere') })).toContain('nowhere does not exist (options.modelDir)');
-    expect(await problem({ dtype: 'q8' })).toContain('encoder_model_quantized.onnx');
+    expect(await problem({ dtype: { encoder: 'q8', decoder: 'q8' } })).toContain('encoder_model_quantized.onnx');
     edit('config.json', { decoder_layers: 3 });
     expect(await problem()).toContain('no input past_key_values.2.decoder.key');
     edit('config.json', { model_type: 'bert' });

@@ -66,6 +66,7 @@ const segmentOf = (segment: Fields): RecognizedSegment => ({
   text: trimmed(segment.text),
   avgLogprob: numberOf(segment.avg_logprob),
   noSpeechProb: numberOf(segment.no_speech_prob),
+  ...(typeof segment.compression_ratio === 'number' && { compressionRatio: segment.compression_ratio }),
   ...(typeof segment.speaker === 'string' && { speaker: segment.speaker }),
 });
 

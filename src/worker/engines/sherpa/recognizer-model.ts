@@ -61,9 +61,9 @@ interface RecognizerModelFields {
 }
 
 /** @throws Error that says what is missing, and what was there. */
-export async function findRecognizerModel(folder: ModelFolder, wish: RecognizerModelFields): Promise<RecognizerModel> {
+export function findRecognizerModel(folder: ModelFolder, wish: RecognizerModelFields): RecognizerModel {
   const types = wish.streaming ? ONLINE : OFFLINE;
-  const type = wish.type || (await detectType(folder, wish.streaming));
+  const type = wish.type || detectType(folder, wish.streaming);
   const found = type === undefined ? undefined : types[type];
   if (type === undefined || found === undefined) throw unknownType(folder, wish, Object.keys(types));
   const files = filesOf(folder, type, found);
@@ -93,12 +93,12 @@ const BY_METADATA: readonly (readonly [RegExp, string])[] = [
   [/dolphin/i, 'dolphin'],
 ];
 
-async function detectType(folder: ModelFolder, streaming: boolean): Promise<string | undefined> {
+function detectType(folder: ModelFolder, streaming: boolean): string | undefined {
   if (folder.model('joiner')) return 'transducer';
   if (folder.model('uncached_decode')) return 'moonshine';
   const telling = folder.model('encoder') ?? folder.model('model');
   if (telling === undefined) return undefined;
-  const modelType = (await readOnnxMetadata(telling)).get('model_type') ?? '';
+  const modelType = readOnnxMetadata(telling).get('model_type') ?? '';
   const named = BY_METADATA.find(([pattern]) => pattern.test(modelType))?.[1];
   // A streaming Paraformer is the only pair of encoder and decoder that hears speech as it comes.
   return named ?? (streaming && folder.model('encoder') ? 'paraformer' : undefined);

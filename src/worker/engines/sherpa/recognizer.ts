@@ -126,7 +126,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     const { modelDir, precision, streams, type, language, threads } = this.options;
     const folder = await ModelFolder.open(modelDir, precision);
     const streaming = streams > 0;
-    const model = await findRecognizerModel(folder, { type, streaming, language, threads });
+    const model = findRecognizerModel(folder, { type, streaming, language, threads });
     const config = {
       featConfig: { sampleRate: 16_000, featureDim: 80 },
       modelConfig: model.modelConfig,

@@ -8,19 +8,19 @@ interface SpeechModel {
 }
 
 /** @throws Error that says what is missing, and what was there. */
-export async function findSpeechModel(
+export function findSpeechModel(
   folder: ModelFolder,
   { type: wanted, threads }: { readonly type: string; readonly threads: number },
-): Promise<SpeechModel> {
-  const type = wanted || (await detectType(folder));
+): SpeechModel {
+  const type = wanted || detectType(folder);
   const model = { [type]: filesOf(folder, type), numThreads: threads, provider: 'cpu', debug: 0 };
   return { type, config: { model, maxNumSentences: 1 } };
 }
 
-async function detectType(folder: ModelFolder): Promise<string> {
+function detectType(folder: ModelFolder): string {
   if (vocoderIn(folder)) return 'matcha';
   const file = acousticModel(folder);
-  const named = (await readOnnxMetadata(file)).get('model_type') ?? '';
+  const named = readOnnxMetadata(file).get('model_type') ?? '';
   if (/kitten/i.test(named)) return 'kitten';
   return folder.named('voices.bin') ? 'kokoro' : 'vits';
 }

@@ -62,7 +62,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
 
   async #load(): Promise<void> {
     const folder = await ModelFolder.open(this.options.modelDir, this.options.precision);
-    const { type, config } = await findSpeechModel(folder, this.options);
+    const { type, config } = findSpeechModel(folder, this.options);
     this.#thread = new EngineThread({
       entry: threadEntry('./synthesizer.thread.js', import.meta.url),
       name: 'sherpa-onnx',

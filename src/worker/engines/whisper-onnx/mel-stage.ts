@@ -11,13 +11,20 @@ export class MelStage {
 
   constructor(
     private readonly mels: number,
-    threads: number,
+    private readonly threads: number,
   ) {
     const data: LogMelThreadData = { mels };
     this.#threads = new ThreadPool(
       threads,
       () => new EngineThread({ entry: threadEntry('./log-mel.thread.js', import.meta.url), name: 'log-mel', data }),
     );
+  }
+
+  /** Starts all threads, so that the first requests do not wait for them. */
+  async start(): Promise<void> {
+    const { signal } = new AbortController();
+    const silence = Array.from({ length: this.threads }, () => this.extract(new Int16Array(HOP_SAMPLES), signal));
+    await Promise.all(silence);
   }
 
   /** Undefined when `signal` aborted, as soon as the thread has let go: within 10 s of audio, about 20 ms of work. */

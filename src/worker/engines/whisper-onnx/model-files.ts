@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { WEIGHT_SUFFIXES, type WeightType } from './options.js';
+import { basename, dirname, join, relative } from 'node:path';
+import { FLOAT16, OnnxFile } from '../onnx-file.js';
+import { demandMemory, type WhisperMemory } from './memory.js';
+import { WEIGHT_SUFFIXES, type WeightType, type WhisperOnnxOptions } from './options.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -13,8 +15,9 @@ export interface WhisperFolder {
   readonly generation: Json;
   readonly tokenizer: Json;
   readonly tokenizerConfig: Json;
-  /** Type and short hash of weights and configuration. */
+  /** Types and short hash of weights, external ones included, and configuration. */
   readonly revision: string;
+  readonly memory: WhisperMemory;
 }
 
 export interface WhisperConfig {
@@ -36,12 +39,15 @@ export const FRAMES_PER_POSITION = 2;
 const HOP_SAMPLES = 160;
 const SAMPLE_BYTES = 65_536;
 
-/** Throws an Error that says which file or field is missing or does not fit. */
-export function readWhisperFolder(folder: string, dtype: WeightType): WhisperFolder {
+type FolderOptions = Pick<WhisperOnnxOptions, 'modelDir' | 'dtype' | 'maxBatch' | 'memoryMb' | 'device'>;
+
+/** Throws an Error that says which file or field is missing, is incomplete or does not fit. */
+export function readWhisperFolder(options: FolderOptions): WhisperFolder {
+  const { modelDir: folder, dtype } = options;
   if (!existsSync(folder)) throw new Error(`The Whisper folder ${folder} does not exist (options.modelDir).`);
-  const suffix = WEIGHT_SUFFIXES[dtype];
-  const encoderFile = findWeights(folder, `encoder_model${suffix}.onnx`, dtype);
-  const decoderFile = findWeights(folder, `decoder_model_merged${suffix}.onnx`, dtype);
+  const encoderFile = findWeights(folder, 'encoder_model', dtype.encoder);
+  const decoderFile = findWeights(folder, 'decoder_model_merged', dtype.decoder);
+  const weights = [encoderFile, decoderFile].flatMap(file => [file, ...externalData(file)]);
   const config = readConfig(folder);
   const generation = existsSync(join(folder, 'generation_config.json'))
     ? readJson(folder, 'generation_config.json')
@@ -51,12 +57,38 @@ export function readWhisperFolder(folder: string, dtype: WeightType): WhisperFol
   const tokenizerConfig = hasConfig ? readJson(folder, 'tokenizer_config.json') : {};
   checkPreprocessor(folder, config);
   const hash = createHash('sha256').update(JSON.stringify([config, generation]));
-  for (const file of [encoderFile, decoderFile]) hashSamples(file, hash);
-  const revision = `whisper ${dtype} ${hash.digest('hex').slice(0, 12)}`;
-  return { encoderFile, decoderFile, config, generation, tokenizer, tokenizerConfig, revision };
+  for (const file of weights) hashSamples(file, hash);
+  const types = [...new Set([dtype.encoder, dtype.decoder])].join('+');
+  const revision = `whisper ${types} ${hash.digest('hex').slice(0, 12)}`;
+  const weightsBytes = weights.reduce((sum, file) => sum + statSync(file).size, 0);
+  const memory = demandMemory({ config, weightsBytes, cacheBytes: cacheBytes(decoderFile) }, options);
+  return { encoderFile, decoderFile, config, generation, tokenizer, tokenizerConfig, revision, memory };
 }
 
-function findWeights(folder: string, name: string, dtype: WeightType): string {
+/** The files beside an .onnx file that hold its weights, all there and as long as it needs. */
+function externalData(file: string): string[] {
+  using onnx = new OnnxFile(file);
+  return [...onnx.externalData()].map(([location, bytes]) => {
+    const path = join(dirname(file), location);
+    const within = relative(dirname(file), path);
+    if (within === '' || within.startsWith('..')) {
+      throw new Error(`${file} names weights outside its folder: ${location}.`);
+    }
+    if (!existsSync(path)) throw new Error(`${path} is missing; ${basename(file)} keeps its weights there.`);
+    const { size } = statSync(path);
+    if (size >= bytes) return path;
+    throw new Error(`${path} is incomplete: it has ${size} bytes, ${basename(file)} needs ${bytes}.`);
+  });
+}
+
+/** Of one number in the decoder's cache. */
+function cacheBytes(decoderFile: string): number {
+  using onnx = new OnnxFile(decoderFile);
+  return onnx.inputTypes().get('past_key_values.0.decoder.key') === FLOAT16 ? 2 : 4;
+}
+
+function findWeights(folder: string, part: string, dtype: WeightType): string {
+  const name = `${part}${WEIGHT_SUFFIXES[dtype]}.onnx`;
   const found = [join(folder, 'onnx', name), join(folder, name)].find(file => existsSync(file));
   if (found !== undefined) return found;
   throw new Error(

@@ -1,54 +1,6 @@
-import type * as Onnx from 'onnxruntime-node';
-import { type CacheTensors, gatherRows, type RowData, type RowOf, type RowTensor, sizeOf } from './kv-batches.js';
+import { type CacheTensors, gatherRows, type RowOf, type RowTensor, sizeOf } from './kv-batches.js';
 import { type WhisperConfig, type WhisperFolder } from './model-files.js';
-
-export type OnnxRuntime = typeof Onnx;
-export type OnnxSession = Onnx.InferenceSession;
-export type OnnxTensor = Onnx.Tensor;
-
-const INSTALL = 'npm install onnxruntime-node@1.30.0';
-
-/** Loaded when an engine needs it: 290 MB that nobody else pays for. */
-export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
-  try {
-    const module = (await import('onnxruntime-node')) as OnnxRuntime & { default?: OnnxRuntime };
-    const runtime = module.default ?? module;
-    // What fails is thrown, and told with what to do about it; the library's own line on stderr would be a second one.
-    runtime.env.logLevel = 'fatal';
-    return runtime;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`onnxruntime-node is not there or does not load: ${INSTALL} (${why})`, { cause: error });
-  }
-}
-
-export interface SessionPlace {
-  /** "cpu" or "cuda:N". */
-  readonly device: string;
-  /** Threads of one operator. */
-  readonly threads: number;
-}
-
-/** Never falls back to another device: a model that was to run on a GPU and does not is an error. */
-export async function openSession(runtime: OnnxRuntime, file: string, place: SessionPlace): Promise<OnnxSession> {
-  const [kind, index = '0'] = place.device.split(':');
-  const cuda = kind === 'cuda';
-  try {
-    return await runtime.InferenceSession.create(file, {
-      executionProviders: [cuda ? { name: 'cuda', deviceId: Number(index) } : 'cpu'],
-      ...{ intraOpNumThreads: place.threads, interOpNumThreads: 1, logSeverityLevel: 3 },
-      // A memory plan is kept for every combination of shapes ever seen; here each step has another one.
-      enableMemPattern: false,
-    });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const hint = cuda
-      ? ' The CUDA provider needs an NVIDIA driver, CUDA 12, cuDNN 9 and its libraries; switchyard gpu check names what ' +
-        'is missing.'
-      : '';
-    throw new Error(`ONNX Runtime cannot open ${file} on ${place.device}: ${why}.${hint}`, { cause: error });
-  }
-}
+import { asFloat32, floats, integers, OnnxSession, type SessionPlace } from './onnx-session.js';
 
 /** A prompt and the window it is about. */
 export interface PromptRow {
@@ -62,11 +14,16 @@ export interface DecoderAnswer {
   scores(row: number, place: number): Float32Array;
   readonly cache: CacheTensors;
   /** By layer, [rows, heads, tokens, positions]; empty: the model does not show them. */
-  readonly crossAttentions: readonly RowTensor[];
+  crossAttentions(): readonly RowTensor[];
 }
 
 const PAST = 'past_key_values.';
 const CROSS = 'cross_attentions.';
+const CACHES = ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'];
+/** Newer exports ask for the places of the new tokens. */
+const POSITIONS = 'cache_position';
+
+const presentOf = (past: string): string => `present.${past.slice(PAST.length)}`;
 
 /**
  * The two ONNX sessions of a Whisper model, with the names and shapes of the public exports. Runs block their thread.
@@ -74,52 +31,59 @@ const CROSS = 'cross_attentions.';
 export class WhisperModel {
   readonly #pastNames: readonly string[];
   readonly #crossNames: readonly string[];
+  #windowMs = 0;
 
   private constructor(
-    private readonly runtime: OnnxRuntime,
     private readonly config: WhisperConfig,
     private readonly encoder: OnnxSession,
     private readonly decoder: OnnxSession,
   ) {
-    this.#pastNames = decoder.inputNames.filter(name => name.startsWith(PAST));
-    this.#crossNames = Array.from({ length: config.decoderLayers }, (_, layer) => `${CROSS}${layer}`).filter(name =>
-      decoder.outputNames.includes(name),
-    );
+    const layers = Array.from({ length: config.decoderLayers }, (_, layer) => layer);
+    this.#pastNames = layers.flatMap(layer => CACHES.map(cache => `${PAST}${layer}.${cache}`));
+    this.#crossNames = layers.map(layer => `${CROSS}${layer}`).filter(name => decoder.hasOutput(name));
   }
 
-  /** Rejects with what does not fit: file, input or output. */
-  static async open(folder: WhisperFolder, place: SessionPlace): Promise<WhisperModel> {
-    const runtime = await loadOnnxRuntime();
-    const encoder = await openSession(runtime, folder.encoderFile, place);
-    const decoder = await openSession(runtime, folder.decoderFile, place);
-    const caches = ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'];
-    const layers = Array.from({ length: folder.config.decoderLayers }, (_, layer) =>
-      caches.map(name => `${layer}.${name}`),
-    );
-    const names = layers.flat();
-    requireNames(folder.encoderFile, encoder, { inputs: ['input_features'], outputs: ['last_hidden_state'] });
-    requireNames(folder.decoderFile, decoder, {
-      inputs: ['input_ids', 'encoder_hidden_states', 'use_cache_branch', ...names.map(name => PAST + name)],
-      outputs: ['logits', ...names.map(name => `present.${name}`)],
+  /**
+   * Opens both sessions and computes a silent window with two rows, as requests do. Rejects with what does not fit:
+   * file, input, output, or what the graph cannot compute.
+   */
+  static async open(folder: WhisperFolder, place: SessionPlace & { readonly maxBatch: number }): Promise<WhisperModel> {
+    const encoder = await OnnxSession.open(folder.encoderFile, place);
+    const decoder = await OnnxSession.open(folder.decoderFile, place);
+    const model = new WhisperModel(folder.config, encoder, decoder);
+    encoder.require({ inputs: ['input_features'], outputs: ['last_hidden_state'] });
+    decoder.require({
+      inputs: ['input_ids', 'encoder_hidden_states', 'use_cache_branch', ...model.#pastNames],
+      optional: [POSITIONS],
+      outputs: ['logits', ...model.#pastNames.map(presentOf)],
     });
-    return new WhisperModel(runtime, folder.config, encoder, decoder);
+    const startedMs = performance.now();
+    await model.#prove(Math.min(2, place.maxBatch)).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`${folder.decoderFile} and its encoder cannot compute a window: ${why}`, { cause: error });
+    });
+    model.#windowMs = performance.now() - startedMs;
+    return model;
   }
 
   get showsCrossAttentions(): boolean {
     return this.#crossNames.length === this.config.decoderLayers;
   }
 
+  /** What the first window took. */
+  get windowMs(): number {
+    return this.#windowMs;
+  }
+
   /** One encoder run. `features` is [count][mels][windowFrames]. */
   async encode(features: Float32Array, count: number): Promise<RowTensor> {
     const dims = [count, this.config.mels, this.config.windowFrames];
-    const answer = await this.encoder.run({
-      input_features: this.#floats(this.encoder, 'input_features', features, dims),
-    });
-    return rowTensor(answer.last_hidden_state!);
+    const output = await this.encoder.run({ input_features: floats(features, dims) });
+    return output('last_hidden_state');
   }
 
   /**
-   * One decoder run over whole prompts, without a cache; shorter ones are padded to the right, which no other place
+   * One decoder run over whole prompts, without a cache. Shorter prompts are padded on the right, which no other place
    * sees.
    */
   async prefill(rows: readonly PromptRow[]): Promise<DecoderAnswer> {
@@ -129,20 +93,17 @@ export class WhisperModel {
       ...Array<number>(length - tokens.length).fill(this.config.endToken),
     ]);
     const headSize = this.config.width / this.config.decoderHeads;
-    const empty = [rows.length, this.config.decoderHeads, 0, headSize];
-    const past = this.#pastNames.map(
-      name => [name, this.#floats(this.decoder, name, new Float32Array(0), empty)] as const,
-    );
-    const hidden = this.#tensor(gatherRows(rows.map(row => row.hidden)));
-    return this.#decode(ids, rows.length, { past: Object.fromEntries(past), hidden, cached: false });
+    const empty = floats(new Float32Array(0), [rows.length, this.config.decoderHeads, 0, headSize]);
+    const past = Object.fromEntries(this.#pastNames.map(name => [name, empty]));
+    return this.#decode(ids, rows.length, { past, hidden: gatherRows(rows.map(row => row.hidden)), from: undefined });
   }
 
   /** One decoder run that takes one token of every row; all rows have equally long caches. */
   async next(tokens: readonly number[], cache: CacheTensors): Promise<DecoderAnswer> {
-    const past = [...cache].map(([name, tensor]) => [name, this.#tensor(tensor)] as const);
-    // The cached branch reads the audio from its cache; this input only has to be there.
-    const unread = this.#unreadHidden(tokens.length);
-    return this.#decode(tokens, tokens.length, { past: Object.fromEntries(past), hidden: unread, cached: true });
+    const [, , from = 0] = cache.get(this.#pastNames[0]!)!.dims;
+    // The cached branch reads the audio from its cache; this input is only required to exist.
+    const hidden = this.#unreadHidden(tokens.length);
+    return this.#decode(tokens, tokens.length, { past: Object.fromEntries(cache), hidden, from });
   }
 
   async close(): Promise<void> {
@@ -150,81 +111,47 @@ export class WhisperModel {
     await this.decoder.release();
   }
 
+  /** @param from places in the cache; undefined: the run takes no cache */
   async #decode(
     ids: readonly number[],
     rows: number,
-    { past, hidden, cached }: { past: Record<string, OnnxTensor>; hidden: OnnxTensor; cached: boolean },
+    { past, hidden, from }: { past: Record<string, RowTensor>; hidden: RowTensor; from: number | undefined },
   ): Promise<DecoderAnswer> {
-    const { Tensor } = this.runtime;
-    const answer = await this.decoder.run({
+    const length = ids.length / rows;
+    const places = Array.from({ length }, (_, i) => (from ?? 0) + i);
+    const output = await this.decoder.run({
       ...past,
-      input_ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), [rows, ids.length / rows]),
+      input_ids: integers(ids, [rows, length]),
       encoder_hidden_states: hidden,
-      use_cache_branch: new Tensor('bool', [cached], [1]),
+      use_cache_branch: { type: 'bool', data: Uint8Array.of(from === undefined ? 0 : 1), dims: [1] },
+      ...(this.decoder.hasInput(POSITIONS) && { [POSITIONS]: integers(places, [length]) }),
     });
-    const [, places = 1, vocabulary = 1] = answer.logits!.dims;
-    const scores = floatsOf(answer.logits!.data as unknown as RowData);
-    const presentOf = (name: string): string => `present.${name.slice(PAST.length)}`;
+    const logits = asFloat32(output('logits'));
+    const scores = logits.data as unknown as Float32Array;
+    const size = logits.dims.at(-1) ?? 1;
     return {
-      scores: (row, place) =>
-        scores.subarray((row * places + place) * vocabulary, (row * places + place + 1) * vocabulary),
-      cache: new Map(this.#pastNames.map(name => [name, rowTensor(answer[presentOf(name)]!)])),
-      crossAttentions: this.#crossNames.map(name => rowTensor(answer[name]!)),
+      scores: (row, place) => scores.subarray((row * length + place) * size, (row * length + place + 1) * size),
+      cache: new Map(this.#pastNames.map(name => [name, output(presentOf(name))])),
+      crossAttentions: () => this.#crossNames.map(name => asFloat32(output(name))),
     };
   }
 
-  #unreadHidden(rows: number): OnnxTensor {
-    const shape = shapeOf(this.decoder, 'encoder_hidden_states');
-    const positions = typeof shape[1] === 'number' ? shape[1] : 1;
-    const dims = [rows, positions, this.config.width];
-    return this.#floats(this.decoder, 'encoder_hidden_states', new Float32Array(sizeOf(dims)), dims);
+  /** Computes what a request computes, so that a graph that cannot is found before the first one. */
+  async #prove(rows: number): Promise<void> {
+    const { mels, windowFrames, startToken, vocabulary } = this.config;
+    const hidden = { tensor: await this.encode(new Float32Array(mels * windowFrames), 1), row: 0 };
+    const prompts = Array.from({ length: rows }, () => ({ tokens: [startToken, startToken], hidden }));
+    const { cache } = await this.prefill(prompts);
+    const scores = (await this.next(Array<number>(rows).fill(startToken), cache)).scores(rows - 1, 0);
+    if (scores.length !== vocabulary) {
+      throw new Error(`it scores ${scores.length} tokens; config.json has vocab_size ${vocabulary}`);
+    }
+    if (!scores.every(Number.isFinite)) throw new Error('its scores are not finite numbers');
   }
 
-  #tensor({ type, data, dims }: RowTensor): OnnxTensor {
-    return new this.runtime.Tensor(type as 'float32', data as unknown as Float32Array, dims);
+  #unreadHidden(rows: number): RowTensor {
+    const [, positions] = this.decoder.shapeOf('encoder_hidden_states');
+    const dims = [rows, typeof positions === 'number' ? positions : 1, this.config.width];
+    return floats(new Float32Array(sizeOf(dims)), dims);
   }
-
-  #floats(session: OnnxSession, input: string, data: Float32Array, dims: readonly number[]): OnnxTensor {
-    const metadata = session.inputMetadata.find(({ name }) => name === input);
-    if (metadata?.isTensor && metadata.type === 'float16')
-      return this.#tensor({ type: 'float16', data: halves(data), dims });
-    return this.#tensor({ type: 'float32', data, dims });
-  }
-}
-
-interface HalfFloats extends RowData {
-  [Symbol.iterator](): Iterator<number>;
-}
-interface HalfFloatArray {
-  from(values: Iterable<number>): HalfFloats;
-}
-
-function halves(data: Float32Array): RowData {
-  const { Float16Array } = globalThis as unknown as { readonly Float16Array?: HalfFloatArray };
-  if (Float16Array === undefined) throw new Error('16 bit features need Node 24 or newer; take dtype fp32.');
-  return Float16Array.from(data);
-}
-
-function floatsOf(data: RowData): Float32Array {
-  return data instanceof Float32Array ? data : Float32Array.from(data as HalfFloats as Iterable<number>);
-}
-
-function rowTensor(tensor: OnnxTensor): RowTensor {
-  return { type: tensor.type, dims: tensor.dims, data: tensor.data as unknown as RowData };
-}
-
-function shapeOf(session: OnnxSession, input: string): readonly (number | string)[] {
-  const metadata = session.inputMetadata.find(({ name }) => name === input);
-  return metadata?.isTensor ? metadata.shape : [];
-}
-
-function requireNames(file: string, session: OnnxSession, needed: { inputs: string[]; outputs: string[] }): void {
-  const missing = [
-    ...needed.inputs.filter(name => !session.inputNames.includes(name)).map(name => `input ${name}`),
-    ...needed.outputs.filter(name => !session.outputNames.includes(name)).map(name => `output ${name}`),
-  ];
-  if (missing.length === 0) return;
-  throw new Error(
-    `${file} does not fit config.json or is no public Whisper export: it has no ${missing.join(', no ')}.`,
-  );
 }

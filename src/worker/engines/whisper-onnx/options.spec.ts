@@ -11,10 +11,19 @@ const spec = (options: ModelSpec['options']): ModelSpec => ({
 describe('readWhisperOnnxOptions', () => {
   it('needs the folder only', () => {
     expect(readWhisperOnnxOptions(spec({ modelDir: '/m' }))).toEqual({
-      ...{ modelDir: '/m', device: 'cpu', dtype: 'fp32', maxBatch: 8, maxConcurrent: 2, threads: 2, melThreads: 1 },
-      conditionOnPreviousText: true,
+      ...{ modelDir: '/m', device: 'cpu', maxBatch: 8, maxConcurrent: 2, memoryMb: 0, threads: 2, melThreads: 1 },
+      ...{ dtype: { encoder: 'fp32', decoder: 'fp32' }, conditionOnPreviousText: true },
     });
     expect(readWhisperOnnxOptions(spec({ modelDir: '/m', device: 'cuda' })).device).toBe('cuda:0');
+  });
+
+  it('takes weights of one type for the encoder and of another one for the decoder', () => {
+    const read = (dtype: ModelSpec['options'][string]) => readWhisperOnnxOptions(spec({ modelDir: '/m', dtype })).dtype;
+    expect(read('q8')).toEqual({ encoder: 'q8', decoder: 'q8' });
+    expect(read({ encoder: 'fp16', decoder: 'q4' })).toEqual({ encoder: 'fp16', decoder: 'q4' });
+    for (const wrong of [{ encoder: 'fp16' }, { encoder: 'fp16', decoder: 'q4', vocoder: 'q4' }, ['fp16'], 7]) {
+      expect(() => read(wrong)).toThrow('or one for each half, as { encoder: fp16, decoder: q4 }');
+    }
   });
 
   it('names every wrong option at once', () => {

@@ -15,21 +15,32 @@ export const WEIGHT_SUFFIXES = {
 
 export type WeightType = keyof typeof WEIGHT_SUFFIXES;
 
+/** Which weights each half of the model has. */
+export interface WeightTypes {
+  readonly encoder: WeightType;
+  readonly decoder: WeightType;
+}
+
 export interface WhisperOnnxOptions {
   /** Folder of the public ONNX layout (README of the engines, "whisper-onnx"). */
   readonly modelDir: string;
   /** "cpu" or "cuda:N". */
   readonly device: string;
-  readonly dtype: WeightType;
+  readonly dtype: WeightTypes;
   /** Windows in one encoder call and rows in one decoder call. */
   readonly maxBatch: number;
   /** Engine calls at the same time: windows of the second join as rows of the first become free. */
   readonly maxConcurrent: number;
   /** Threads of one ONNX Runtime operator. */
   readonly threads: number;
+  /** Megabytes that weights and caches may take; 0 = the memory of this machine on the CPU, unlimited elsewhere. */
+  readonly memoryMb: number;
   /** Threads that compute log-mel features. */
   readonly melThreads: number;
-  /** Whether a window is told the text before it, as OpenAI's reference does. */
+  /**
+   * Whether the prompt of a window holds the text before it, as in OpenAI's reference. Acts within audio of up to 60 s:
+   * longer files are cut into windows that are decoded side by side.
+   */
   readonly conditionOnPreviousText: boolean;
 }
 
@@ -42,20 +53,31 @@ export function readWhisperOnnxOptions(spec: ModelSpec): WhisperOnnxOptions {
       pattern: /^(cpu|cuda(:\d{1,2})?)$/,
       allowed: 'cpu, cuda:0, cuda:1, ...',
     }),
-    dtype: matching(options, 'dtype', {
-      fallback: 'fp32',
-      pattern: new RegExp(`^(${Object.keys(WEIGHT_SUFFIXES).join('|')})$`),
-      allowed: Object.keys(WEIGHT_SUFFIXES).join(', '),
-    }) as WeightType,
+    dtype: weightTypes(options),
     maxBatch: options.integer('maxBatch', { min: 1, max: 64, fallback: 8 }),
     maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 16, fallback: 2 }),
     threads: options.integer('threads', { min: 1, max: 64, fallback: 2 }),
+    memoryMb: options.integer('memoryMb', { min: 0, max: 10_000_000, fallback: 0 }),
     melThreads: options.integer('melThreads', { min: 1, max: 16, fallback: 1 }),
     conditionOnPreviousText: flag(options, 'conditionOnPreviousText', true),
   };
   options.done();
   return { ...read, device: read.device === 'cuda' ? 'cuda:0' : read.device };
 }
+
+/** One type for both halves, or one for each. */
+function weightTypes(options: EngineOptions): WeightTypes {
+  const value = options.raw('dtype') ?? 'fp32';
+  const halves: Partial<Record<keyof WeightTypes, unknown>> = typeof value === 'object' ? value : {};
+  const { encoder = value, decoder = value, ...others } = halves;
+  if (isWeightType(encoder) && isWeightType(decoder) && Object.keys(others).length === 0) return { encoder, decoder };
+  const names = Object.keys(WEIGHT_SUFFIXES).join(', ');
+  options.reject('dtype', value, `${names}; or one for each half, as { encoder: fp16, decoder: q4 }`);
+  return { encoder: 'fp32', decoder: 'fp32' };
+}
+
+const isWeightType = (value: unknown): value is WeightType =>
+  typeof value === 'string' && Object.hasOwn(WEIGHT_SUFFIXES, value);
 
 interface TextRule {
   readonly fallback: string;

@@ -22,6 +22,8 @@ export interface LogMelProtocol {
 export interface WhisperInfo {
   readonly revision: string;
   readonly mels: number;
+  /** What the first window took, for the rows of a whole group. */
+  readonly callMs: number;
   readonly languages: readonly string[];
   /** Knows more than English: languages can be asked for or detected, and translated. */
   readonly multilingual: boolean;

@@ -14,7 +14,7 @@ import { WindowSteps } from './window-steps.js';
  */
 serveThread<WhisperProtocol, WhisperInfo>(async () => {
   const options = workerData as WhisperThreadData;
-  const folder = readWhisperFolder(options.modelDir, options.dtype);
+  const folder = readWhisperFolder(options);
   const { config } = folder;
   const vocabulary = new WhisperVocabulary(folder);
   const model = await WhisperModel.open(folder, options);
@@ -24,7 +24,7 @@ serveThread<WhisperProtocol, WhisperInfo>(async () => {
   const loop = new DecodeLoop(steps, rules, options.maxBatch);
   return {
     info: {
-      ...{ revision: folder.revision, mels: config.mels },
+      ...{ revision: folder.revision, mels: config.mels, callMs: model.windowMs * options.maxBatch },
       languages: vocabulary.multilingual ? [...vocabulary.languages.keys()] : ['en'],
       multilingual: vocabulary.multilingual,
       wordTimestamps: model.showsCrossAttentions && vocabulary.alignmentHeads.length > 0,

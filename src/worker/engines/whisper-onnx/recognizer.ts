@@ -18,6 +18,8 @@ import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { type LogMel } from './log-mel.js';
 import { MelStage } from './mel-stage.js';
+import { describeMemory } from './memory.js';
+import { readWhisperFolder } from './model-files.js';
 import { type WhisperOnnxOptions } from './options.js';
 import {
   type JobOutcome,
@@ -93,10 +95,15 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
       revision: this.#known?.revision ?? '',
       maxBatch: this.options.maxBatch,
       maxConcurrent: this.options.maxConcurrent,
+      ...(this.#known && { callMs: this.#known.callMs }),
       streams: 0,
       capabilities,
       languages: this.#known?.languages ?? [],
     };
+  }
+
+  checkFiles(): string {
+    return describeMemory(readWhisperFolder(this.options).memory, this.options.maxBatch);
   }
 
   async load(): Promise<void> {
@@ -140,6 +147,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
     const model = new EngineThread<WhisperProtocol, WhisperInfo>({ entry, name: 'whisper-onnx', data });
     const info = await model.ready;
     const mel = new MelStage(info.mels, this.options.melThreads);
+    await mel.start();
     return { model, mel, info };
   }
 

@@ -40,7 +40,7 @@ export function temperatureLadder(temperature: number): readonly number[] {
  */
 export function needsAnotherTry(result: WindowResult): boolean {
   if (isSilence(result)) return false;
-  return compressionRatio(result.text) > MOST_COMPRESSION || result.avgLogprob < LEAST_LOGPROB;
+  return compressionRatio(result.text.trim()) > MOST_COMPRESSION || result.avgLogprob < LEAST_LOGPROB;
 }
 
 /** Probably no speech, and the text was a guess: the window is skipped. */
@@ -88,6 +88,22 @@ function wholeWindow(tokens: readonly number[], firstTime: number, positions: nu
   const last = tokens.findLast(token => token >= firstTime);
   const to = last !== undefined && last !== firstTime ? last - firstTime : positions;
   return { first: 0, end: tokens.length, from: 0, to };
+}
+
+/**
+ * Segments with their times inside the audio, which is `positions` long. Text at times beyond its end belongs to the
+ * segment before, or to the window as a whole: a segment without length would lose it.
+ */
+export function withinAudio(segments: readonly WindowSegment[], positions: number): WindowSegment[] {
+  const kept: WindowSegment[] = [];
+  for (const segment of segments) {
+    const last = kept.at(-1);
+    const to = Math.min(segment.to, positions);
+    if (segment.from < positions) kept.push({ ...segment, to });
+    else if (last === undefined) kept.push({ ...segment, from: 0, to });
+    else kept[kept.length - 1] = { ...last, to, end: segment.end };
+  }
+  return kept;
 }
 
 export interface JobRules {
@@ -164,9 +180,9 @@ export class JobRun {
     if (isSilence(result)) return this.#move(positions);
     const { segments, advance } = cutWindow(result.tokens, this.rules.vocabulary.firstTime, positions);
     const offsetS = this.#seek / 100;
-    for (const segment of segments) this.#add(segment, result, { offsetS, words });
+    const kept = withinAudio(segments, positions).filter(segment => this.#add(segment, result, { offsetS, words }));
     this.#remember(
-      segments.flatMap(({ first, end }) => result.tokens.slice(first, end)),
+      kept.flatMap(({ first, end }) => result.tokens.slice(first, end)),
       result.temperature,
     );
     this.#move(advance);
@@ -191,20 +207,22 @@ export class JobRun {
     this.#before = example ? [...this.#before, ...tokens] : [];
   }
 
+  /** False: it has no text or no length, and is left out. */
   #add(
     segment: WindowSegment,
     result: WindowResult,
     { offsetS, words }: { readonly offsetS: number; readonly words: readonly AlignedWord[] },
-  ): void {
+  ): boolean {
     const { vocabulary } = this.rules;
     const tokens = result.tokens.slice(segment.first, segment.end);
     const text = vocabulary.decode(tokens);
-    if (text.trim() === '' || segment.to <= segment.from) return;
+    if (text.trim() === '' || segment.to <= segment.from) return false;
     const [start, end] = [segment.from, segment.to].map(position => this.#time(offsetS + position * POSITION_S));
     const made: TranscriptSegment = {
       ...{ start: start!, end: end!, text: text.trim(), tokens, temperature: result.temperature },
       avgLogprob: round(result.avgLogprob),
       noSpeechProb: round(result.noSpeechProb),
+      compressionRatio: compressionRatio(result.text.trim()),
     };
     const own = words
       .filter(({ token }) => token >= segment.first && token < segment.end)
@@ -214,6 +232,7 @@ export class JobRun {
     this.#words.push(...own);
     this.#logprobs.push(...this.#textLogprobs(segment, result));
     this.onSegment(made, own);
+    return true;
   }
 
   /**

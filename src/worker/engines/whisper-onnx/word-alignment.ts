@@ -149,7 +149,7 @@ export function alignWords(
 ): AlignedWord[] {
   // Row i is the step that predicts token i; the row after the last text token predicts the end.
   const rows = text.tokens.length + 1;
-  const cost = alignmentCost(answer.crossAttentions, row, text, vocabulary.alignmentHeads);
+  const cost = alignmentCost(answer.crossAttentions(), row, text, vocabulary.alignmentHeads);
   const columns = firstColumns(cost, rows, text.positions);
   const probabilities = text.tokens.map((token, i) => {
     const scores = answer.scores(row, text.prefix - 1 + i).subarray(0, vocabulary.endToken);

@@ -283,6 +283,7 @@ class Segment(_message.Message):
     AVG_LOGPROB_FIELD_NUMBER: _builtins.int
     NO_SPEECH_PROB_FIELD_NUMBER: _builtins.int
     SPEAKER_FIELD_NUMBER: _builtins.int
+    COMPRESSION_RATIO_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     start: _builtins.float
     end: _builtins.float
@@ -291,6 +292,7 @@ class Segment(_message.Message):
     avg_logprob: _builtins.float
     no_speech_prob: _builtins.float
     speaker: _builtins.str
+    compression_ratio: _builtins.float
     @_builtins.property
     def tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
@@ -305,10 +307,11 @@ class Segment(_message.Message):
         avg_logprob: _builtins.float = ...,
         no_speech_prob: _builtins.float = ...,
         speaker: _builtins.str = ...,
+        compression_ratio: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["avg_logprob", b"avg_logprob", "end", b"end", "id", b"id", "no_speech_prob", b"no_speech_prob", "speaker", b"speaker", "start", b"start", "temperature", b"temperature", "text", b"text", "tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["avg_logprob", b"avg_logprob", "compression_ratio", b"compression_ratio", "end", b"end", "id", b"id", "no_speech_prob", b"no_speech_prob", "speaker", b"speaker", "start", b"start", "temperature", b"temperature", "text", b"text", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -198,13 +198,15 @@ class Row:
         is_silence = self._result.no_speech_prob > SILENCE and self.avg_logprob < WORST_LOGPROB
         if is_silence or not text:
             return Heard(self.tokenizer.language_code)
-        repetitive = len(text) / len(zlib.compress(text)) > MOST_REPETITIVE
-        segments = [self._segment(*span) for span in self._spans()]
+        ratio = len(text) / len(zlib.compress(text))
+        segments = [self._segment(*span, ratio) for span in self._spans()]
         if words is not None:
             _place_words(segments, words)
         if self.task.logprobs:
             _place_logprobs(segments, self._logprobs())
-        return Heard(self.tokenizer.language_code, segments, repetitive or self.avg_logprob < WORST_LOGPROB)
+        return Heard(
+            self.tokenizer.language_code, segments, ratio > MOST_REPETITIVE or self.avg_logprob < WORST_LOGPROB
+        )
 
     def _spans(self) -> list[tuple[float, float, list[int]]]:
         """Start, end and text tokens of each segment. Times lie within the window, and no text is without time."""
@@ -223,7 +225,7 @@ class Row:
             spans.append((start, self.task.duration, tokens))
         return _with_time(spans)
 
-    def _segment(self, start: float, end: float, tokens: list[int]) -> SegmentDone:
+    def _segment(self, start: float, end: float, tokens: list[int], compression_ratio: float) -> SegmentDone:
         return SegmentDone(
             segment=Segment(
                 start=start,
@@ -233,6 +235,7 @@ class Row:
                 temperature=self.task.temperature,
                 avg_logprob=self.avg_logprob,
                 no_speech_prob=self._result.no_speech_prob,
+                compression_ratio=compression_ratio,
             )
         )
 

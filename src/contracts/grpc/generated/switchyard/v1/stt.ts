@@ -133,6 +133,8 @@ export interface Segment {
   noSpeechProb: number;
   /** A known speaker's name, or "A", "B", ... in order of appearance; empty without diarisation. */
   speaker: string;
+  /** UTF-8 bytes of the text of the window that was decoded, divided by zlib's; 0: computed from the segment's own text. */
+  compressionRatio: number;
 }
 
 export interface Word {
@@ -987,7 +989,18 @@ export const TokenLogprob: MessageFns<TokenLogprob> = {
 };
 
 function createBaseSegment(): Segment {
-  return { id: 0, start: 0, end: 0, text: "", tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0, speaker: "" };
+  return {
+    id: 0,
+    start: 0,
+    end: 0,
+    text: "",
+    tokens: [],
+    temperature: 0,
+    avgLogprob: 0,
+    noSpeechProb: 0,
+    speaker: "",
+    compressionRatio: 0,
+  };
 }
 
 export const Segment: MessageFns<Segment> = {
@@ -1022,6 +1035,9 @@ export const Segment: MessageFns<Segment> = {
     }
     if (message.speaker !== "") {
       writer.uint32(82).string(message.speaker);
+    }
+    if (message.compressionRatio !== 0) {
+      writer.uint32(89).double(message.compressionRatio);
     }
     return writer;
   },
@@ -1121,6 +1137,14 @@ export const Segment: MessageFns<Segment> = {
             message.speaker = reader.string();
             continue;
           }
+          case 11: {
+            if (tag !== 89) {
+              break;
+            }
+
+            message.compressionRatio = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1147,6 +1171,7 @@ export const Segment: MessageFns<Segment> = {
     message.avgLogprob = object.avgLogprob ?? 0;
     message.noSpeechProb = object.noSpeechProb ?? 0;
     message.speaker = object.speaker ?? "";
+    message.compressionRatio = object.compressionRatio ?? 0;
     return message;
   },
 };
