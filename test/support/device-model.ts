@@ -136,7 +136,7 @@ export class DeviceModel {
   /** MicroBatcher's loop; groups are READY whole, so nobody is missing from one. */
   #pump(): void {
     while (this.#ready.length > 0 && !this.#busy) {
-      const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, missing: 0 };
+      const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, missing: 0, preparing: 0 };
       const decision = this.#device.decide({ ...view, realtime: false, draining: false }, this.#nowMs);
       if (!decision.go) return this.#after(decision.wakeAtMs - this.#nowMs, () => this.#pump());
       this.#compute(this.#ready.splice(0, GROUP));

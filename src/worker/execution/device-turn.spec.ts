@@ -7,6 +7,7 @@ const view = (change: Partial<DeviceView> = {}): DeviceView => ({
   maxBatch: 8,
   running: 0,
   missing: 0,
+  preparing: 0,
   realtime: false,
   draining: false,
   ...change,

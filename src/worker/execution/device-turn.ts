@@ -4,6 +4,10 @@ import { type EndedCall, GroupWait, type ReturnView, ReturnWait, type WaitDecisi
 export interface DeviceView extends ReturnView {
   /** Members of the head's group that are still arriving or being prepared. */
   readonly missing: number;
+  /** Items of any group that are being prepared. */
+  readonly preparing: number;
+  /** What the engine expects an engine call to take; absent: it does not know. */
+  readonly callMs?: number;
 }
 
 export interface DeviceTurnOptions {
@@ -12,8 +16,8 @@ export interface DeviceTurnOptions {
 }
 
 /**
- * Decides whether the next engine call may start now (D-24). Two reasons to hold it: an idle device waits for the group
- * of the first item, and a free one for callers that usually return. A turn ends when the device has taken what is
+ * Decides whether the next engine call may start now (D-24). Two reasons to hold it: the device waits for the group of
+ * the first item and for what else is being prepared, and for callers that usually return. A turn ends when the device has taken what is
  * READY, or nothing is READY.
  */
 export class DeviceTurn {
@@ -30,6 +34,7 @@ export class DeviceTurn {
 
   ended(call: EndedCall, nowMs: number): void {
     this.#freed = true;
+    this.#groups.computed(call.deviceMs);
     this.#returns.ended(call, nowMs);
   }
 
@@ -52,12 +57,11 @@ export class DeviceTurn {
   }
 
   #decide(device: DeviceView, nowMs: number): WaitDecision {
-    const { ready, maxBatch, missing, running } = device;
-    const idle = !this.#freed && running === 0;
-    const decision = this.#groups.decide(
-      { ready, maxBatch, idle, missing, waitingSinceMs: this.#waitingSinceMs },
-      nowMs,
-    );
+    if (device.callMs !== undefined) this.#groups.expect(device.callMs);
+    const freed = this.#freed;
+    const idle = !freed && device.running === 0;
+    const lane = { ...device, idle, freed, waitingSinceMs: this.#waitingSinceMs };
+    const decision = this.#groups.decide(lane, nowMs);
     return decision.go ? this.#returns.decide(device, nowMs) : decision;
   }
 }

@@ -16,7 +16,7 @@ interface Submission {
 }
 
 /** A batcher whose preparations and engine calls are gates, in virtual time. Items are names. */
-function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16 } = {}) {
+function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 0 } = {}) {
   const time = new VirtualTimeScheduler();
   const calls: string[][] = [];
   const held = new Set<string>();
@@ -35,7 +35,7 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16 } = {}) {
             : { ok: true as const, value: name.toUpperCase() };
         return new Promise(resolve => deviceGates.push(() => resolve(group.map(outcome))));
       },
-      limits: () => ({ maxBatch, maxConcurrent }),
+      limits: () => ({ maxBatch, maxConcurrent, callMs }),
       prepParallel,
       clock: { nowMs: () => time.frame },
       journal: new BatchJournal({ info: () => undefined }),
@@ -82,6 +82,26 @@ describe('MicroBatcher', () => {
   it('sends a lone item to an idle device at once', async () => {
     const { send, calls } = harness();
     await send('a');
+    expect(calls).toEqual([['a']]);
+  });
+
+  it('makes one engine call of 8 for uploads that came as groups of 4, 1 and 3, on a slow device', async () => {
+    const { send, calls, holdPreparation, prepared } = harness({ maxConcurrent: 2, callMs: 4000 });
+    const ids = ['a1', 'a2', 'a3', 'a4', 'b', 'c1', 'c2', 'c3'];
+    holdPreparation(...ids);
+    for (const id of ids) await send(id, { group: { id: id[0]!, size: { a: 4, b: 1, c: 3 }[id[0]!]! } });
+    for (const id of ids) await prepared(id);
+    expect(calls).toEqual([ids]);
+  });
+
+  it('waits for other groups in preparation at most a quarter of a slow engine call', async () => {
+    const { send, calls, holdPreparation, pass } = harness({ callMs: 4000 });
+    holdPreparation('slow');
+    await send('slow');
+    await send('a');
+    await pass(999);
+    expect(calls).toEqual([]);
+    await pass(1);
     expect(calls).toEqual([['a']]);
   });
 

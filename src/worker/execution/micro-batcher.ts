@@ -13,9 +13,10 @@ import { type Computed, type WorkItem } from './work-item.js';
 
 /** The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`, `MAX_CONCURRENCY` of pulled work). */
 export const deviceLimits = (
-  { maxBatch, maxConcurrent }: DeviceLimits,
+  { maxBatch, maxConcurrent, callMs }: DeviceLimits,
   { pull }: Pick<WorkerSpec, 'pull'>,
 ): DeviceLimits => ({
+  ...(callMs !== undefined && { callMs }),
   maxBatch: Math.min(maxBatch, pull?.maxBatchSize ?? maxBatch),
   maxConcurrent: Math.min(maxConcurrent, pull?.maxConcurrency ?? maxConcurrent),
 });
@@ -23,6 +24,8 @@ export const deviceLimits = (
 export interface DeviceLimits {
   readonly maxBatch: number;
   readonly maxConcurrent: number;
+  /** As `EngineInfo.callMs`. */
+  readonly callMs?: number;
 }
 
 export interface MicroBatcherOptions<Input, Ready, Value> {
@@ -131,10 +134,11 @@ export class MicroBatcher<Input, Ready, Value> {
 
   /** Starts the engine calls that may start now. */
   #pump(): void {
-    const { maxBatch, maxConcurrent } = this.#options.limits();
+    const limits = this.#options.limits();
+    const { maxBatch, maxConcurrent } = limits;
     while (this.#queue.size > 0 && this.#lane.running < maxConcurrent) {
       const nowMs = this.#options.clock.nowMs();
-      const decision = this.#turn.decide(this.#view(maxBatch), nowMs);
+      const decision = this.#turn.decide(this.#view(limits), nowMs);
       if (!decision.go) return this.#sleep(decision.wakeAtMs - nowMs);
       void this.#launch(this.#queue.take(maxBatch), maxBatch);
     }
@@ -142,12 +146,14 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#wake.unsubscribe();
   }
 
-  #view(maxBatch: number): DeviceView {
+  #view({ maxBatch, callMs }: DeviceLimits): DeviceView {
     return {
+      ...(callMs !== undefined && { callMs }),
       ready: this.#queue.size,
       maxBatch,
       running: this.#lane.running,
       missing: this.#queue.missingOfHead,
+      preparing: this.#queue.preparing,
       realtime: this.#queue.head?.priority === RequestPriority.REALTIME,
       draining: this.#options.draining?.() ?? false,
     };

@@ -70,6 +70,7 @@ export interface ReadyEntry extends PlacedWork {
 export class ReadyQueue<Entry extends ReadyEntry> {
   readonly #queue = new WorkQueue<Entry>();
   readonly #groups = new GroupLedger();
+  #preparing = 0;
 
   get size(): number {
     return this.#queue.size;
@@ -80,23 +81,31 @@ export class ReadyQueue<Entry extends ReadyEntry> {
     return this.#queue.head;
   }
 
+  /** Items of any group that have arrived and are not READY yet. */
+  get preparing(): number {
+    return this.#preparing;
+  }
+
   /** Members of the head's group that are still arriving or being prepared. */
   get missingOfHead(): number {
     return this.head ? this.#groups.missing(this.head.group) : 0;
   }
 
   arrived(entry: Entry, nowMs: number): void {
+    this.#preparing += 1;
     this.#groups.arrived(entry.group, nowMs);
   }
 
   /** @returns milliseconds that its group took to be READY, if this was the last member missing */
   ready(entry: Entry, nowMs: number): number | undefined {
     this.#queue.add(entry);
+    this.#preparing -= 1;
     return this.#groups.leftPreparation(entry.group, nowMs);
   }
 
   /** Its preparation failed or was cancelled: the others no longer wait for it. */
   neverReady(entry: Entry, nowMs: number): void {
+    this.#preparing -= 1;
     this.#groups.leftPreparation(entry.group, nowMs);
   }
 

@@ -194,6 +194,9 @@ const lane = (change: Partial<LaneView>): LaneView => ({
   maxBatch: 8,
   idle: true,
   missing: 3,
+  preparing: 0,
+  freed: false,
+  realtime: false,
   waitingSinceMs: undefined,
   ...change,
 });
@@ -219,6 +222,44 @@ describe('GroupWait (D-24)', () => {
 
   it('limits the wait to 250 ms before it has seen a group', () => {
     expect(new GroupWait().limitMs).toBe(250);
+  });
+
+  it('goes by what the engine expects until it has seen an engine call', () => {
+    const wait = new GroupWait();
+    wait.expect(2000);
+    expect([wait.limitMs, wait.othersMs]).toEqual([1000, 500]);
+    wait.computed(400);
+    wait.expect(2000);
+    expect(wait.othersMs).toBeLessThan(500);
+  });
+
+  it('waits for a group at most half of the usual time of a device that is slow', () => {
+    const wait = new GroupWait();
+    wait.computed(3000);
+    wait.gathered(700);
+    expect(wait.limitMs).toBe(1400);
+    wait.gathered(60_000);
+    expect(wait.limitMs).toBe(1500);
+  });
+
+  it.each([
+    // device  preparing  head      busy   held until
+    [3000, 2, 'batch', false, 1750],
+    [3000, 2, 'batch', true, 1750],
+    [3000, 0, 'batch', false, undefined],
+    [3000, 2, 'realtime', false, undefined],
+    [100, 2, 'batch', false, undefined],
+  ])('device %d ms, %d in preparation, %s, busy %s: held until %d', (deviceMs, preparing, head, busy, untilMs) => {
+    const wait = new GroupWait();
+    wait.computed(deviceMs);
+    const view = lane({ missing: 0, preparing, realtime: head === 'realtime', idle: !busy });
+    expect(wait.decide(view, 1000)).toEqual(untilMs ? { go: false, wakeAtMs: untilMs } : { go: true });
+  });
+
+  it('never waits when an engine call has just left READY items', () => {
+    const wait = new GroupWait();
+    wait.computed(3000);
+    expect(wait.decide(lane({ preparing: 2, freed: true, idle: false }), 1000)).toEqual({ go: true });
   });
 
   it('limits the wait to twice the usual time of a group, within 50 and 250 ms', () => {

@@ -5,8 +5,14 @@ export interface LaneView {
   readonly maxBatch: number;
   /** False while an engine call runs, and after one that left READY items: such a device never waits for a group. */
   readonly idle: boolean;
+  /** An engine call has just left READY items. */
+  readonly freed: boolean;
   /** Members of the head's group that are still arriving or being prepared. */
   readonly missing: number;
+  /** Items of any group that are being prepared, and would be computed with those that are READY. */
+  readonly preparing: number;
+  /** The first item to go is REALTIME: it waits for its own group only. */
+  readonly realtime: boolean;
   /** When this wait began; undefined before its first decision. */
   readonly waitingSinceMs: number | undefined;
 }
@@ -16,23 +22,28 @@ export type WaitDecision = { readonly go: true } | { readonly go: false; readonl
 export interface GroupWaitOptions {
   /** Allows for arrivals delayed by a busy machine; only a member that never comes costs this time. */
   readonly floorMs?: number;
-  /** Also the bound while no group has been seen yet. */
+  /** For a device whose calls are short; one that is slower may wait for half of its usual time. */
   readonly ceilingMs?: number;
 }
 
 const GO: WaitDecision = { go: true };
 const GROUP_WEIGHT = 0.2;
 const SLACK = 2;
+/** Longest wait for a group, and for items of other groups, as a share of the usual device time. */
+const GROUP_SHARE = 0.5;
+const OTHERS_SHARE = 0.25;
 
 /**
- * Decides whether the device takes what is READY or waits for the rest of the first item's group (D-24): an idle device
- * waits, bounded by the usual preparation time; a busy one never does. Pure: the caller passes the time and does the
- * waiting.
+ * Decides whether the device takes what is READY or waits for more (D-24). An idle device waits for the rest of the
+ * first item's group, bounded by the usual preparation time. A device whose calls take so long that it pays also waits
+ * for what else is being prepared: uploads that came together would otherwise be computed one after the other. Pure: the
+ * caller passes the time and does the waiting.
  */
 export class GroupWait {
   readonly #floorMs: number;
   readonly #ceilingMs: number;
   #usualMs: number | undefined;
+  #deviceMs: number | undefined;
 
   constructor({ floorMs = 50, ceilingMs = 250 }: GroupWaitOptions = {}) {
     this.#floorMs = floorMs;
@@ -41,8 +52,25 @@ export class GroupWait {
 
   /** Twice the usual time from a group's first arrival until all are READY, within floor and ceiling. */
   get limitMs(): number {
-    if (this.#usualMs === undefined) return this.#ceilingMs;
-    return Math.min(this.#ceilingMs, Math.max(this.#floorMs, SLACK * this.#usualMs));
+    const ceilingMs = Math.max(this.#ceilingMs, GROUP_SHARE * (this.#deviceMs ?? 0));
+    if (this.#usualMs === undefined) return ceilingMs;
+    return Math.min(ceilingMs, Math.max(this.#floorMs, SLACK * this.#usualMs));
+  }
+
+  /** For items of other groups; 0 for a device that is fast. */
+  get othersMs(): number {
+    const worthMs = OTHERS_SHARE * (this.#deviceMs ?? 0);
+    return worthMs < this.#floorMs ? 0 : worthMs;
+  }
+
+  /** Before the first engine call: what the engine expects of one. */
+  expect(callMs: number): void {
+    this.#deviceMs ??= callMs;
+  }
+
+  /** An engine call took so long. */
+  computed(deviceMs: number): void {
+    this.#deviceMs = this.#deviceMs === undefined ? deviceMs : mixed(this.#deviceMs, deviceMs);
   }
 
   /**
@@ -54,8 +82,10 @@ export class GroupWait {
   }
 
   decide(lane: LaneView, nowMs: number): WaitDecision {
-    if (!lane.idle || lane.missing === 0 || lane.ready >= lane.maxBatch) return GO;
-    const wakeAtMs = (lane.waitingSinceMs ?? nowMs) + this.limitMs;
+    if (lane.freed || lane.ready >= lane.maxBatch) return GO;
+    const groupMs = lane.idle && lane.missing > 0 ? this.limitMs : 0;
+    const othersMs = lane.preparing > 0 && !lane.realtime ? this.othersMs : 0;
+    const wakeAtMs = (lane.waitingSinceMs ?? nowMs) + Math.max(groupMs, othersMs);
     return nowMs >= wakeAtMs ? GO : { go: false, wakeAtMs };
   }
 }
