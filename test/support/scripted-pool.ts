@@ -175,6 +175,10 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return Promise.resolve();
   }
 
+  loadFailure(): undefined {
+    return undefined;
+  }
+
   isHeld(model: string): boolean {
     return this.held.has(model);
   }

@@ -10,4 +10,5 @@ export type Settlement<Reply = unknown> =
 export type SettlementStatus = Settlement['status'];
 
 /** The cause of a cancel, sent to the worker and logged. */
-export type CancelReason = 'client' | 'disconnect' | 'operator' | 'deadline' | 'silence' | 'shutdown' | 'unload';
+export type CancelReason =
+  'client' | 'disconnect' | 'operator' | 'deadline' | 'silence' | 'shutdown' | 'unload' | 'load_failed';

@@ -172,6 +172,11 @@ export const ERROR_REGISTRY = {
     'later',
     'An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.',
   ),
+  model_load_failed: server(
+    503,
+    'never',
+    'No worker of the model can start; the message says why. It is served as soon as that is repaired.',
+  ),
   queue_unavailable: server(
     503,
     'later',

@@ -149,9 +149,9 @@ export class SessionFactory {
     });
   }
 
-  /** Its workers are running or starting, unless an operator unloaded it. */
+  /** Its workers are running or starting, unless an operator unloaded it or none can start. */
   #loads(model: string): boolean {
-    return !this.pool.isHeld(model);
+    return !this.pool.isHeld(model) && this.pool.loadFailure(model) === undefined;
   }
 
   /** As for files: by the model's `itn`, where the language is known in advance. */

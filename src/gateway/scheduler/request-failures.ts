@@ -76,12 +76,20 @@ export class RequestFailures {
         return { status: 'failed', error: shuttingDown() };
       case 'unload':
         return { status: 'failed', error: unloaded(request.model) };
+      case 'load_failed': {
+        const error = this.pool.loadFailure(request.model);
+        return error ? { status: 'failed', error } : this.unexpected(new Error('the model can be loaded again'));
+      }
     }
   }
 
-  /** Undefined: the model is loaded, or a request for it starts it. */
-  unloaded(model: string): DomainError | undefined {
-    return this.pool.isHeld(model) ? unloaded(model) : undefined;
+  /** Undefined: a worker serves the model, or one may come up. */
+  unserved({ request, queue }: QueuedRequest): DomainError | undefined {
+    const { model } = request;
+    if (this.pool.isHeld(model)) return unloaded(model);
+    const failure = this.pool.loadFailure(model);
+    // Workers that pull may be those of another gateway.
+    return failure && !queue.backlog(request).hasReady ? failure : undefined;
   }
 
   /** A defect, not a condition: the log has `cause`. */

@@ -37,8 +37,8 @@ export class RequestIntake {
   }
 
   /**
-   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `queue_full`, or `model_not_found` for an id that
-   * is not configured. A shared queue rejects later: then `settled` resolves with a failure.
+   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_load_failed`, `queue_full`, or
+   * `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled` resolves with a failure.
    */
   submit(spec: RequestSpec): SubmittedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
@@ -54,12 +54,13 @@ export class RequestIntake {
     return { id, tenant, key, settled: tracked.settled };
   }
 
-  #check({ id, key, request }: TrackedRequest): DomainError | undefined {
+  #check(tracked: TrackedRequest): DomainError | undefined {
+    const { id, key } = tracked;
     if (!this.#accepting) return shuttingDown();
     if (this.registry.has(key) || this.queues.isLeased(key)) {
       return new DomainError('duplicate_request_id', `A request with the id ${id} is still running.`);
     }
-    return this.failures.unloaded(request.model);
+    return this.failures.unserved(tracked);
   }
 
   #enqueue(tracked: TrackedRequest): DomainError | undefined {

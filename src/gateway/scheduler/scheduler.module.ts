@@ -26,6 +26,7 @@ import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop, LoopWakes } from './dispatch-loop.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 import { IdleUnload } from './idle-unload.js';
+import { LoadFailures } from './load-failures.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestIntake } from './request-intake.js';
@@ -89,6 +90,7 @@ const timersProvider = {
     DispatchLoop,
     EmbeddedQueue,
     IdleUnload,
+    LoadFailures,
     LoopWakes,
     IdleMoments,
     RequestRegistry,

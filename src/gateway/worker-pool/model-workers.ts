@@ -120,6 +120,16 @@ export class ModelWorkers {
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 
+  /**
+   * Why none of its workers can be started; undefined while one is up, or may still come up. They are tried on and on,
+   * so this ends when somebody repairs what it names.
+   */
+  get loadFailure(): string | undefined {
+    if (this.#life !== 'loaded') return this.#problem;
+    const failures = this.workers.map(worker => worker.loadFailure);
+    return failures.every(failure => failure !== undefined) ? failures[0] : undefined;
+  }
+
   /** A worker is configured, up or not. */
   get isServed(): boolean {
     return this.options.model.addresses.length > 0 || this.#members.size > 0;
@@ -162,7 +172,8 @@ export class ModelWorkers {
       this.#security = channelSecurity(this.options.model.remote);
     } catch (error) {
       this.#problem = (error as Error).message;
-      return this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
+      this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
+      return this.options.onLoadFailed(this.id);
     }
     this.#problem = undefined;
     this.#life = 'loaded';

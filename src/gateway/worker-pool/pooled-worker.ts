@@ -71,6 +71,11 @@ export class PooledWorker {
     });
   }
 
+  /** Why its last process could not start; undefined once another one is ready. */
+  get loadFailure(): string | undefined {
+    return this.options.location.startFailure;
+  }
+
   /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
   offer(): WorkerOffer | undefined {
     const slots = this.#connection?.slots;

@@ -34,6 +34,10 @@ abstract class SupervisedLocation implements WorkerLocation {
     return this.supervisor.problem;
   }
 
+  get startFailure(): string | undefined {
+    return this.supervisor.startFailure;
+  }
+
   abstract start(events: LocationEvents): void;
 
   onHung(reason: string): void {
@@ -149,6 +153,8 @@ export interface WorkerLocation {
   readonly problem?: string | undefined;
   /** A program that is not ours runs and has not been ready yet: nobody may count on its answers. */
   readonly isStarting?: boolean;
+  /** Why its last process could not start; undefined once another one is ready. */
+  readonly startFailure?: string | undefined;
   start(events: LocationEvents): void;
   /** @param unready why a probe says that it takes no work; undefined: it takes work */
   onProbe?(unready: string | undefined): void;

@@ -129,8 +129,8 @@ export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
 
   #observe(activity: PoolActivity): void {
     const { model } = activity;
-    if (activity.type === 'generated') return;
     if (activity.type === 'restarted') return this.restarts.inc({ worker: activity.worker, model });
+    if (activity.type !== 'executed') return;
     const { prepMs, readyWaitMs, deviceMs } = activity.execution;
     this.prep.observe({ model }, prepMs / 1000);
     this.readyWait.observe({ model }, readyWaitMs / 1000);

@@ -20,7 +20,7 @@ import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type GenerationCounts } from './worker-connection.js';
 import { WORKER_LAUNCH, type WorkerLaunch, type WorkerName } from './worker-roster.js';
 import { type WorkerTask } from './worker-task.js';
-import { type ModelView, type WorkerView } from './worker-view.js';
+import { loadFailed, type ModelView, type WorkerView } from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
@@ -46,6 +46,7 @@ export function streamHost(model: string, workers: readonly PooledWorker[]): Poo
 export type PoolActivity =
   | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
+  | { readonly type: 'load_failed'; readonly model: string }
   | {
       readonly type: 'generated';
       readonly model: string;
@@ -92,6 +93,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       nowMs: () => clock.nowMs(),
       onCapacity: (model: string) => this.#capacity.next(model),
       onRestart: ({ id, model }: WorkerName) => this.#activity.next({ type: 'restarted', worker: id, model }),
+      onLoadFailed: (model: string) => this.#activity.next({ type: 'load_failed', model }),
       onGeneration: ({ id, model }: WorkerName, counts: GenerationCounts) =>
         this.#activity.next({ type: 'generated', worker: id, model, counts }),
     };
@@ -140,12 +142,13 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
 
   /**
    * Leases a place for a live stream on the worker with the most free ones; streams never queue (D-20).
-   * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready, `unsupported_task` when the
-   *   model has no live streams.
+   * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready, `model_load_failed` when none
+   *   can start, `unsupported_task` when the model has no live streams.
    */
   openStream(model: string, config: StreamConfig): StreamHandle {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
+    if (workers?.loadFailure !== undefined) throw loadFailed(model, workers.loadFailure);
     const stream = streamHost(model, workers?.workers ?? []).openStream(config);
     void stream.finished.then(() => workers?.used());
     return stream;
@@ -190,6 +193,12 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** Unloaded by an operator: requests for it are rejected until `load`. */
   isHeld(model: string): boolean {
     return this.#models.get(model)?.isHeld ?? false;
+  }
+
+  /** Undefined: a worker of the model is up or may come up, or it is unloaded. */
+  loadFailure(model: string): DomainError | undefined {
+    const reason = this.#models.get(model)?.loadFailure;
+    return reason === undefined ? undefined : loadFailed(model, reason);
   }
 
   /** A request that does not pass the dispatcher waits for the model: it is started if unloaded. */

@@ -57,6 +57,7 @@ export interface WorkerRosterOptions {
   nowMs(): number;
   onCapacity(model: string): void;
   onRestart(worker: WorkerName): void;
+  onLoadFailed(model: string): void;
   onGeneration(worker: WorkerName, counts: GenerationCounts): void;
 }
 
@@ -153,6 +154,7 @@ function supervision({ model, id, log }: Replica, options: WorkerRosterOptions) 
     log,
     nowMs: () => options.nowMs(),
     onRestart: () => options.onRestart({ id, model: model.id }),
+    onStartFailed: () => options.onLoadFailed(model.id),
   };
 }
 

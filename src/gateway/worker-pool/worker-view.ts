@@ -1,3 +1,4 @@
+import { DomainError } from '../../core/shared/domain-error.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type Autostart } from '../../platform/config/model-spec.js';
 import { type ProcessExit } from '../../platform/process/child-process.js';
@@ -41,6 +42,10 @@ export function modelState({ life, workers, problem }: ModelSituation): Pick<Mod
   if (workers.length === 0 || workers.some(isNew)) return { state: 'loading' };
   return { state: 'failed', reason: workers.map(failure).find(reason => reason !== '') ?? 'no worker is up' };
 }
+
+/** For requests of a model none of whose workers can start. */
+export const loadFailed = (model: string, reason: string): DomainError =>
+  new DomainError('model_load_failed', `The model ${model} cannot be loaded: ${reason}`);
 
 const isNew = ({ state, lastExit, problem }: WorkerView): boolean =>
   (state === 'starting' || state === 'draining') && lastExit === undefined && problem === undefined;

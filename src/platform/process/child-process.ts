@@ -70,6 +70,8 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
   /** Why this process was ended by us, or could not be started. */
   readonly reason?: string;
+  /** It said itself, with that reason, that it cannot start: another try can be expected to say the same. */
+  readonly startFailed?: boolean;
   /** The last lines it wrote, oldest first, at most 50. */
   readonly lines: readonly string[];
 }
@@ -121,6 +123,7 @@ export class SupervisedProcess {
   readonly #last = new LastLines(LAST_LINES);
   readonly #foreign: boolean;
   #reason: string | undefined;
+  #startFailed = false;
   #ended = false;
 
   constructor(private readonly options: ProcessOptions) {
@@ -171,7 +174,10 @@ export class SupervisedProcess {
 
   #onMessage(message: unknown): void {
     const received = (message ?? {}) as ProcessMessage;
-    if (received.type === 'failed' && typeof received.message === 'string') this.#reason ??= received.message;
+    if (received.type === 'failed' && typeof received.message === 'string') {
+      this.#startFailed = this.#reason === undefined;
+      this.#reason ??= received.message;
+    }
     this.options.onMessage(received);
   }
 
@@ -204,6 +210,7 @@ export class SupervisedProcess {
       code,
       signal,
       ...reason,
+      ...(this.#startFailed && { startFailed: true }),
       // Read when asked: the pipes may deliver the last words after the exit.
       get lines() {
         return last.lines;

@@ -21,6 +21,8 @@ export interface SupervisorOptions {
   /** Monotonic milliseconds. */
   nowMs(): number;
   onRestart(): void;
+  /** A process ended with the reason why it cannot start. */
+  onStartFailed?(): void;
 }
 
 export interface SupervisorEvents {
@@ -40,7 +42,8 @@ const SOUND_AFTER_MS = 30_000;
 
 /**
  * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits,
- * kills it when it does not get ready in time or hangs. Never more than one process at a time.
+ * kills it when it does not get ready in time or hangs. One that says why it cannot start is tried again after the
+ * longest pause: somebody may repair what it names. Never more than one process at a time.
  */
 export class ProcessSupervisor {
   #events: SupervisorEvents | undefined;
@@ -75,6 +78,11 @@ export class ProcessSupervisor {
   get problem(): string | undefined {
     if (this.#process !== undefined && this.#readyAtMs !== undefined) return undefined;
     return this.#lastExit && exitText(this.#lastExit);
+  }
+
+  /** Why the last process could not start; undefined once another one is ready. */
+  get startFailure(): string | undefined {
+    return this.#readyAtMs === undefined && this.#lastExit?.startFailed ? this.#lastExit.reason : undefined;
   }
 
   start(events: SupervisorEvents): void {
@@ -154,6 +162,7 @@ export class ProcessSupervisor {
     this.#process = undefined;
     this.#lastExit = exit;
     this.#events?.onGone();
+    if (exit.startFailed) this.options.onStartFailed?.();
     if (this.#onStopped) this.#onStopped();
     else this.#restartLater(exit);
   }
@@ -161,7 +170,7 @@ export class ProcessSupervisor {
   #restartLater(exit: ProcessExit): void {
     const { what, backoff, log } = this.options;
     if (this.#readyAtMs !== undefined && this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS) backoff.reset();
-    const restartInMs = Math.round(backoff.nextMs());
+    const restartInMs = exit.startFailed ? backoff.longestMs : Math.round(backoff.nextMs());
     const { code, signal, reason } = exit;
     log.say('warn', `${what} exited`, { code, signal, reason, restartInMs });
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);

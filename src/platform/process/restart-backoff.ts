@@ -17,6 +17,11 @@ export class RestartBackoff {
     return backoffMs(this.#starts, this.options, this.options.random);
   }
 
+  /** The longest pause: for a process that says that it cannot start. */
+  get longestMs(): number {
+    return this.options.longestMs;
+  }
+
   reset(): void {
     this.#starts = 0;
   }

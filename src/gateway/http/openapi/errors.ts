@@ -84,6 +84,7 @@ export const QUEUE_ERRORS = [
   'queue_timeout',
   'no_worker',
   'model_unloaded',
+  'model_load_failed',
   'shutting_down',
   'inference_timeout',
 ] as const satisfies readonly ErrorCode[];
