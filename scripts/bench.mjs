@@ -8,6 +8,7 @@ import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-pack
 import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
+import { ensureWhisperPython } from './setup/whisper-python.mjs';
 import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 /** Benches that start servers of their own, by Debian package. */
@@ -60,6 +61,7 @@ async function runBenches(names, { peer, kernels }) {
   if (kernels) await compileKernels();
   // A binary that somebody built elsewhere is named by the environment.
   if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
+  if (names.includes('whisper')) process.env.WHISPER_PYTHON ??= await ensureWhisperPython();
   const commit = await describeCommit();
   let failures = 0;
   for (const bench of names) {

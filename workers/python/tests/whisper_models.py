@@ -24,12 +24,17 @@ Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
 
 def convert(source: Path, target: Path, quantization: str | None = None) -> Path:
     """`source`: a folder in the layout of the public ONNX exports, with the weights' names of whisper_graph.py."""
+    weights = load_weights(source)
+    config = json.loads((source / "config.json").read_text())
+    return write(target, source, weights, config, quantization)
+
+
+def load_weights(source: Path) -> Weights:
     weights: Weights = {}
     for file in ("encoder_model.onnx", "decoder_model_merged.onnx"):
         for tensor in onnx.load(source / "onnx" / file).graph.initializer:
             weights[tensor.name] = numpy_helper.to_array(tensor)
-    config = json.loads((source / "config.json").read_text())
-    return write(target, source, weights, config, quantization)
+    return weights
 
 
 def write(target: Path, source: Path, weights: Weights, config: dict[str, Any], quantization: str | None) -> Path:
@@ -124,25 +129,26 @@ def fill_norm(spec: Any, w: Weights, name: str) -> None:
 
 
 def random_model(target: Path, *, width: int, layers: int, seed: int = 11) -> Path:
-    """Windows of 30 s, a vocabulary of four words, random weights: nearly every window has all of its 64 tokens."""
+    """Windows of 30 s, a vocabulary of four words, random weights. The public ONNX layout is in TARGET-onnx.
+
+    Times and the end are suppressed, so that every window has the same 64 tokens in any engine.
+    """
     sys.path.append(str(FIXTURES))
     from generate import WORDS, random_weights  # type: ignore[import-not-found]
-    from whisper_folder import Vocabulary, configs  # type: ignore[import-not-found]
+    from whisper_folder import Vocabulary, write_folder  # type: ignore[import-not-found]
 
     vocabulary = Vocabulary(WORDS, 30)
     heads = width // 64
     dims = {"mels": 80, "frames": 3000, "width": width, "heads": heads, "head_dim": 64, "ff": 4 * width}
-    dims |= {"encoder_layers": layers, "decoder_layers": layers, "positions": 448, "vocab": vocabulary.size}
-    weights = random_weights(dims, seed)
-    files = configs(vocabulary, dims | {"positions": 128}, 30, [[layers - 1, 0]])
-    source = target.with_name(target.name + "-source")
-    source.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (source / name).write_text(json.dumps(content))
-    try:
-        return write(target, source, weights, files["config.json"], None)
-    finally:
-        shutil.rmtree(source)
+    dims |= {"encoder_layers": layers, "decoder_layers": layers, "positions": 128, "vocab": vocabulary.size}
+    source = target.with_name(target.name + "-onnx")
+    write_folder(source, vocabulary, dims, random_weights(dims, seed), 30, [[layers - 1, 0]])
+    file = source / "generation_config.json"
+    generation = json.loads(file.read_text())
+    start = vocabulary.special["<|0.00|>"]
+    generation["suppress_tokens"] += [vocabulary.special["<|endoftext|>"], *range(start + 1, vocabulary.size)]
+    file.write_text(json.dumps(generation))
+    return convert(source, target)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { command, inRoot } from './command.mjs';
+import { lastLines } from './llama-build.mjs';
+import { doing, done, SetupError, warn } from './report.mjs';
+
+/** Of workers/python/pyproject.toml: its `ctranslate2` extra, and what writes the models. */
+const NEEDED = [
+  ...['faster-whisper==1.2.1', 'ctranslate2==4.8.5', 'numpy==2.4.6', 'onnx==1.23.2'],
+  ...['grpcio==1.85.1', 'grpcio-health-checking==1.85.1', 'protobuf==7.36.2', 'pytest==9.2.0'],
+];
+const PEERS = ['torch', 'transformers'];
+
+/**
+ * A Python with CTranslate2, and with transformers on torch where these can be installed, kept for the next run.
+ * @returns its interpreter. @throws SetupError without CTranslate2
+ */
+export async function ensureWhisperPython() {
+  const folder = inRoot('node_modules', '.cache', 'switchyard-whisper-python');
+  const python = join(folder, 'bin', 'python');
+  const install = packages =>
+    command(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages]);
+  if (!existsSync(python)) {
+    doing('Python', 'a virtual environment with CTranslate2');
+    const made = await command('python3', ['-m', 'venv', folder]);
+    if (made.code !== 0) throw new SetupError(`python3 -m venv failed: ${lastLines(made)}`);
+  }
+  const needed = await install(NEEDED);
+  if (needed.code !== 0) throw new SetupError(`CTranslate2 cannot be installed: ${lastLines(needed)}`);
+  if ((await command(python, ['-c', 'import torch, transformers'])).code !== 0) {
+    doing('Python', 'transformers on torch: several GB, once');
+    const peers = await install(PEERS);
+    if (peers.code !== 0) warn(`No comparison with transformers on torch: ${lastLines(peers)}`);
+  }
+  done('Python', 'installed');
+  return python;
+}

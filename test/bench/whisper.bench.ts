@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { freePort } from '../support/free-port.js';
+import { GatewayProcess } from '../support/gateway-process.js';
+import { atLeast, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
+import { quartiles } from './support/percentiles.js';
+
+const THREADS = 2;
+const TESTS = resolve('workers/python/tests');
+
+/** Audio seconds per second, by way, one for each round. */
+type Rates = Readonly<Record<string, readonly number[]>>;
+
+interface Measured {
+  readonly rates: Rates;
+  /** Peers that cannot be had, with the reason. */
+  readonly leftOut: Readonly<Record<string, string>>;
+}
+
+/** [goal, way, the way it is compared with, aim] */
+const GOALS = [
+  ['whisper-onnx, 8 callers / one by one', 'whisper-onnx, 8 callers', 'whisper-onnx one by one', 1.6],
+  ['whisper-onnx, 8 callers / transformers on torch', 'whisper-onnx, 8 callers', 'transformers batches of 8', 1],
+  ['ctranslate2, 8 callers / own batches of 8', 'gateway ctranslate2, 8 callers', 'ctranslate2 batches of 8', 0.95],
+  ['gain of ctranslate2, 32 callers / its own', 'gateway ctranslate2, 32 callers', 'ctranslate2 batches of 8', 0.9],
+] as const;
+
+/**
+ * What do callers of Whisper get through the gateway, compared with the same weights in other libraries? The loop over
+ * the ways is in Python, where the peers are: workers/python/tests/bench_whisper.py.
+ */
+export async function run(): Promise<BenchResult> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  progress('  a model of the shape of Whisper base, random weights, in two formats');
+  await python(['whisper_models.py', folder, 'random-base']);
+  const [path, onnxPath] = [join(folder, 'random-base'), join(folder, 'random-base-onnx')];
+  const address = `127.0.0.1:${await freePort()}`;
+  stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
+  const gateway = stack.use(await GatewayProcess.start(models(address, onnxPath), {}, { folder }));
+  const { rates, leftOut } = await measured(gateway, path, onnxPath);
+  for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
+  const table = Object.fromEntries(Object.entries(rates).map(([way, series]) => [way, quartiles(series)]));
+  return { results: { threads: THREADS, audioSecondsPerS: table, leftOut }, goals: goalsOf(rates) };
+}
+
+function models(address: string, modelDir: string): ModelSpec[] {
+  const shared = { kind: 'stt', aliases: [], languages: [], voices: {} } as const;
+  return [
+    {
+      ...{ ...shared, id: 'onnx', engine: 'whisper-onnx', replicas: 1, addresses: [] },
+      ...{ capabilities: ['transcribe', 'temperature'], options: { modelDir, threads: THREADS } },
+    },
+    {
+      // The name of an engine is only a word here: the worker runs elsewhere.
+      ...{ ...shared, id: 'ctranslate2', engine: 'synthetic', replicas: 0, addresses: [address] },
+      ...{ capabilities: ['transcribe', 'temperature'], options: {} },
+    },
+  ];
+}
+
+async function measured({ port }: GatewayProcess, path: string, onnxPath: string): Promise<Measured> {
+  const rounds = process.env.BENCH_ROUNDS === undefined ? [] : ['--rounds', process.env.BENCH_ROUNDS];
+  const clips = process.env.BENCH_CLIPS === undefined ? [] : ['--clips', process.env.BENCH_CLIPS];
+  const lines = await python([
+    ...['bench_whisper.py', '--path', path, '--onnx-path', onnxPath, '--url', `http://127.0.0.1:${port}`],
+    ...['--ctranslate2', 'ctranslate2', '--onnx', 'onnx', '--threads', String(THREADS), ...rounds, ...clips],
+  ]);
+  return JSON.parse(lines.trimEnd().split('\n').at(-1)!) as Measured;
+}
+
+/** Round by round, because a slow minute hits both. */
+function goalsOf(rates: Rates): BenchGoal[] {
+  return GOALS.flatMap(([name, way, other, aim]) => {
+    const [ours, theirs] = [rates[way], rates[other]];
+    if (!ours || !theirs) return [];
+    return [atLeast(name, quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50, aim)];
+  });
+}
+
+const interpreter = (): string => process.env.WHISPER_PYTHON ?? 'python3';
+
+const environment = (): NodeJS.ProcessEnv => ({ ...process.env, PYTHONPATH: resolve('workers/python/src') });
+
+/** Its standard output. Progress goes to standard error. @throws Error when it fails */
+async function python([script, ...args]: readonly string[]): Promise<string> {
+  const child = spawn(interpreter(), ['-B', join(TESTS, script!), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+  });
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${script} ended with ${code}`);
+  return output;
+}
+
+function pythonWorker(args: readonly string[]): AsyncDisposable {
+  const fixed = ['-B', '-m', 'switchyard_worker.ctranslate2', '--threads', String(THREADS), '--temperatures', '0'];
+  const child = spawn(interpreter(), [...fixed, ...args, '--log-level', 'warning'], {
+    stdio: ['ignore', 2, 2],
+    env: environment(),
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
