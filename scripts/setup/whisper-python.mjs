@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, inRoot } from './command.mjs';
-import { lastLines } from './llama-build.mjs';
 import { doing, done, SetupError, warn } from './report.mjs';
 
 /** Of workers/python/pyproject.toml: its `ctranslate2` extra, and what writes the models. */
@@ -10,6 +9,8 @@ const NEEDED = [
   ...['grpcio==1.85.1', 'grpcio-health-checking==1.85.1', 'protobuf==7.36.2', 'pytest==9.2.0'],
 ];
 const PEERS = ['torch', 'transformers'];
+
+const lastLines = ({ output }) => output.trim().split('\n').slice(-5).join('\n');
 
 /**
  * A Python with CTranslate2, and with transformers on torch where these can be installed, kept for the next run.
