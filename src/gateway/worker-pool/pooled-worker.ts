@@ -43,7 +43,6 @@ export class PooledWorker {
     return this.options.model;
   }
 
-  /** Started elsewhere and reached at an address. */
   get isRemote(): boolean {
     return this.options.isRemote;
   }
