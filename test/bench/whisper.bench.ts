@@ -10,6 +10,8 @@ import { atLeast, type BenchGoal, type BenchResult, progress } from './support/b
 import { quartiles } from './support/percentiles.js';
 
 const THREADS = 2;
+/** A slow machine is no failure here. */
+const SETTINGS = { 'inference.timeout_min_ms': 600_000, 'queue.timeout_ms': 600_000 } as const;
 const TESTS = resolve('workers/python/tests');
 
 /** Audio seconds per second, by way, one for each round. */
@@ -42,7 +44,7 @@ export async function run(): Promise<BenchResult> {
   const [path, onnxPath] = [join(folder, 'random-base'), join(folder, 'random-base-onnx')];
   const address = `127.0.0.1:${await freePort()}`;
   stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
-  const gateway = stack.use(await GatewayProcess.start(models(address, onnxPath), {}, { folder }));
+  const gateway = stack.use(await GatewayProcess.start(models(address, onnxPath), SETTINGS, { folder }));
   const { rates, leftOut } = await measured(gateway, path, onnxPath);
   for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
   const table = Object.fromEntries(Object.entries(rates).map(([way, series]) => [way, quartiles(series)]));
