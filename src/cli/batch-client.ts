@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { type BatchDto, type BatchListDto } from '../contracts/openai/batch.dto.js';
 import { type FileDto } from '../contracts/openai/file.dto.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
-import { fileBlob, writablePath } from './arguments.js';
-import { CliError } from './cli-error.js';
-import { type GatewayClient } from './gateway-client.js';
-import { MARKS, print, say } from './terminal.js';
+import { fileBlob, writablePath } from './shared/arguments.js';
+import { CliError } from './shared/cli-error.js';
+import { type GatewayClient } from './shared/gateway-client.js';
+import { MARKS, print, say } from './shared/terminal.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SingleBar } from 'cli-progress';
 import { type BatchDto } from '../contracts/openai/batch.dto.js';
 import { type BatchClient, hasEnded } from './batch-client.js';
-import { ProgressLine } from './terminal.js';
+import { ProgressLine } from './shared/terminal.js';
 
 const POLL_MS = 500;
 const BAR = ' {bar} {percentage}% | {value}/{total} lines | {failed} failed | {rate} | ETA {remaining} | {status}';

@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
-import { collect, namedValue, readablePath } from './arguments.js';
+import { collect, namedValue, readablePath } from './shared/arguments.js';
 import { assertAnswered, BatchClient, download, reportEnd } from './batch-client.js';
 import { watch } from './batch-progress.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
-import { print, say } from './terminal.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import { print, say } from './shared/terminal.js';
 
 interface SubmitOptions extends GatewayClientOptions {
   readonly endpoint?: string;

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
 import type { BatchDto } from '../contracts/openai/batch.dto.js';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
-import { parseWholeNumber } from './arguments.js';
+import { parseWholeNumber } from './shared/arguments.js';
 import { assertAnswered, BatchClient, download, hasEnded, reportEnd } from './batch-client.js';
 import { durationText, rateText, watch } from './batch-progress.js';
 import { batchSubmitCommand } from './batch-submit.js';
-import { CliError, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
-import { columns, print, printJson } from './terminal.js';
+import { CliError, interruptible } from './shared/cli-error.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import { columns, print, printJson } from './shared/terminal.js';
 
 interface WatchOptions extends GatewayClientOptions {
   readonly watch?: boolean;

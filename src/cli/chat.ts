@@ -2,11 +2,11 @@ import { stderr, stdin } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { parseNumber, parseWholeNumber } from './arguments.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
+import { parseNumber, parseWholeNumber } from './shared/arguments.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { Conversation } from './conversation.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
-import { MARKS, say } from './terminal.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import { MARKS, say } from './shared/terminal.js';
 
 interface ChatOptions extends GatewayClientOptions {
   readonly model?: string;

@@ -3,7 +3,7 @@ import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
 import { environmentName, settingDefinition, type SettingPath } from '../platform/config/settings.js';
-import { print, printJson } from './terminal.js';
+import { print, printJson } from './shared/terminal.js';
 
 /** One effective setting as `config:print` shows it. */
 export interface ConfigRow {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { stdout } from 'node:process';
-import { type GatewayClient, serverEvents } from './gateway-client.js';
+import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
 import { RequestWatch } from './request-watch.js';
-import { ProgressLine, say } from './terminal.js';
+import { ProgressLine, say } from './shared/terminal.js';
 
 export interface ConversationOptions {
   readonly model: string;

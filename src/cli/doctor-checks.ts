@@ -13,7 +13,7 @@ import { openNativeLibrary } from '../worker/engines/threads/native-library.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
-import { dim, MARKS } from './terminal.js';
+import { type Diagnosis } from './shared/diagnosis.js';
 
 interface EngineLibrary {
   /** @returns what was loaded. @throws Error with what is missing */
@@ -34,19 +34,6 @@ export const EMBEDDED_LIBRARIES: Readonly<Record<string, EngineLibrary>> = {
   pocketsphinx: library('libpocketsphinx.so.3', 'libpocketsphinx3', 'pocketsphinx-en-us'),
   flite: library('libflite.so.1', 'libflite1'),
 };
-
-/** One line of the doctor. */
-export interface Diagnosis {
-  readonly what: string;
-  /** `warn`: works without; `fail`: something that is configured will not. */
-  readonly state: 'ok' | 'warn' | 'fail';
-  readonly detail: string;
-  /** The command or the change that puts it right. */
-  readonly fix?: string;
-}
-
-export const diagnosisText = ({ what, state, detail, fix }: Diagnosis): string =>
-  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;
 
 const NODE_MIN = [22, 12] as const;
 const LOW_DISK_BYTES = 2 * 1024 ** 3;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type Diagnosis } from './doctor-checks.js';
+import { type Diagnosis } from './shared/diagnosis.js';
 import { type RunCommand, runCommand } from './engines/command.js';
 import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { programFolders } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
-import { type Diagnosis } from './doctor-checks.js';
+import { type Diagnosis } from './shared/diagnosis.js';
 
 const ASK_LIMIT_MS = 2000;
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { problemText } from '../platform/config/yaml-file.js';
 import { engineObjections } from '../worker/engine-factory.js';
-import { EXIT } from './cli-error.js';
+import { EXIT } from './shared/cli-error.js';
 import {
   checkDatabase,
   checkEngineLibraries,
@@ -13,12 +13,11 @@ import {
   checkPackages,
   checkPort,
   checkServer,
-  type Diagnosis,
-  diagnosisText,
 } from './doctor-checks.js';
+import { type Diagnosis, diagnosisText } from './shared/diagnosis.js';
 import { checkLlamaKernels, checkPythonWorkers } from './doctor-engines.js';
 import { checkCommands, checkWorkers } from './doctor-workers.js';
-import { print, printJson } from './terminal.js';
+import { print, printJson } from './shared/terminal.js';
 
 export const doctorCommand = (): Command =>
   new Command('doctor')

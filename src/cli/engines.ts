@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
 import { PRODUCT_FOLDER } from './engines/command.js';
 import { buildLlamaKernels, llamaKernels, removeLlamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { columns, MARKS, print, printJson, ProgressLine, say } from './terminal.js';
+import { columns, MARKS, print, printJson, ProgressLine, say } from './shared/terminal.js';
 
 interface ListedEngine {
   readonly engine: string;

@@ -2,12 +2,12 @@ import { delimiter } from 'node:path';
 import { Argument, Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { foreignEnvironment } from '../platform/config/process-environment.js';
-import { EXIT, interruptible } from './cli-error.js';
-import { diagnosisText } from './doctor-checks.js';
+import { EXIT, interruptible } from './shared/cli-error.js';
+import { diagnosisText } from './shared/diagnosis.js';
 import { checkGpu, type GpuReport } from './engines/gpu-check.js';
 import { GPU_PARTS, type GpuPart, installGpu } from './engines/gpu-install.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { print, printJson, say } from './terminal.js';
+import { print, printJson, say } from './shared/terminal.js';
 
 const CHECK_HELP = `
 Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU

@@ -5,7 +5,7 @@ import { addApiKey } from '../platform/auth/keys-file.js';
 import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { launchDirectory } from '../platform/config/process-environment.js';
-import { print, say } from './terminal.js';
+import { print, say } from './shared/terminal.js';
 
 interface CreateOptions {
   readonly tenant: string;

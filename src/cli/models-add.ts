@@ -4,9 +4,9 @@ import { engineObjections } from '../worker/engine-factory.js';
 import { type AddPlan, type PlannedSource, type PlanOptions, planAdd } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type EditedFile, editModels, type ModelsEdit, previewModels } from './catalogue/models-document.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
-import { confirm } from './confirm.js';
-import { type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { confirm } from './shared/confirm.js';
+import { type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { listFiles } from './hub/file-listing.js';
 import { type HubHttp } from './hub/hub-http.js';
@@ -15,7 +15,7 @@ import { sourceText } from './hub/model-source.js';
 import { hubHttp, STALL_MS } from './models-pull.js';
 import { reloadGateway, type Served, untilLoaded } from './models-served.js';
 import { pullProgress } from './pull-progress.js';
-import { MARKS, print, printJson, say } from './terminal.js';
+import { MARKS, print, printJson, say } from './shared/terminal.js';
 
 interface AddOptions extends PlanOptions, GatewayClientOptions {
   readonly tokenFile?: string;

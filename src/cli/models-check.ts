@@ -4,12 +4,12 @@ import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { createEngine, engineObjections } from '../worker/engine-factory.js';
-import { EXIT, interruptible } from './cli-error.js';
+import { EXIT, interruptible } from './shared/cli-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
 import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
-import { MARKS, print, printJson } from './terminal.js';
-import { usedPaths } from './used-paths.js';
+import { MARKS, print, printJson } from './shared/terminal.js';
+import { usedPaths } from './shared/used-paths.js';
 
 /** Result for one model. */
 export interface ModelVerdict {

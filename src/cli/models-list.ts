@@ -3,9 +3,9 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
-import { usedPaths, usersOf } from './used-paths.js';
-import { columns, dim, print, printJson } from './terminal.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import { usedPaths, usersOf } from './shared/used-paths.js';
+import { columns, dim, print, printJson } from './shared/terminal.js';
 
 interface Health {
   /** Absent if the key may not see them. */

@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type Settings } from '../platform/config/settings.js';
-import { collect } from './arguments.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
+import { collect } from './shared/arguments.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
 import { readManifest } from './hub/model-folder.js';
@@ -13,7 +13,7 @@ import { pullModel } from './hub/model-pull.js';
 import { type ModelSource, parseSource, sourceText, suggestedName } from './hub/model-source.js';
 import { findingsOf, ModelStore } from './hub/model-store.js';
 import { pullProgress } from './pull-progress.js';
-import { MARKS, print, printJson, say } from './terminal.js';
+import { MARKS, print, printJson, say } from './shared/terminal.js';
 
 interface PullOptions {
   readonly as?: string;

@@ -3,15 +3,15 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { engineObjections } from '../worker/engine-factory.js';
 import { editModels } from './catalogue/models-document.js';
-import { CliError } from './cli-error.js';
-import { confirm } from './confirm.js';
-import { type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
+import { CliError } from './shared/cli-error.js';
+import { confirm } from './shared/confirm.js';
+import { type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { reloadGateway } from './models-served.js';
-import { printJson, say } from './terminal.js';
-import { usedPaths, usersOf } from './used-paths.js';
+import { printJson, say } from './shared/terminal.js';
+import { usedPaths, usersOf } from './shared/used-paths.js';
 
 interface RemoveOptions extends GatewayClientOptions {
   readonly keepFiles?: boolean;

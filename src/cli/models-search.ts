@@ -11,7 +11,7 @@ import {
   languagesOf,
 } from './catalogue/catalogue-entry.js';
 import { byteText } from './hub/disk-space.js';
-import { columns, print, printJson, say } from './terminal.js';
+import { columns, print, printJson, say } from './shared/terminal.js';
 
 interface SearchOptions {
   readonly kind?: string;

@@ -1,6 +1,6 @@
-import { CliError, EXIT } from './cli-error.js';
-import { GatewayClient, type GatewayClientOptions } from './gateway-client.js';
-import { say } from './terminal.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { GatewayClient, type GatewayClientOptions } from './shared/gateway-client.js';
+import { say } from './shared/terminal.js';
 
 interface AdminModel {
   readonly state: string;

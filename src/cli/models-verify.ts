@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { editDistance } from '../core/shared/nearest-name.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
-import { fileBlob } from './arguments.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
+import { fileBlob } from './shared/arguments.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
-import { print, printJson, say } from './terminal.js';
+import { print, printJson, say } from './shared/terminal.js';
 
 interface VerifyOptions extends GatewayClientOptions {
   readonly audio?: string;

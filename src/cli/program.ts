@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../platform/config/yaml-file.js';
 import { batchCommand } from './batch.js';
 import { chatCommand } from './chat.js';
-import { CliError, EXIT, type ExitCode, InterruptedError } from './cli-error.js';
+import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
 import { configCommand } from './config.js';
 import { doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
@@ -18,7 +18,7 @@ import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
 import { modelsVerifyCommand } from './models-verify.js';
 import { speakCommand } from './speak.js';
-import { MARKS, say } from './terminal.js';
+import { MARKS, say } from './shared/terminal.js';
 import { transcribeCommand } from './transcribe.js';
 import { workerCheckCommand } from './worker-check.js';
 

@@ -2,7 +2,7 @@ import { stderr } from 'node:process';
 import { MultiBar, type SingleBar } from 'cli-progress';
 import { byteText } from './hub/disk-space.js';
 import type { PullEvent, PullObserver } from './hub/file-download.js';
-import { dim, MARKS, say } from './terminal.js';
+import { dim, MARKS, say } from './shared/terminal.js';
 
 /** A log file does not need more than a line per tenth of a file. */
 const PLAIN_STEPS = 10;

@@ -1,5 +1,5 @@
-import { type GatewayClient } from './gateway-client.js';
-import { type ProgressLine } from './terminal.js';
+import { type GatewayClient } from './shared/gateway-client.js';
+import { type ProgressLine } from './shared/terminal.js';
 
 const EVERY_MS = 500;
 

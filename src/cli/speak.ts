@@ -7,12 +7,12 @@ import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
-import { parseNumber, writablePath } from './arguments.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
+import { parseNumber, writablePath } from './shared/arguments.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { RequestWatch } from './request-watch.js';
-import { ProgressLine, say } from './terminal.js';
+import { ProgressLine, say } from './shared/terminal.js';
 
 interface SpeakOptions extends GatewayClientOptions {
   readonly model: string;

@@ -1,4 +1,4 @@
-import { EXIT } from './cli-error.js';
+import { EXIT } from './shared/cli-error.js';
 import { exitCodeOf, program } from './program.js';
 
 // A reader that stops early (`| head`) is no failure.

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { collect, fileBlob, namedValue, parseNumber, writablePath } from './arguments.js';
-import { interruptible } from './cli-error.js';
-import { GatewayClient, type GatewayClientOptions, serverEvents, withGatewayOptions } from './gateway-client.js';
+import { collect, fileBlob, namedValue, parseNumber, writablePath } from './shared/arguments.js';
+import { interruptible } from './shared/cli-error.js';
+import { GatewayClient, type GatewayClientOptions, serverEvents, withGatewayOptions } from './shared/gateway-client.js';
 import { RequestWatch } from './request-watch.js';
-import { ProgressLine, say } from './terminal.js';
+import { ProgressLine, say } from './shared/terminal.js';
 
 interface TranscribeOptions extends GatewayClientOptions {
   readonly model: string;

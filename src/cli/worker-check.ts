@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { MODEL_KINDS, type ModelKind } from '../platform/config/model-spec.js';
-import { collect, readablePath, parseWholeNumber } from './arguments.js';
-import { CliError, EXIT, interruptible } from './cli-error.js';
-import { columns, dim, MARKS, print, printJson, ProgressLine } from './terminal.js';
+import { collect, readablePath, parseWholeNumber } from './shared/arguments.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { columns, dim, MARKS, print, printJson, ProgressLine } from './shared/terminal.js';
 import { type CheckOptions } from './worker-check/check.js';
 import { type CheckResult, CHECKS, runChecks } from './worker-check/run-checks.js';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
 import { readManifest, type PullManifest } from '../hub/model-folder.js';
 import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
 import { findingsOf, ModelStore } from '../hub/model-store.js';

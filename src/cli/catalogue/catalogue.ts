@@ -12,7 +12,7 @@ import {
   readYamlFile,
   type YamlFile,
 } from '../../platform/config/yaml-file.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
 import { parseSource } from '../hub/model-source.js';
 import { CATALOGUE_FIELDS, type CatalogueEntry, devicesOf, isUnverified } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';

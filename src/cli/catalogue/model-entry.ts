@@ -1,5 +1,5 @@
 import { isObject } from '../../core/shared/schema.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
 import { type CatalogueEntry, devicesOf } from './catalogue-entry.js';
 
 export interface EntryChoices {

@@ -2,7 +2,7 @@ import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promise
 import { type Document, isMap, isScalar, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type EngineCheck, modelsFromFile } from '../../platform/config/models-file.js';
 import { ConfigError, parseYaml } from '../../platform/config/yaml-file.js';
-import { CliError } from '../cli-error.js';
+import { CliError } from '../shared/cli-error.js';
 
 /** Somebody who saves the file again and again is asked to stop. */
 const ATTEMPTS = 5;

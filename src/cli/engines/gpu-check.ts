@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Diagnosis } from '../doctor-checks.js';
+import { type Diagnosis } from '../shared/diagnosis.js';
 import { askNode, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
 import { type PythonEnvironment } from './python-environment.js';
 

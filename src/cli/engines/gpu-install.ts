@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../cli-error.js';
+import { CliError } from '../shared/cli-error.js';
 import { type CommandOptions, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
 import { ONNX_PROVIDERS, onnxFolder } from './gpu-check.js';
 import { findPython } from './python.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError } from '../cli-error.js';
+import { CliError } from '../shared/cli-error.js';
 import { askNode, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
 
 const PACKAGE = join(PRODUCT_FOLDER, 'node_modules', 'node-llama-cpp');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
 import { type CommandOptions, lastLines, parsed, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
 import { findPython } from './python.js';
 

@@ -1,4 +1,4 @@
-import { CliError } from '../cli-error.js';
+import { CliError } from '../shared/cli-error.js';
 import { parsed, type RunCommand } from './command.js';
 
 /** The oldest Python of workers/python (its pyproject.toml). */

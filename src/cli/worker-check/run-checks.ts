@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { decodeHealth } from '../../contracts/grpc/health.codec.js';
 import { MODEL_KINDS, type ModelKind } from '../../platform/config/model-spec.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
 import { answer, badItem, group, trailers } from './answer-checks.js';
 import { largeAudio, messageSize, stream } from './audio-checks.js';
 import { cancel, deadline, slots, unknownCancel } from './cancel-checks.js';

@@ -112,9 +112,7 @@ export class PooledWorker {
     return this.#phase === 'ready' && this.#record.breaker === 'closed' ? (this.#connection?.streams.free ?? 0) : 0;
   }
 
-  /**
-   * Its place is released when the worker has ended it. @throws DomainError `worker_lost`; Error without a free place.
-   */
+  /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
   openStream(config: StreamConfig): StreamHandle {
     const connection = this.#connection;
     if (!connection) throw new Error(`worker ${this.id} has no process`);

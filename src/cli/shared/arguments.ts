@@ -2,7 +2,7 @@ import { constants, openAsBlob } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import { launchDirectory } from '../../platform/config/process-environment.js';
 import { CliError, EXIT } from './cli-error.js';
 
 /** Parser of an option that may be repeated. */

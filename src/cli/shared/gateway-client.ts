@@ -3,8 +3,12 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { type Command } from 'commander';
-import { gatewayFromEnvironment, GATEWAY_VARIABLES, launchDirectory } from '../platform/config/process-environment.js';
-import { loadConfig } from '../platform/config/load-config.js';
+import {
+  gatewayFromEnvironment,
+  GATEWAY_VARIABLES,
+  launchDirectory,
+} from '../../platform/config/process-environment.js';
+import { loadConfig } from '../../platform/config/load-config.js';
 import { CliError, EXIT } from './cli-error.js';
 
 export interface GatewayClientOptions {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type ModelStore } from './hub/model-store.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ModelStore } from '../hub/model-store.js';
 
 /** A file or folder that the options of a model name. */
 export interface UsedPath {

@@ -1,0 +1,14 @@
+import { dim, MARKS } from './terminal.js';
+
+/** One line of the doctor. */
+export interface Diagnosis {
+  readonly what: string;
+  /** `warn`: works without; `fail`: something that is configured will not. */
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  /** The command or the change that puts it right. */
+  readonly fix?: string;
+}
+
+export const diagnosisText = ({ what, state, detail, fix }: Diagnosis): string =>
+  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;
