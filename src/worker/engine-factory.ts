@@ -2,7 +2,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineObjection } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
 import { EngineOptions, EngineOptionsError } from './engines/engine-options.js';
-import { DiarizedRecognizer } from './engines/diarized-recognizer.js';
+import { DiarizedRecognizer } from './engines/sherpa/diarized-recognizer.js';
 import { FliteSynthesizer } from './engines/flite/synthesizer.js';
 import { LlamaBackend } from './engines/llama-cpp/backend.js';
 import { LlamaEmbedder } from './engines/llama-cpp/embedder.js';

@@ -1,7 +1,7 @@
-import { Semaphore } from '../../core/shared/semaphore.js';
-import { type EngineInfo, type ItemOutcome } from './engine.js';
-import { type DiarizationOptions, SherpaDiarizer } from './sherpa/diarizer.js';
-import { speakerOf } from './sherpa/speaker-turns.js';
+import { Semaphore } from '../../../core/shared/semaphore.js';
+import { type EngineInfo, type ItemOutcome } from '../engine.js';
+import { type DiarizationOptions, SherpaDiarizer } from './diarizer.js';
+import { speakerOf } from './speaker-turns.js';
 import {
   type KnownVoice,
   type PreparedAudio,
@@ -9,7 +9,7 @@ import {
   type SpeakerOf,
   type SpeechRecognizer,
   type TranscribeItem,
-} from './speech-recognizer.js';
+} from '../speech-recognizer.js';
 
 /** An engine that does not tell speakers apart, beside a diarizer on a thread of its own. */
 export class DiarizedRecognizer implements SpeechRecognizer {
