@@ -27,7 +27,8 @@ const TEST_PACKAGES = [
 ];
 
 /**
- * Installs missing Debian packages where it may; elsewhere prints the command and continues. @returns names still missing
+ * Installs missing Debian packages where it may; elsewhere prints the command and continues. @returns names still
+ * missing
  */
 export async function ensureEnginePackages({ install = true } = {}) {
   return ensure(ENGINE_PACKAGES, { install, what: 'engine packages', present: 'ffmpeg, pocketsphinx, flite' });

@@ -96,7 +96,8 @@ function pythonVersion(python: PythonEnvironment): string | undefined {
   const { state, manifest } = python.state();
   if (state === 'absent' || state === 'damaged') return undefined;
   const { ctranslate2, python: of } = manifest!.versions;
-  return `${ctranslate2}, Python ${of}${state === 'outdated' ? ', install again for the versions of this release' : ''}`;
+  const hint = state === 'outdated' ? ', install again for the versions of this release' : '';
+  return `${ctranslate2}, Python ${of}${hint}`;
 }
 
 const packageVersion = (name: string): string | undefined =>

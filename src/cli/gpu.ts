@@ -18,8 +18,8 @@ ${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
-Puts the CUDA libraries of ONNX Runtime and llama.cpp into node_modules. npm ci removes them: run this again. The driver,
-CUDA and cuDNN are not installed; switchyard gpu check names what is missing.`;
+Puts the CUDA libraries of ONNX Runtime and llama.cpp into node_modules. npm ci removes them: run this again. The
+driver, CUDA and cuDNN are not installed; switchyard gpu check names what is missing.`;
 
 export const gpuCommand = (): Command =>
   new Command('gpu')

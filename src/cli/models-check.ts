@@ -88,7 +88,10 @@ function engineFindings(model: ModelSpec): Pick<ModelVerdict, 'problems' | 'note
 
 type CheckDepth = Parameters<typeof checkModels>[2];
 
-/** Paths that are not there, and pulled folders outside the models folder; those inside are listed under their own names. */
+/**
+ * Paths that are not there, and pulled folders outside the models folder; those inside are listed under their own
+ * names.
+ */
 async function pathProblems(model: ModelSpec, shelf: ModelStore, depth: CheckDepth): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { option, path, exists, shelved } of usedPaths(model, shelf)) {

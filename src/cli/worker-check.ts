@@ -28,7 +28,8 @@ Examples:
   switchyard worker check gpu-1:9000 --token-file token.txt --ca ca.pem
   switchyard worker check 127.0.0.1:9000 --pid 4711           ends the worker by SIGTERM, to see how it drains
 
-Exit code 1: a check failed; 3: nothing answers at the address. What the protocol asks for: docs/guides/write-a-worker.md.
+Exit code 1: a check failed; 3: nothing answers at the address. What the protocol asks for:
+docs/guides/write-a-worker.md.
 A run takes 60 seconds at most. The worker should have nothing else to do meanwhile.`;
 
 export const workerCheckCommand = (): Command =>

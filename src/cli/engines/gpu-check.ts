@@ -30,7 +30,9 @@ const IMAGE = 'or use the image target worker-cuda';
 const cudaFix = (version: string): string =>
   `apt-get install -y cuda-libraries-${version}-0 libcudnn9-cuda-${version}, from NVIDIA's repository, ${IMAGE}`;
 
-/** A graph of one Identity node: opening it on CUDA loads the provider with all it needs, without computing anything. */
+/**
+ * A graph of one Identity node: opening it on CUDA loads the provider with all it needs, without computing anything.
+ */
 const MODEL = 'CAg6NwoQCgF4EgF5IghJZGVudGl0eRIBZ1oPCgF4EgoKCAgBEgQKAggBYg8KAXkSCgoICAESBAoCCAFCAhAN';
 const ONNX = `
   import onnx from 'onnxruntime-node';

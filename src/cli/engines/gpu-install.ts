@@ -26,7 +26,8 @@ export interface GpuInstall extends Pick<CommandOptions, 'signal'> {
 const SCRIPT_LIMIT_MS = 600_000;
 
 /**
- * Puts the CUDA halves of native packages where the packages look for them. npm cannot: `.npmrc` ignores install scripts,
+ * Puts the CUDA halves of native packages where the packages look for them. npm cannot: `.npmrc` ignores install
+ * scripts,
  * and package.json replaces llama.cpp's GPU packages, 0.6 GB, by an empty one. `npm ci` removes them again.
  */
 export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
@@ -99,7 +100,8 @@ async function providersFromWheel(place: Place, { version, folder, work }: Wheel
 }
 
 /**
- * Installed in a folder of its own, where no override applies, and moved into the place of the placeholder. npm verifies
+ * Installed in a folder of its own, where no override applies, and moved into the place of the placeholder. npm
+ * verifies
  * what it downloads.
  */
 async function installLlamaPackage(name: string, place: Place): Promise<void> {

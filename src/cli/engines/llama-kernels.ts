@@ -5,7 +5,10 @@ import { askNode, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from 
 
 const PACKAGE = join(PRODUCT_FOLDER, 'node_modules', 'node-llama-cpp');
 
-/** llama.cpp's whole source at the release of the prebuilt binaries; it comes with the package, so nothing is downloaded. */
+/**
+ * llama.cpp's whole source at the release of the prebuilt binaries; it comes with the package, so nothing is
+ * downloaded.
+ */
 export const LLAMA_SOURCE = join(PACKAGE, 'llama', 'gitRelease.bundle');
 
 export function llamaRelease(): string {

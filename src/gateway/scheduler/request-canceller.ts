@@ -22,7 +22,8 @@ export class RequestCanceller {
   ) {}
 
   /**
-   * True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was notified.
+   * True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was
+   * notified.
    */
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const startedAtMs = this.clock.nowMs();

@@ -38,7 +38,8 @@ export class RequestIntake {
 
   /**
    * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_load_failed`, `queue_full`, or
-   * `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled` resolves with a failure.
+   * `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled` resolves with a
+   * failure.
    */
   submit(spec: RequestSpec): SubmittedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).

@@ -45,7 +45,8 @@ export class SchedulerService {
   }
 
   /**
-   * True if this call stopped it. Its caller is settled at once; resolves when the worker was notified (at most 100 ms).
+   * True if this call stopped it. Its caller is settled at once; resolves when the worker was notified (at most 100
+   * ms).
    * Its caller and operators can also stop a request that another gateway accepted.
    */
   async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {

@@ -36,7 +36,9 @@ export class JobCancels implements OnApplicationBootstrap, OnApplicationShutdown
     this.#notes.complete();
   }
 
-  /** True: it waited and is removed. False: a worker has it and is asked to stop. @throws when Redis does not answer. */
+  /**
+   * True: it waited and is removed. False: a worker has it and is asked to stop. @throws when Redis does not answer.
+   */
   async stop(ref: JobRef, reason: StopReason): Promise<boolean> {
     const { queue, jobId } = ref;
     const { redis, keys, access } = this.link;

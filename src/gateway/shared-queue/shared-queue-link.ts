@@ -16,7 +16,8 @@ const COMMAND_MS = 5000;
 const LOOK_MS = 500;
 
 /**
- * Redis as the shared queue sees it: there, away, hung or full; and one connection for commands that fail at once instead of
+ * Redis as the shared queue sees it: there, away, hung or full; and one connection for commands that fail at once
+ * instead of
  * waiting.
  */
 @Injectable()

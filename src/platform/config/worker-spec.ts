@@ -127,7 +127,9 @@ export interface WorkerTls {
 /** What is particular to one worker; the rest follows from the settings. */
 export type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
 
-/** A worker receives its own part of the model only: where its siblings are, with which secrets, is not its business. */
+/**
+ * A worker receives its own part of the model only: where its siblings are, with which secrets, is not its business.
+ */
 export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, logging }: Settings): WorkerSpec {
   const { remote: _, ...own } = model;
   return {

@@ -80,7 +80,8 @@ export interface ProcessExit {
 export function exitText({ code, signal: name, reason, lines }: ProcessExit): string {
   if (reason !== undefined) return reason;
   const last = lines.at(-1);
-  return `its process ended ${name === null ? `with code ${code}` : `by ${name}`}${last === undefined ? '' : `: ${last}`}`;
+  const how = name === null ? `with code ${code}` : `by ${name}`;
+  return `its process ended ${how}${last === undefined ? '' : `: ${last}`}`;
 }
 
 export type ProcessMessage = Readonly<Record<string, unknown>>;
@@ -181,7 +182,9 @@ export class SupervisedProcess {
     this.options.onMessage(received);
   }
 
-  /** What a foreign program forked may live on and hold its port. Its last words, which say why, may be in the pipes. */
+  /**
+   * What a foreign program forked may live on and hold its port. Its last words, which say why, may be in the pipes.
+   */
   #onEnded(code: number | null, name: NodeJS.Signals | null): void {
     if (!this.#foreign) return this.#onExit(code, name);
     signal(this.#child, 'SIGKILL', true);

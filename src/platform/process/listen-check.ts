@@ -15,7 +15,9 @@ const LONGEST_COMMAND = 200;
 const LISTENING = '0A';
 const SOCKET_LINK = /^socket:\[(\d+)\]$/;
 
-/** Who listens on that port of this machine. Undefined: no process, another user's process, or a system without /proc. */
+/**
+ * Who listens on that port of this machine. Undefined: no process, another user's process, or a system without /proc.
+ */
 export function portHolder(port: number): PortHolder | undefined {
   const sockets = new Set(['tcp', 'tcp6'].flatMap(family => listeningSockets(family, port)));
   if (sockets.size === 0) return undefined;

@@ -85,7 +85,8 @@ export class ResultExpiry {
   }
 
   /**
-   * Removes finished jobs that were not expired, names of those that were, and old events. @param nowMs epoch milliseconds
+   * Removes finished jobs that were not expired, names of those that were, and old events. @param nowMs epoch
+   * milliseconds
    */
   async sweep(base: string, nowMs = Date.now()): Promise<number> {
     let removed = 0;

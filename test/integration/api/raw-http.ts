@@ -11,18 +11,18 @@ export interface RawAnswer {
 
 /** Bytes on a socket, for requests that no HTTP client would send. */
 export class RawHttp {
-  private received = '';
-  private ended = false;
-  private readonly waiters = new Set<() => void>();
+  #received = '';
+  #ended = false;
+  readonly #waiters = new Set<() => void>();
 
   private constructor(readonly socket: Socket) {
-    const wake = () => this.waiters.forEach(waiter => waiter());
+    const wake = () => this.#waiters.forEach(waiter => waiter());
     socket.on('data', chunk => {
-      this.received += chunk.toString('latin1');
+      this.#received += chunk.toString('latin1');
       wake();
     });
     const end = () => {
-      this.ended = true;
+      this.#ended = true;
       wake();
     };
     socket.on('end', end).on('close', end);
@@ -42,38 +42,38 @@ export class RawHttp {
 
   /** The first whole answer; waits for the end of the connection too when `untilClosed`. */
   async answer(untilClosed = false): Promise<RawAnswer> {
-    await this.until(() => this.ended || (!untilClosed && this.isWhole()));
-    const [head = '', ...rest] = this.received.split('\r\n\r\n');
+    await this.#until(() => this.#ended || (!untilClosed && this.#isWhole()));
+    const [head = '', ...rest] = this.#received.split('\r\n\r\n');
     return {
       status: Number(head.split(' ')[1]),
       head: head.toLowerCase(),
       body: rest.join('\r\n\r\n'),
-      closed: this.ended,
+      closed: this.#ended,
     };
   }
 
   /** The head of an answer without a body, such as 101. */
   async head(): Promise<Pick<RawAnswer, 'status' | 'head'>> {
-    await this.until(() => this.ended || this.received.includes('\r\n\r\n'));
-    const head = this.received.split('\r\n\r\n', 1)[0] ?? '';
+    await this.#until(() => this.#ended || this.#received.includes('\r\n\r\n'));
+    const head = this.#received.split('\r\n\r\n', 1)[0] ?? '';
     return { status: Number(head.split(' ')[1]), head: head.toLowerCase() };
   }
 
-  private isWhole(): boolean {
-    const [head = '', body] = this.received.split('\r\n\r\n');
+  #isWhole(): boolean {
+    const [head = '', body] = this.#received.split('\r\n\r\n');
     const length = /content-length: (\d+)/i.exec(head)?.[1];
     return body !== undefined && length !== undefined && body.length >= Number(length);
   }
 
-  private async until(condition: () => boolean): Promise<void> {
+  async #until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>(resolve => {
       const waiter = () => {
         if (!condition()) return;
-        this.waiters.delete(waiter);
+        this.#waiters.delete(waiter);
         resolve();
       };
-      this.waiters.add(waiter);
+      this.#waiters.add(waiter);
     });
   }
 }

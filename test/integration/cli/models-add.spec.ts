@@ -134,7 +134,7 @@ describe('switchyard models add', () => {
     120_000,
   );
 
-  it('keeps comments, moves aliases from a stand-in, and says so; without a gateway the next start reads it', async () => {
+  it('keeps comments, moves aliases from a stand-in, says so; without a gateway the next start reads it', async () => {
     await offer('sense-voice-small', { 'model.int8.onnx': Buffer.from('a'), 'tokens.txt': Buffer.from('b') });
     const added = await run('add', 'sense-voice-small', '--yes');
     expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('whisper-1 moves from ears')]);

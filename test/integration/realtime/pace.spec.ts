@@ -59,7 +59,7 @@ describe('1 s ahead or behind at most', () => {
   });
 
   describe('a recogniser that stands still', () => {
-    it('costs the session, not our memory: slowed and warned 1 s behind, closed with 1013 one second later', async () => {
+    it('costs the session, not our memory: slowed and warned 1 s behind, closed with 1013 a second later', async () => {
       const client = await RealtimeClient.synthetic(rig.url);
       for (let frame = 0; frame < 3; frame += 1) client.say(FRAME);
       await client.next(`${TRANSCRIPTION}.delta`);

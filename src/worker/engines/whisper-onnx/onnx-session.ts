@@ -98,10 +98,7 @@ export class OnnxSession {
       return new OnnxSession(session, file);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      const hint = cuda
-        ? ' The CUDA provider needs an NVIDIA driver, CUDA 12, cuDNN 9 and its libraries; switchyard gpu check names what ' +
-          'is missing.'
-        : '';
+      const hint = cuda ? ' switchyard gpu check names what is missing of driver, CUDA, cuDNN and provider.' : '';
       throw new Error(`ONNX Runtime cannot open ${file} on ${place.device}: ${why}.${hint}`, { cause: error });
     }
   }
