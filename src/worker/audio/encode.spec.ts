@@ -66,9 +66,9 @@ describe('speech encoding', () => {
     await output.finish();
   });
 
-  it('ends the encoder with the abort, also while it is written to', async () => {
+  it.each(['mp3', 'wav', 'pcm'] as const)('ends %s with the abort, also while it is written to', async format => {
     const abort = new AbortController();
-    const encoder = openEncoder({ format: 'mp3', signal: abort.signal, onBytes: () => undefined });
+    const encoder = openEncoder({ format, signal: abort.signal, onBytes: () => undefined });
     const output = new SpeechOutput(encoder, 24_000);
     output.write(tone(24_000, 5));
     abort.abort();

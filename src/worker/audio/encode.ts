@@ -29,7 +29,7 @@ export class SpeechOutput {
   write(samples: Int16Array): void {
     const taken = samples.slice();
     this.#written = this.#written.then(() => this.#encode(taken));
-    // Told by finish(); until then a rejection has nobody to hear it.
+    // finish() reports it; until then nothing handles a rejection.
     this.#written.catch(() => undefined);
   }
 
@@ -63,7 +63,7 @@ type CompressedFormat = Exclude<SpeechFormat, 'wav' | 'pcm'>;
 
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
 export interface SpeechEncoder {
-  /** Resolves when the samples are taken: the encoder's back pressure. */
+  /** Resolves when the samples are taken: the encoder's back pressure. @throws DomainError when aborted. */
   write(samples: Int16Array): Promise<void>;
   /** Resolves after the last byte was given out. @throws DomainError when encoding failed. */
   finish(): Promise<void>;
@@ -81,7 +81,7 @@ export function openEncoder(options: EncoderOptions): SpeechEncoder {
   return format === 'wav' || format === 'pcm' ? rawEncoder(format, options) : new FfmpegEncoder(format, options);
 }
 
-function rawEncoder(format: 'wav' | 'pcm', { onBytes }: EncoderOptions): SpeechEncoder {
+function rawEncoder(format: 'wav' | 'pcm', { signal, onBytes }: EncoderOptions): SpeechEncoder {
   let pendingHeader = format === 'wav';
   const begin = (): void => {
     if (pendingHeader) onBytes(streamedWavHeader(SPEECH_RATE));
@@ -89,6 +89,7 @@ function rawEncoder(format: 'wav' | 'pcm', { onBytes }: EncoderOptions): SpeechE
   };
   return {
     write: samples => {
+      if (signal.aborted) return Promise.reject(abortError(signal));
       begin();
       onBytes(bytesOf(samples));
       return Promise.resolve();
@@ -126,6 +127,7 @@ class FfmpegEncoder implements SpeechEncoder {
   }
 
   write(samples: Int16Array): Promise<void> {
+    if (this.#signal.aborted) return Promise.reject(abortError(this.#signal));
     return new Promise(resolve => this.#input.write(bytesOf(samples), () => resolve()));
   }
 

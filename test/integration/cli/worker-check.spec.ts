@@ -58,14 +58,21 @@ async function scripted(...args: string[]): Promise<Running> {
   return { address: `127.0.0.1:${port}`, pid: child.pid! };
 }
 
-async function check(address: string, options: Partial<CheckOptions> = {}): Promise<readonly CheckResult[]> {
+async function check(
+  address: string,
+  options: Partial<CheckOptions> = {},
+  checks = CHECKS,
+): Promise<readonly CheckResult[]> {
   const nothing = () => undefined;
   const { signal } = new AbortController();
   return runChecks(
     { address, remote: {}, pingEveryMs: 100, ...options },
-    { checks: CHECKS, limitMs: 60_000, signal, onStart: nothing, onResult: nothing },
+    { checks, limitMs: 60_000, signal, onStart: nothing, onResult: nothing },
   );
 }
+
+/** They move 32 and 45 MiB: only the faults that they are for are looked for with them. */
+const LARGE = ['message-size', 'large-audio'];
 
 const failing = (results: readonly CheckResult[]) =>
   results.filter(({ state }) => state === 'fail').map(({ name, detail, guide }) => ({ name, detail, guide }));
@@ -123,7 +130,8 @@ describe('switchyard worker check', () => {
     ['punishes-pings', 'pings', 'GOAWAY 11 too_many_pings'],
   ])('finds %s by the check %s alone', async (fault, name, detail) => {
     const { address } = await scripted('--fault', fault);
-    expect(failing(await check(address, { model: 'm', kind: 'stt' }))).toEqual([
+    const checks = CHECKS.filter(each => each.name === name || !LARGE.includes(each.name));
+    expect(failing(await check(address, { model: 'm', kind: 'stt' }, checks))).toEqual([
       { name, detail: expect.stringContaining(detail), guide: expect.stringContaining(`${GUIDE}#`) },
     ]);
   });
