@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { type FormField, type FormFrame, formFrame } from '../../contracts/formats/multipart-form.js';
 import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -17,43 +17,29 @@ export interface FormFile {
 
 /** A form with one file, of known length: sent as it is read. */
 export class MultipartForm {
-  readonly #boundary = `switchyard-${randomUUID()}`;
-  readonly #head: Buffer;
-  readonly #tail: Buffer;
+  readonly #frame: FormFrame;
 
   constructor(
-    fields: readonly (readonly [name: string, value: string])[],
+    fields: readonly FormField[],
     private readonly file?: FormFile,
   ) {
-    const parts = fields.map(([name, value]) => `${this.#part(name)}\r\n\r\n${value}\r\n`);
-    if (file) parts.push(`${this.#part('file')}; filename="${quoted(file.name)}"\r\n${FILE_TYPE}\r\n\r\n`);
-    this.#head = Buffer.from(parts.join(''));
-    this.#tail = Buffer.from(`${file ? '\r\n' : ''}--${this.#boundary}--\r\n`);
+    this.#frame = formFrame(fields, file?.name);
   }
 
   get contentType(): string {
-    return `multipart/form-data; boundary=${this.#boundary}`;
+    return this.#frame.contentType;
   }
 
   get bytes(): number {
-    return this.#head.length + (this.file?.bytes ?? 0) + this.#tail.length;
+    return this.#frame.head.length + (this.file?.bytes ?? 0) + this.#frame.tail.length;
   }
 
   async *body(): AsyncGenerator<Uint8Array> {
-    yield this.#head;
+    yield this.#frame.head;
     if (this.file) yield* this.file.open();
-    yield this.#tail;
-  }
-
-  #part(name: string): string {
-    return `--${this.#boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
+    yield this.#frame.tail;
   }
 }
-
-const FILE_TYPE = 'content-type: application/octet-stream';
-
-/** Escapes names as browsers do. */
-const quoted = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
 /** A line that cannot be sent. It becomes an error line without an answer. */
 export class LineProblem extends Error {

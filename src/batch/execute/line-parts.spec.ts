@@ -121,7 +121,7 @@ describe('MultipartForm', () => {
     const text = await bytesOf(form.body());
     expect(Buffer.byteLength(text)).toBe(form.bytes);
     expect(text).toContain('name="a%22%0D%0Ab"');
-    expect(text).toContain('filename="a%22.wav"\r\ncontent-type: application/octet-stream\r\n\r\nAUDIO\r\n--');
+    expect(text).toContain('filename="a%22.wav"\r\nContent-Type: application/octet-stream\r\n\r\nAUDIO\r\n--');
   });
 });
 

@@ -1,5 +1,6 @@
 import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { blended } from '../../core/shared/blended.js';
 import { Lease } from '../../core/shared/lease.js';
 import { type BreakerOptions, type BreakerState, CircuitBreaker } from './circuit-breaker.js';
 import { type WorkerOffer } from './worker-choice.js';
@@ -17,7 +18,7 @@ export class RecentLatency {
   }
 
   add(ms: number): void {
-    this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + WEIGHT * (ms - this.#meanMs);
+    this.#meanMs = blended(this.#meanMs, ms, WEIGHT);
   }
 }
 

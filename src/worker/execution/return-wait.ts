@@ -1,3 +1,5 @@
+import { blended } from '../../core/shared/blended.js';
+
 /** State of the device for a decision. */
 export interface LaneView {
   /** Items that could go now, at least 1. */
@@ -71,15 +73,14 @@ export class GroupWait {
 
   /** An engine call took so long. */
   computed(deviceMs: number): void {
-    this.#deviceMs = this.#deviceMs === undefined ? deviceMs : mixed(this.#deviceMs, deviceMs);
+    this.#deviceMs = blended(this.#deviceMs, deviceMs, WEIGHT);
   }
 
   /**
    * Learns how long a whole group took to be READY: its arrival, its waits for a preparation place, its preparation.
    */
   gathered(elapsedMs: number): void {
-    this.#usualMs =
-      this.#usualMs === undefined ? elapsedMs : this.#usualMs + GROUP_WEIGHT * (elapsedMs - this.#usualMs);
+    this.#usualMs = blended(this.#usualMs, elapsedMs, GROUP_WEIGHT);
   }
 
   decide(lane: LaneView, nowMs: number): WaitDecision {
@@ -164,7 +165,7 @@ export class ReturnWait {
    */
   ended({ answered, deviceMs, full }: EndedCall, nowMs: number): void {
     this.#learn();
-    this.#deviceMs = this.#deviceMs === undefined ? deviceMs : mixed(this.#deviceMs, deviceMs);
+    this.#deviceMs = blended(this.#deviceMs, deviceMs, WEIGHT);
     const untilMs = nowMs + MOST_WAIT * this.#deviceMs;
     this.#latest = full ? undefined : { answered, atMs: nowMs, untilMs, returned: 0, returnMs: 0 };
   }
@@ -199,10 +200,8 @@ export class ReturnWait {
   #learn(): void {
     const { answered = 0, returned = 0, returnMs = 0 } = this.#latest ?? {};
     if (answered === 0) return;
-    this.#answered = mixed(this.#answered, answered);
-    this.#returned = mixed(this.#returned, returned);
-    this.#returnMs = mixed(this.#returnMs, returnMs);
+    this.#answered = blended(this.#answered, answered, WEIGHT);
+    this.#returned = blended(this.#returned, returned, WEIGHT);
+    this.#returnMs = blended(this.#returnMs, returnMs, WEIGHT);
   }
 }
-
-const mixed = (usual: number, latest: number): number => usual + WEIGHT * (latest - usual);

@@ -1,5 +1,6 @@
 import { type GenerationPlan, itemsOf } from '../../core/iteration/generation-plan.js';
 import { type InFlightStep } from '../../core/iteration/in-flight-steps.js';
+import { blended } from '../../core/shared/blended.js';
 import { type LiveSequence } from './sequence-events.js';
 import { type TextBackend, type TextOutcome } from '../engines/text-backend.port.js';
 
@@ -28,15 +29,13 @@ export class StepPace {
 
   /** What a step took. */
   observe(plan: GenerationPlan<unknown>, ms: number): void {
-    if (hasPrompts(plan)) this.#promptTokenMs = blended(this.#promptTokenMs, ms / tokensOf(plan));
-    else if (plan.decode.length > 0) this.#decodingMs = blended(this.#decodingMs, ms);
+    if (hasPrompts(plan)) this.#promptTokenMs = blended(this.#promptTokenMs, ms / tokensOf(plan), NEWEST);
+    else if (plan.decode.length > 0) this.#decodingMs = blended(this.#decodingMs, ms, NEWEST);
   }
 }
 
 const hasPrompts = ({ prefill }: GenerationPlan<unknown>): boolean => prefill.length > 0;
 const tokensOf = (plan: GenerationPlan<unknown>): number => itemsOf(plan).reduce((sum, { count }) => sum + count, 0);
-const blended = (known: number | undefined, newest: number): number =>
-  known === undefined ? newest : known + NEWEST * (newest - known);
 
 type Step = Pick<InFlightStep<LiveSequence>, 'plan' | 'sinceMs'>;
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { bytesOf, RECOGNISER_RATE } from '../../audio/pcm.js';
@@ -19,34 +19,15 @@ import { unusableAnswer } from './upstream-failure.js';
 interface UploadForm {
   readonly file: Uint8Array;
   readonly filename: string;
-  /** A name may come more than once. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly fields: readonly FormField[];
 }
 
-/**
- * `multipart/form-data` around the untouched upload: 25 MB are referred to, not copied, and the length is known
- * beforehand.
- */
 export function multipartBody({ file, filename, fields }: UploadForm): RequestBody {
-  const boundary = `switchyard-${randomUUID()}`;
-  const parts = fields.map(([name, value]) => `${header(boundary, name)}\r\n\r\n${value}\r\n`);
-  const fileHeader =
-    `${header(boundary, 'file')}; filename="${quoted(filename || 'audio')}"\r\n` +
-    `Content-Type: application/octet-stream\r\n\r\n`;
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    parts: [Buffer.from(parts.join('') + fileHeader), file, Buffer.from(`\r\n--${boundary}--\r\n`)],
-  };
+  const { contentType, head, tail } = formFrame(fields, filename || 'audio');
+  return { contentType, parts: [head, file, tail] };
 }
-
-const header = (boundary: string, name: string): string =>
-  `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
-
-/** As browsers do it (WHATWG "multipart/form-data encoding algorithm"): a name cannot end its own quotes or line. */
-const quoted = (text: string): string => text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');
 
 export type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
-type Field = readonly [name: string, value: string];
 
 /** The one format that carries what was asked for; undefined: as much as the upstream can. */
 export function formatOf({ diarize, logprobs }: TranscribeItem): ResponseFormat | undefined {
@@ -55,9 +36,9 @@ export function formatOf({ diarize, logprobs }: TranscribeItem): ResponseFormat 
 }
 
 /** Defaults are left out: a server that does not know a field may refuse it. */
-export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): readonly Field[] {
+export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): readonly FormField[] {
   const { language, prompt, temperature, wordTimestamps } = item;
-  const fields: Field[] = [
+  const fields: FormField[] = [
     ['model', model],
     ['response_format', format],
   ];
@@ -74,7 +55,7 @@ export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFo
 }
 
 /** OpenAI refuses speakers in more than 30 s without a strategy. */
-function chunkingFields({ chunking, diarize }: TranscribeItem): readonly Field[] {
+function chunkingFields({ chunking, diarize }: TranscribeItem): readonly FormField[] {
   if (!chunking) return diarize === true ? [['chunking_strategy', 'auto']] : [];
   return [
     ['chunking_strategy[type]', 'server_vad'],
@@ -84,9 +65,9 @@ function chunkingFields({ chunking, diarize }: TranscribeItem): readonly Field[]
   ];
 }
 
-const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly Field[] => [
-  ...knownSpeakers.map(({ name }): Field => ['known_speaker_names[]', name]),
-  ...knownSpeakers.map((voice): Field => ['known_speaker_references[]', dataUrl(voice)]),
+const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly FormField[] => [
+  ...knownSpeakers.map(({ name }): FormField => ['known_speaker_names[]', name]),
+  ...knownSpeakers.map((voice): FormField => ['known_speaker_references[]', dataUrl(voice)]),
 ];
 
 function dataUrl({ samples }: KnownVoice): string {
