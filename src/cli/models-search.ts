@@ -35,12 +35,17 @@ export const modelsSearchCommand = (): Command =>
       '\nExamples:\n  switchyard models search whisper\n  switchyard models search --kind tts --language de',
     )
     .action((words: string[], options: SearchOptions) => {
-      const { entries } = Catalogue.load(loadConfig().settings.hub.catalogueFile);
-      const found = entries.filter(entry => matches(entry, words, options));
+      const catalogue = Catalogue.load(loadConfig().settings.hub.catalogueFile);
+      const found = catalogue.entries.filter(entry => matches(entry, words, options));
       if (options.json) printJson({ models: found });
-      else if (found.length === 0) say('no model of the catalogue is like that');
+      else if (found.length === 0) say(nothingFound(catalogue, words));
       else print(table(found));
     });
+
+function nothingFound(catalogue: Catalogue, words: readonly string[]): string {
+  if (words.length === 0) return 'no model matches';
+  return `no model matches; closest names: ${catalogue.closest(words.join('-')).join(', ')}`;
+}
 
 function matches(entry: CatalogueEntry, words: readonly string[], wanted: SearchOptions): boolean {
   const text = [entry.name, entry.summary, ...entry.aliases].join(' ').toLowerCase();

@@ -36,12 +36,12 @@ export class Catalogue {
   find(name: string): CatalogueEntry {
     const entry = this.entries.find(one => one.name === name);
     if (entry) return entry;
-    const near = this.#closest(name).join(', ');
+    const near = this.closest(name).join(', ');
     throw new CliError(`the catalogue has no ${name}; closest: ${near}. All: switchyard models search`, EXIT.usage);
   }
 
   /** By letters in common order, names that contain what was typed first. */
-  #closest(name: string): readonly string[] {
+  closest(name: string): readonly string[] {
     const typed = name.toLowerCase();
     const rank = (other: string) => (other.includes(typed) ? 0 : editDistance(typed, other.toLowerCase()));
     return this.entries

@@ -2,6 +2,7 @@ import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { writeFailure } from './disk-space.js';
 import { HubError } from './hub-error.js';
+import { isAlive } from '../../platform/process/is-alive.js';
 
 /**
  * One pull per folder: two would write into the same partial files. A lock whose process is gone is taken over.
@@ -23,15 +24,6 @@ export async function lockFolder(folder: string): Promise<AsyncDisposable> {
 
 const busy = (folder: string, pid?: number): HubError =>
   new HubError('order', `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`);
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
 
 export interface ManifestFile {
   readonly path: string;

@@ -5,6 +5,7 @@ import { status } from '@grpc/grpc-js';
 import { decodeHealth, NOT_SERVING } from '../../contracts/grpc/health.codec.js';
 import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { endText } from './worker-client.js';
+import { isAlive } from '../../platform/process/is-alive.js';
 
 /** gRPC's C core forgives two, and ends the connection at the next one. */
 const PINGS = 4;
@@ -63,13 +64,5 @@ async function saysDraining({ client, kind }: CheckContext): Promise<void> {
     demand(gone === undefined, `while a request ran after SIGTERM, a probe failed with ${gone && endText(gone)}`);
     if (check.messages[0]?.status === NOT_SERVING && own.messages.map(decodeHealth)[0]?.state === 'draining') return;
     demand(performance.now() < untilMs, 'Check does not answer NOT_SERVING, with STATE_DRAINING, 5 s after SIGTERM');
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }

@@ -6,6 +6,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { SpooledUpload } from './spooled-upload.js';
 import { orStorageFull } from './storage-problems.js';
+import { isAlive } from '../process/is-alive.js';
 
 export interface SpoolLimits {
   /** Largest upload in bytes; one more is `file_too_large`. */
@@ -122,15 +123,6 @@ export class Spool implements OnModuleInit {
 function isLeftover(name: string): boolean {
   const pid = Number(/^(\d+)-[0-9a-f-]+\.upload$/.exec(name)?.[1]);
   return Number.isInteger(pid) && (pid === process.pid || !isAlive(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 @Module({ providers: [Spool], exports: [Spool] })
