@@ -6,7 +6,9 @@ import { runSuite } from './test-suite.mjs';
 
 const LINT = ['-c', 'config/eslint.config.js', 'src', 'test', 'scripts'];
 /** Type-aware rules may miss what another file changed, so the whole run lints without a cache. */
-const LINT_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/eslint/'];
+const LINT_CACHE = cacheIn('eslint');
+/** The files are in the configuration; words of the field that no dictionary has are in config/words.txt. */
+const SPELLING = ['lint', '-c', 'config/cspell.json', '--no-progress', ...cacheIn('cspell')];
 
 /** These wait for processes, locks and windows much of the time: three at a time keep two cores busy. */
 const WAITING = ['--maxWorkers=3'];
@@ -18,6 +20,7 @@ const WAITING = ['--maxWorkers=3'];
 export const STEPS = [
   tool('lint', 'type-aware rules', 'eslint', ({ quick }) => (quick ? [...LINT, ...LINT_CACHE] : LINT)),
   tool('format', 'prettier', 'prettier', () => ['--check', '--log-level=warn', '.']),
+  tool('spelling', 'manual and texts that users read', 'cspell', () => SPELLING),
   tool('types', 'strict TypeScript', 'tsc', () => ['--noEmit', '-p', 'tsconfig.json']),
   tool('arch', 'layers and cycles', 'depcruise', () => ['-c', 'config/dependency-cruiser.cjs', 'src']),
   {
@@ -41,6 +44,10 @@ export const STEPS = [
 export const QUICK = ['lint', 'types', 'arch', 'unit', 'registry', 'property', 'contract'];
 /** The steps that only `npm run test:full` runs. */
 export const FULL = ['full'];
+
+function cacheIn(folder) {
+  return ['--cache', '--cache-strategy', 'content', '--cache-location', `node_modules/.cache/${folder}/`];
+}
 
 function tool(name, proves, file, args) {
   return { name, proves, isLight: true, run: options => check(inRoot('node_modules/.bin', file), args(options)) };

@@ -165,6 +165,13 @@ describe('the manual', () => {
   });
 });
 
+describe('the word list of the spell check', () => {
+  it('is sorted and names no word twice', () => {
+    const words = read('config/words.txt').trimEnd().split('\n');
+    expect(words).toEqual([...new Set(words)].sort());
+  });
+});
+
 describe('alerts', () => {
   interface Rules {
     readonly groups: { readonly rules: { readonly alert: string; readonly annotations: Record<string, string> }[] }[];
