@@ -2,10 +2,10 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
 import { bridgeProviders } from './bridge/bridge-providers.js';
-import { ExternalWorker } from './bridge/external-worker.js';
+import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { WORKER_USAGE, workerSpecOf } from './platform/config/worker-arguments.js';
-import { createEngine } from './worker/engine-factory.js';
+import { createEngine, readExternalOptions } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { SupervisorLink } from './worker/lifecycle/supervisor-link.js';
 import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
@@ -21,8 +21,8 @@ async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
-  const bridged =
-    spec.bridged && new ExternalWorker(spec, waiting => void supervisor.report({ type: 'waiting', ...waiting }));
+  const onWaiting = (waiting: Waiting): void => void supervisor.report({ type: 'waiting', ...waiting });
+  const bridged = spec.bridged && new ExternalWorker({ spec, diarization: readExternalOptions(spec.model), onWaiting });
   const engine = bridged ?? createEngine(spec.model);
   const replaced = bridged ? bridgeProviders(spec.model.kind) : [];
   const server = new WorkerGrpcServer(spec);

@@ -16,12 +16,15 @@ import {
   type WorkerReply,
   type WorkerTask,
 } from '../gateway/worker-pool/worker-task.js';
+import { AudioDownload } from '../worker/audio/audio-download.js';
+import { MAX_AUDIO_S } from '../worker/audio/decode.js';
 import { type ReceivedFile } from '../worker/audio/received-file.js';
 import { DeviceGone } from '../worker/engines/engine.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
+import { isDiarizedBeside, recognisedWithSpeakers } from '../worker/execution/speaker-naming.js';
 import { type ChunkSink } from '../worker/execution/synthesis.service.js';
 import { type SegmentSink } from '../worker/execution/transcript-stitcher.js';
-import { type TranscriptAnswer } from '../worker/execution/recognition.service.js';
+import { SHORT_FILE_S, type TranscriptAnswer } from '../worker/execution/recognition.service.js';
 import { ExternalWorker } from './external-worker.js';
 
 /** Upload pieces, as gateways send them. */
@@ -71,10 +74,20 @@ export class BridgedCalls {
 /** In place of `RecognitionService`. */
 @Injectable()
 export class BridgedTranscription {
-  constructor(private readonly calls: BridgedCalls) {}
+  constructor(
+    private readonly calls: BridgedCalls,
+    @Inject(ENGINE) private readonly engine: ExternalWorker,
+    private readonly downloads: AudioDownload,
+  ) {}
 
-  transcribe(call: TranscribeCallFields, signal: AbortSignal): Promise<TranscriptAnswer> {
+  async transcribe(call: TranscribeCallFields, signal: AbortSignal): Promise<TranscriptAnswer> {
     const { audio } = call;
+    const { engine } = this;
+    if (isDiarizedBeside(engine, call)) {
+      const bytes = await this.downloads.bytes(audio, signal);
+      const run = { engine, call: { ...call, audio: bytes }, bytes: () => Promise.resolve(bytes), signal };
+      return recognisedWithSpeakers({ ...run, mostS: SHORT_FILE_S }, (own, stop) => this.transcribe(own, stop));
+    }
     return this.calls.perform<'transcript'>(call, task(call, Buffer.isBuffer(audio) ? inMemory(audio) : audio), signal);
   }
 }
@@ -87,10 +100,22 @@ interface LongOptions {
 /** In place of `LongTranscriptionService`: the worker cuts long audio. */
 @Injectable()
 export class BridgedLongTranscription {
-  constructor(private readonly calls: BridgedCalls) {}
+  constructor(
+    private readonly calls: BridgedCalls,
+    @Inject(ENGINE) private readonly engine: ExternalWorker,
+  ) {}
 
-  transcribe(call: TranscribeCallFields, file: ReceivedFile, { signal, sink }: LongOptions): Promise<TranscriptAnswer> {
+  async transcribe(
+    call: TranscribeCallFields,
+    file: ReceivedFile,
+    { signal, sink }: LongOptions,
+  ): Promise<TranscriptAnswer> {
     if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+    const { engine } = this;
+    if (isDiarizedBeside(engine, call)) {
+      const run = { engine, call, bytes: () => file.bytes(), mostS: MAX_AUDIO_S, signal, sink };
+      return recognisedWithSpeakers(run, (own, stop, held) => this.transcribe(own, file, { signal: stop, sink: held }));
+    }
     // Who wants segments is sent an upload (`goesInPieces`).
     const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) => sink?.(segment, [], logprobs);
     return this.calls.perform<'transcript'>(call, { ...task(call, onDisk(file)), onSegment }, signal);

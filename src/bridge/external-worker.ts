@@ -11,8 +11,19 @@ import { neededMessageBytes, reportProblem, whyNotReady } from '../gateway/worke
 import { isUnreachable, WorkerHealth } from '../gateway/worker-pool/worker-health.js';
 import { WorkerLink } from '../gateway/worker-pool/worker-link.js';
 import { type EngineBase, type EngineInfo } from '../worker/engines/engine.js';
+import { type DiarizationOptions, SherpaDiarizer } from '../worker/engines/sherpa/diarizer.js';
+import { type SpeakerOf, type SpeechRecognizer } from '../worker/engines/speech-recognizer.js';
 
 const LOOPBACK = '127.0.0.1';
+/** The exit of a program is reported when its output has ended, or a second later. */
+const EXIT_NOTICE_MS = 2000;
+
+interface ExternalWorkerOptions {
+  readonly spec: WorkerSpec;
+  /** The models that tell its speakers apart, in this process; absent: it does so itself or cannot. */
+  readonly diarization: DiarizationOptions | undefined;
+  readonly onWaiting: (waiting: Waiting) => void;
+}
 
 /** Why the worker takes no work yet. */
 export interface Waiting {
@@ -28,48 +39,53 @@ export interface Waiting {
 export class ExternalWorker implements EngineBase {
   /** Resolves with the reason when the worker takes no more work. */
   readonly lost: Promise<string>;
+  /** Absent without models for it. */
+  readonly speakersOf?: SpeechRecognizer['speakersOf'];
   readonly #bridged: BridgedWorker;
   readonly #ready = Promise.withResolvers<void>();
   readonly #lost = Promise.withResolvers<string>();
   #process: SupervisedProcess | undefined;
   #exited = Promise.resolve();
   #link: WorkerLink | undefined;
+  #diarizer: SherpaDiarizer | undefined;
   #health: WorkerHealth | undefined;
   #report: WorkerHealthReport | undefined;
   /** While its connection is replaced: calls wait until a probe has been answered, or has failed. */
   #doubt: PromiseWithResolvers<void> | undefined;
 
-  constructor(
-    private readonly spec: WorkerSpec,
-    private readonly onWaiting: (waiting: Waiting) => void,
-  ) {
+  constructor(private readonly options: ExternalWorkerOptions) {
+    const { spec, diarization } = options;
     if (!spec.bridged) throw new Error(`model ${spec.model.id} has no worker to bridge to`);
     this.#bridged = spec.bridged;
+    if (diarization) this.speakersOf = (...file) => this.#speakersOf(...file);
     this.lost = this.#lost.promise;
   }
 
   get id(): string {
-    return this.spec.workerId;
+    return this.options.spec.workerId;
   }
 
   get kind(): WorkerSpec['model']['kind'] {
-    return this.spec.model.kind;
+    return this.options.spec.model.kind;
   }
 
   /** What requests may ask for is decided by models.yaml, as where gateways call the worker themselves. */
   get info(): EngineInfo {
     if (!this.#report) throw new Error('the worker has not been ready yet');
     const { engine, device, revision, maxBatch, maxConcurrent, streams } = this.#report;
-    const { capabilities, languages } = this.spec.model;
+    const { capabilities, languages } = this.options.spec.model;
     const abilities = { capabilities: capabilities as EngineInfo['capabilities'], languages };
     return { engine, device, revision, maxBatch, maxConcurrent, streams, ...abilities };
   }
 
   /** Resolves when the worker takes work. */
   async load(): Promise<void> {
+    const { diarization } = this.options;
+    if (diarization) this.#diarizer = new SherpaDiarizer(diarization);
+    await this.#diarizer?.ready;
     const address = this.#bridged.address ?? (await this.#start());
     const { care, remote, serverName } = this.#bridged;
-    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.spec;
+    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.options.spec;
     const link = new WorkerLink({
       address,
       kind: this.kind,
@@ -115,6 +131,7 @@ export class ExternalWorker implements EngineBase {
   async close(): Promise<void> {
     this.#health?.stop();
     this.#link?.abort();
+    await this.#diarizer?.close();
     const running = this.#process;
     if (!running) return;
     running.terminate();
@@ -124,9 +141,14 @@ export class ExternalWorker implements EngineBase {
     clearTimeout(timer);
   }
 
+  #speakersOf(...file: Parameters<SherpaDiarizer['speakersOf']>): Promise<SpeakerOf> {
+    if (!this.#diarizer) throw new Error('the worker has not been ready yet');
+    return this.#diarizer.speakersOf(...file);
+  }
+
   /** @returns where it was told to listen */
   async #start(): Promise<string> {
-    const { id, command = [], options } = this.spec.model;
+    const { id, command = [], options } = this.options.spec.model;
     const port = String(await freePort(LOOPBACK));
     const device = typeof options.device === 'string' ? options.device : '';
     const [program = '', ...args] = command.map(text => filledIn(text, { host: LOOPBACK, port, model: id, device }));
@@ -147,13 +169,13 @@ export class ExternalWorker implements EngineBase {
   }
 
   #onReport(report: WorkerHealthReport): void {
-    const { model, uploadLimitBytes } = this.spec;
+    const { model, uploadLimitBytes } = this.options.spec;
     const maxMessageBytes = neededMessageBytes(model.kind, uploadLimitBytes);
     const problem = reportProblem(report, { model: model.id, kind: model.kind, maxMessageBytes });
     const reason = problem ?? whyNotReady(report);
     if (reason === undefined) return this.#serves(report);
     if (this.#report) this.lose(reason);
-    else this.onWaiting({ message: reason, isProblem: problem !== undefined });
+    else this.options.onWaiting({ message: reason, isProblem: problem !== undefined });
   }
 
   #serves(report: WorkerHealthReport): void {
@@ -165,9 +187,15 @@ export class ExternalWorker implements EngineBase {
 
   #onFailure(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (this.#doubt) this.lose(message);
+    if (this.#doubt) this.#loseUnlessExited(message);
     if (this.#report) return;
-    this.onWaiting({ message, isProblem: this.#process === undefined || !isUnreachable(error) });
+    this.options.onWaiting({ message, isProblem: this.#process === undefined || !isUnreachable(error) });
+  }
+
+  /** The connections of a program that dies break before its exit is seen, which says more. */
+  #loseUnlessExited(reason: string): void {
+    if (!this.#process) return this.lose(reason);
+    setTimeout(() => this.lose(reason), EXIT_NOTICE_MS).unref();
   }
 
   #onUnhealthy(): void {

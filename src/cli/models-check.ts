@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { createEngine, engineObjections } from '../worker/engine-factory.js';
+import { checkEngineFiles, engineObjections } from '../worker/engine-factory.js';
 import { EXIT, interruptible } from './shared/cli-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
@@ -77,10 +77,9 @@ const verdict = (name: string, problems: readonly string[], notes: readonly stri
 
 /** What the engine finds in the files; those of a model that only runs elsewhere are not here. */
 function engineFindings(model: ModelSpec): Pick<ModelVerdict, 'problems' | 'notes'> {
-  if (model.replicas === 0) return { problems: [], notes: [] };
   try {
-    const note = createEngine(model).checkFiles?.();
-    return { problems: [], notes: note === undefined ? [] : [note] };
+    const note = checkEngineFiles(model);
+    return { problems: [], notes: note ? [note] : [] };
   } catch (error) {
     return { problems: [(error as Error).message], notes: [] };
   }

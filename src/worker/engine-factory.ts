@@ -2,6 +2,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineObjection } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
 import { EngineOptions, EngineOptionsError } from './engines/engine-options.js';
+import { checkDiarizationFiles, type DiarizationOptions } from './engines/sherpa/diarizer.js';
 import { DiarizedRecognizer } from './engines/sherpa/diarized-recognizer.js';
 import { FliteSynthesizer } from './engines/flite/synthesizer.js';
 import { LlamaBackend } from './engines/llama-cpp/backend.js';
@@ -32,12 +33,12 @@ import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
  * What the engine of a model finds wrong with it, before any worker starts: the boot can then name file and line. A
- * model that only runs elsewhere is left alone: its options are those of its own worker.
+ * model of ours that only runs elsewhere is left alone: its options are those of its own worker.
  */
 export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
-  if (model.replicas === 0) return [];
   try {
     if (model.engine === 'external') return externalObjections(model);
+    if (model.replicas === 0) return [];
     return loudnessObjections(model, createEngine(model));
   } catch (error) {
     if (!(error instanceof EngineOptionsError)) throw error;
@@ -45,12 +46,29 @@ export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   }
 }
 
-/** A program that is not ours is configured by its command. */
 function externalObjections(model: ModelSpec): readonly EngineObjection[] {
+  readExternalOptions(model);
+  return loudnessObjections(model);
+}
+
+/**
+ * A program that is not ours is configured by its command; options say what stands beside it.
+ * @returns the models that tell its speakers apart. Throws EngineOptionsError.
+ */
+export function readExternalOptions(model: ModelSpec): DiarizationOptions | undefined {
   const options = new EngineOptions(model);
   options.text('device', 'cpu');
+  const diarization = model.kind === 'stt' ? readDiarization(options) : undefined;
   options.done();
-  return loudnessObjections(model);
+  return diarization;
+}
+
+/** What `checkFiles` of the engine says. @throws Error that says what is missing */
+export function checkEngineFiles(model: ModelSpec): string | undefined {
+  if (model.engine !== 'external') return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
+  const diarization = readExternalOptions(model);
+  if (diarization) checkDiarizationFiles(diarization);
+  return undefined;
 }
 
 /** An engine that takes the untouched file hears it as loud as it is. */

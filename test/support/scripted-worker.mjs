@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
     fault: { type: 'string', default: '' },
     /** Audio is WAV: an answer has its length, and anything else is invalid_audio. */
     strict: { type: 'boolean', default: false },
+    /** Seconds of each segment of an answer; 0: one segment. */
+    'segment-s': { type: 'string', default: '0' },
     /** Environment variables whose values become the revision. */
     tell: { type: 'string', multiple: true, default: [] },
   },
@@ -251,7 +253,11 @@ function receivedUnless(signal, receive) {
 const answered = (error, callback) => callback(error instanceof Failure ? error.serviceError : error);
 
 function transcript(request, { execution, text, seconds }) {
-  const segments = [{ id: 0, start: 0, end: seconds, text }];
+  const lengthS = Number(options['segment-s']) || seconds;
+  const segments = Array.from({ length: Math.ceil(seconds / lengthS) }, (_, id) => ({
+    ...{ id, start: id * lengthS, end: Math.min(seconds, (id + 1) * lengthS) },
+    text: id === 0 ? text : `segment ${id}`,
+  }));
   return { text, language: request.language || 'en', durationS: seconds, segments, words: [], execution };
 }
 

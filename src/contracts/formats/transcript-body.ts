@@ -5,8 +5,7 @@ import { type Transcript } from './transcript.js';
 import { durationUsage } from './usage.js';
 import { formatDiarizedJson, formatVerboseJson, type VerboseOptions } from './transcript-json.js';
 
-export const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
-export const TRANSCRIPT_FORMATS = [...TRANSLATION_FORMATS, 'diarized_json'] as const;
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 export interface TranscriptBodyOptions extends VerboseOptions {
@@ -34,7 +33,7 @@ export function transcriptBody(transcript: Transcript, options: TranscriptBodyOp
     case 'verbose_json':
       return { contentType: JSON_TYPE, body: JSON.stringify(formatVerboseJson(transcript, options)) };
     case 'diarized_json':
-      return { contentType: JSON_TYPE, body: JSON.stringify(formatDiarizedJson(transcript)) };
+      return { contentType: JSON_TYPE, body: JSON.stringify(formatDiarizedJson(transcript, options)) };
     case 'text':
       return { contentType: PLAIN, body: `${transcript.text}\n` };
     case 'srt':

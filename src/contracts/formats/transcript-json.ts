@@ -18,16 +18,19 @@ export interface DiarizedSegment {
 
 /** Field order is OpenAI's. */
 export interface DiarizedTranscription {
-  readonly task: 'transcribe';
+  readonly task: TranscriptTask;
   readonly duration: number;
   readonly text: string;
   readonly segments: readonly DiarizedSegment[];
   readonly usage: DurationUsage;
 }
 
-export function formatDiarizedJson({ text, durationS, segments }: Transcript): DiarizedTranscription {
+export function formatDiarizedJson(
+  { text, durationS, segments }: Transcript,
+  { task }: Pick<VerboseOptions, 'task'>,
+): DiarizedTranscription {
   return {
-    task: 'transcribe',
+    task,
     duration: durationS,
     text,
     segments: segments.map(diarizedSegment),

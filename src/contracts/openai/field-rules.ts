@@ -41,7 +41,11 @@ export interface FieldRule {
 const advice = (capability: string): FieldRule => ({ nature: 'advice', capability });
 const meaning = (capability: string): FieldRule => ({ nature: 'meaning', capability });
 
-const SPOKEN = { prompt: advice('prompt'), temperature: advice('temperature') } as const;
+const SPOKEN = {
+  prompt: advice('prompt'),
+  temperature: advice('temperature'),
+  response_format: meaning('diarize'),
+} as const;
 
 /** Fields that only some models can honour, by route. */
 export const FIELD_RULES = {
@@ -50,7 +54,6 @@ export const FIELD_RULES = {
     hot_words: advice('hot_words'),
     keywords: advice('hot_words'),
     include: advice('logprobs'),
-    response_format: meaning('diarize'),
     timestamp_granularities: meaning('word_timestamps'),
   },
   translations: SPOKEN,

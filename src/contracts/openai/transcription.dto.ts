@@ -1,6 +1,5 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsInt, IsNumber, IsOptional, IsString } from 'class-validator';
-import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
 import { type TimestampGranularity } from '../formats/transcript-json.js';
 import {
   BooleanFromForm,
@@ -68,10 +67,6 @@ const MAX_HOT_WORDS = 100;
 /** Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as newer clients send them. */
 @ApiExtraModels(ServerVadDto)
 export class TranscriptionDto extends TranslationDto {
-  @ApiPropertyOptional({ enum: TRANSCRIPT_FORMATS, default: 'json' })
-  @OneOf(TRANSCRIPT_FORMATS)
-  override response_format: TranscriptFormat = 'json';
-
   @ApiPropertyOptional({
     description:
       'BCP-47, such as `en`, or a name, such as `english`; rejected if the model does not recognise it. ' +

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
-import { type TranscriptFormat, TRANSLATION_FORMATS } from '../formats/transcript-body.js';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
 import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
 import { BooleanFromForm, InRange, NumberFromForm, OneOf } from './field.decorators.js';
 
@@ -37,8 +37,8 @@ export class TranslationDto {
   @IsString({ message: 'must be text' })
   prompt = '';
 
-  @ApiPropertyOptional({ enum: TRANSLATION_FORMATS, default: 'json' })
-  @OneOf(TRANSLATION_FORMATS)
+  @ApiPropertyOptional({ enum: TRANSCRIPT_FORMATS, default: 'json' })
+  @OneOf(TRANSCRIPT_FORMATS)
   response_format: TranscriptFormat = 'json';
 
   @ApiPropertyOptional({

@@ -1,6 +1,6 @@
 import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
 import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '../../contracts/formats/transcript.js';
-import { FIELD_RULES, type FieldNature, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { FIELD_RULES, type FieldNature, type FieldRule, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -72,15 +72,18 @@ export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?:
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(model, demandsOf(FIELD_RULES.translations, usedAdvice(sent)), catalog, compat);
+  const ignored = demandAbilities(model, demandedOf(FIELD_RULES.translations, sent), catalog, compat);
   const dto = withDefaults(sent, ignored, TranslationDto);
-  const { prompt, temperature } = dto;
+  const { prompt, temperature, response_format: format } = dto;
   return {
     model,
     tier: dto.service_tier,
     ignored,
-    params: { ...PLAIN_TRANSCRIPTION, task: translates ? 'translate' : 'transcribe', prompt, temperature },
-    answer: { task: 'translate', format: dto.response_format, stream: false, granularities: ['segment'] },
+    params: {
+      ...{ ...PLAIN_TRANSCRIPTION, task: translates ? 'translate' : 'transcribe', prompt, temperature },
+      diarize: format === 'diarized_json',
+    },
+    answer: { task: 'translate', format, stream: false, granularities: ['segment'] },
     itn: writtenFormOf(dto, model, ['en']),
   };
 }
@@ -114,25 +117,26 @@ const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: rea
   languages,
 });
 
-const usedAdvice = ({ prompt, temperature }: TranslationDto) => ({
-  prompt: prompt !== '',
-  temperature: temperature > 0,
-});
-
-function spokenDemands(dto: TranscriptionDto): readonly AbilityDemand[] {
-  const diarized = dto.response_format === 'diarized_json';
-  const demands = demandsOf(FIELD_RULES.transcriptions, {
-    ...usedAdvice(dto),
-    hot_words: dto.hot_words.length > 0,
-    keywords: dto.keywords.length > 0,
-    include: dto.include.length > 0,
-    response_format: diarized,
-    timestamp_granularities: dto.timestamp_granularities?.includes('word') === true,
-  });
-  return demands.map(demand =>
+/** @param given fields of this route alone that are given */
+function demandedOf(
+  rules: Readonly<Record<string, FieldRule>>,
+  { prompt, temperature, response_format }: TranslationDto,
+  given: Readonly<Record<string, boolean>> = {},
+): readonly AbilityDemand[] {
+  const diarized = response_format === 'diarized_json';
+  const common = { prompt: prompt !== '', temperature: temperature > 0, response_format: diarized };
+  return demandsOf(rules, { ...common, ...given }).map(demand =>
     demand.param === 'response_format' ? { ...demand, shown: 'response_format=diarized_json' } : demand,
   );
 }
+
+const spokenDemands = (dto: TranscriptionDto): readonly AbilityDemand[] =>
+  demandedOf(FIELD_RULES.transcriptions, dto, {
+    hot_words: dto.hot_words.length > 0,
+    keywords: dto.keywords.length > 0,
+    include: dto.include.length > 0,
+    timestamp_granularities: dto.timestamp_granularities?.includes('word') === true,
+  });
 
 type FormatRule = readonly [
   param: keyof TranscriptionDto,

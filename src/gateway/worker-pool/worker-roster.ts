@@ -7,6 +7,7 @@ import {
   type BridgedWorker,
   EXTERNAL_GRACE_MS,
   fetchRules,
+  isBridged,
   maxMessageBytes,
   pulledWork,
   workerCare,
@@ -77,7 +78,7 @@ export function localWorkers(model: ModelSpec, options: WorkerRosterOptions): Po
   return replicaSpecs(model).map((replica, index) => {
     const id = `${model.id}-${index}`;
     const { device = optionDevice(model) } = replica;
-    const make = model.engine === 'external' && !isBridged(model, options) ? commandLocation : localLocation;
+    const make = model.engine === 'external' && !isBridged(model, options.settings) ? commandLocation : localLocation;
     const location = (log: ProcessLog) => make({ model, id, replica, log }, options);
     return pooledWorker(model, { id, location, security: () => UNPROTECTED, device }, options);
   });
@@ -91,7 +92,7 @@ export function remoteWorker(
 ): PooledWorker {
   const id = remoteWorkerId(model, address);
   const place = { id, isRemote: true };
-  if (isBridged(model, options)) {
+  if (isBridged(model, options.settings)) {
     const bridged = { address, remote: model.remote, ...(host !== undefined && { serverName: host }) };
     const location = (log: ProcessLog) => localLocation({ model, id, replica: {}, bridged, log }, options);
     return pooledWorker(model, { ...place, location, security: () => UNPROTECTED }, options);
@@ -99,10 +100,6 @@ export function remoteWorker(
   const security = () => ({ serverName: host, ...options.security() });
   return pooledWorker(model, { ...place, location: () => new RemoteLocation(address), security }, options);
 }
-
-/** A process of this build stands between the shared queue and a worker that knows gRPC only. */
-const isBridged = (model: ModelSpec, { settings }: WorkerRosterOptions): boolean =>
-  model.engine === 'external' && pulledWork(model, settings).sharedQueue !== undefined;
 
 export const remoteWorkerId = (model: ModelSpec, address: string): string => `${model.id}@${address}`;
 
@@ -120,7 +117,7 @@ interface Replica {
 function localLocation(place: Replica, options: WorkerRosterOptions): LocalLocation {
   const { model, id, replica } = place;
   const { settings, launch } = options;
-  const isBridge = isBridged(model, options);
+  const isBridge = isBridged(model, options.settings);
   const own = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
   const spec = isBridge ? { ...own, bridged } : own;

@@ -52,7 +52,7 @@ export const pullRules = ({ pull, batching }: Settings): PullRules => ({
   },
 });
 
-/** The worker behind a bridge: one of engine `external`, which knows no shared queue. */
+/** The worker behind a bridge: one of engine `external`, which knows the gRPC protocol only. */
 export interface BridgedWorker {
   /** host:port of one that somebody else runs; absent: the bridge runs the model's `command`. */
   readonly address?: string;
@@ -84,6 +84,14 @@ export const workerCare = ({ workers, cancellation }: Settings): WorkerCare => (
 /** Between SIGTERM and SIGKILL of a worker in another language: it may stay to be seen draining. */
 export const EXTERNAL_GRACE_MS = 5000;
 
+/**
+ * A process of this build stands before the worker: it pulls for one that knows gRPC only (D-35), and tells its
+ * speakers apart (D-36).
+ */
+export const isBridged = (model: ModelSpec, settings: Settings): boolean =>
+  model.engine === 'external' &&
+  (pulledWork(model, settings).sharedQueue !== undefined || 'segmentationModel' in model.options);
+
 /** Everything one worker process receives from the gateway or from its command line. */
 export interface WorkerSpec {
   readonly workerId: string;
@@ -112,7 +120,7 @@ export interface WorkerSpec {
   readonly sharedQueue?: SharedQueueAccess;
   /** How it pulls; only with `sharedQueue`. */
   readonly pull?: PullRules;
-  /** It computes nothing: it bridges the queue to that worker. There with engine `external` only. */
+  /** It recognises nothing: it is the bridge to that worker. There with engine `external` only. */
   readonly bridged?: BridgedWorker;
 }
 

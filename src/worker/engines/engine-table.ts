@@ -64,8 +64,11 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   },
   ctranslate2: {
     kinds: ['stt'],
-    capabilities: ['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'],
-    without: 'streams',
+    capabilities: [
+      ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'] as const),
+      'diarize',
+    ],
+    without: 'streams; `diarize` needs two more models',
     devices: {
       cpu: '`--device cpu` in its command (default)',
       cuda: '`--device cuda:0`, after `switchyard engines install ctranslate2 --cuda`',

@@ -31,7 +31,7 @@ interface Computation {
  * The gateway sends a file whole when its headers claim less than a minute. Headers can be wrong, above all with
  * variable bit rates, but not by a factor of sixty.
  */
-const SHORT_FILE_S = 3600;
+export const SHORT_FILE_S = 3600;
 
 /** A call with its audio. */
 type FileCall = TranscribeCallFields & { readonly audio: Buffer };

@@ -6,12 +6,14 @@ import { type SpeechRecognizer } from '../engines/speech-recognizer.js';
 import { knownVoices } from './recognition-lane.js';
 import { type SegmentSink } from './transcript-stitcher.js';
 
+type Diarizing = Pick<SpeechRecognizer, 'speakersOf'>;
+
 /** True for a call whose speakers are told apart beside recognition, not by it. */
-export const isDiarizedBeside = (engine: SpeechRecognizer, { diarize }: TranscribeCallFields): boolean =>
+export const isDiarizedBeside = (engine: Diarizing, { diarize }: TranscribeCallFields): boolean =>
   diarize && engine.speakersOf !== undefined;
 
 interface NamedRun {
-  readonly engine: SpeechRecognizer;
+  readonly engine: Diarizing;
   readonly call: TranscribeCallFields;
   /** The whole file: "A" of one part of it would not be "A" of the next. */
   readonly bytes: () => Promise<Buffer>;

@@ -110,9 +110,9 @@ describe('a translation', () => {
     expect(error.message).toContain('models that can: stt-any.');
   });
 
-  it('has no diarized_json at all', async () => {
+  it('has speakers of models that tell them apart', async () => {
     const error = await refused(TRANSLATIONS, { response_format: 'diarized_json' });
-    expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'response_format' });
+    expect(error).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'response_format' });
   });
 });
 

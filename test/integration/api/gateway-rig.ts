@@ -43,6 +43,12 @@ export const sourceLaunch: WorkerLaunch = {
   ],
 };
 
+/** The built worker: starts faster. */
+export const builtLaunch: WorkerLaunch = {
+  ...fixtureLaunch,
+  args: [fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url))],
+};
+
 /** A whole gateway on a free port, with its own data folder. Local workers (`replicas`) are fixture processes. */
 export class GatewayRig {
   private constructor(

@@ -11,36 +11,20 @@ import {
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { DomainError } from '../../../src/core/shared/domain-error.js';
-import { engineObjections } from '../../../src/worker/engine-factory.js';
+import { createEngine, engineObjections } from '../../../src/worker/engine-factory.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { pcmWav } from '../../support/pcm-wav.js';
+import { DIARIZATION, speakerAt, TALK, TALK_RATE, talkPause, voice } from '../../support/talk.js';
 import { SttCaller } from '../worker/stt-caller.js';
 import { WorkerProcess } from '../worker/worker-process.js';
 
-const RATE = 16_000;
-const MODELS = {
-  segmentationModel: 'test/fixtures/sherpa/diarization/segmentation.onnx',
-  embeddingModel: 'test/fixtures/sherpa/diarization/embedding.onnx',
-};
-
-/** A voice of the made-up models: one pitch, four syllables a second. */
-const voice = (hertz: number, seconds: number): Buffer =>
-  Buffer.from(
-    Int16Array.from({ length: seconds * RATE }, (_, i) =>
-      i % 4000 > 3200 ? 0 : 9000 * Math.sin((2 * Math.PI * hertz * i) / RATE),
-    ).buffer,
-  );
-const SECOND = Buffer.alloc(2 * RATE);
-/** Eleven seconds: the low voice, the high one at 4 to 7 s, the low one again. */
-const TALK = Buffer.concat([voice(450, 3), SECOND, voice(2600, 3), SECOND, voice(450, 3)]);
-const speakerAt = (second: number, high = 'B'): string => (second % 12 >= 3.5 && second % 12 < 7.5 ? high : 'A');
 const middle = ({ start, end }: TranscriptSegment): number => (start + end) / 2;
 
 describe('speakers beside whisper-onnx', () => {
   let worker: WorkerProcess;
   let caller: SttCaller;
   beforeAll(async () => {
-    const options = { modelDir: 'test/fixtures/whisper/spoken', ...MODELS };
+    const options = { modelDir: 'test/fixtures/whisper/spoken', ...DIARIZATION };
     worker = new WorkerProcess({ model: { ...modelSpec('whisper-onnx', 'stt', options), id: 'whisper' } });
     caller = new SttCaller(await worker.ready());
   });
@@ -53,7 +37,7 @@ describe('speakers beside whisper-onnx', () => {
     id: string,
     change: Partial<TranscribeCallFields> = {},
   ): Promise<TranscribeAnswer['transcript']> {
-    const outcome = await caller.send(id, { audio: pcmWav(TALK, RATE), diarize: true, ...change }).outcome;
+    const outcome = await caller.send(id, { audio: pcmWav(TALK, TALK_RATE), diarize: true, ...change }).outcome;
     if (outcome instanceof DomainError) throw outcome;
     return outcome.transcript;
   }
@@ -90,14 +74,14 @@ describe('speakers beside whisper-onnx', () => {
   });
 
   it('does so in translations, and calls a known voice by its name', async () => {
-    const knownSpeakers = [{ name: 'Ann', reference: pcmWav(voice(2600, 2), RATE) }];
+    const knownSpeakers = [{ name: 'Ann', reference: pcmWav(voice(2600, 2), TALK_RATE) }];
     const { segments } = await answerOf('translated', { task: 'translate', knownSpeakers });
     expect(segments.map(({ speaker }) => speaker)).toEqual(segments.map(one => speakerAt(middle(one), 'Ann')));
     expect(segments.map(({ speaker }) => speaker)).toContain('Ann');
   });
 
   it('fails a request whose voice is too short, with its field', async () => {
-    const knownSpeakers = [{ name: 'Ann', reference: pcmWav(voice(2600, 1), RATE) }];
+    const knownSpeakers = [{ name: 'Ann', reference: pcmWav(voice(2600, 1), TALK_RATE) }];
     await expect(answerOf('short', { knownSpeakers })).rejects.toMatchObject({
       code: 'invalid_value',
       param: 'known_speaker_references',
@@ -105,8 +89,8 @@ describe('speakers beside whisper-onnx', () => {
   });
 
   it('is consistent over the windows of 72 seconds, in segments and in the whole', async () => {
-    const long = Buffer.concat(Array.from({ length: 6 }, () => Buffer.concat([TALK, SECOND])));
-    const answers = await uploaded('long', pcmWav(long, RATE));
+    const long = Buffer.concat(Array.from({ length: 6 }, () => Buffer.concat([TALK, talkPause])));
+    const answers = await uploaded('long', pcmWav(long, TALK_RATE));
     const segments = answers.flatMap(answer => ('kind' in answer && answer.kind === 'segment' ? [answer.segment] : []));
     const done = answers.at(-1) as TranscribeAnswer;
     expect(done.transcript.segments).toEqual(segments);
@@ -120,13 +104,23 @@ describe('speakers beside whisper-onnx', () => {
     const cancelled = async (): Promise<void> => {
       while (!(await caller.cancel('gone')));
     };
-    const answers = await uploaded('gone', pcmWav(long, RATE), () => void cancelled());
+    const answers = await uploaded('gone', pcmWav(long, TALK_RATE), () => void cancelled());
     expect(answers.at(-1)).toMatchObject({ code: 'request_cancelled' });
     expect((await answerOf('next')).segments.map(({ speaker }) => speaker)).toContain('B');
   });
 
+  it('is refused without a file, by `models check` and before the library could end the process', async () => {
+    const options = { modelDir: 'test/fixtures/whisper/spoken', ...DIARIZATION, embeddingModel: '/nonexistent.onnx' };
+    const engine = createEngine(modelSpec('whisper-onnx', 'stt', options));
+    const missing = 'The model /nonexistent.onnx does not exist (options.embeddingModel).';
+    expect(() => engine.checkFiles?.()).toThrow(missing);
+    await expect(engine.load()).rejects.toThrow(missing);
+    const sound = createEngine(modelSpec('whisper-onnx', 'stt', { ...options, ...DIARIZATION }));
+    expect(sound.checkFiles?.()).toMatch(/^needs \d+ MB/);
+  });
+
   it('wants both models, and says which one is missing', () => {
-    const options = { modelDir: 'test/fixtures/whisper/spoken', embeddingModel: MODELS.embeddingModel };
+    const options = { modelDir: 'test/fixtures/whisper/spoken', embeddingModel: DIARIZATION.embeddingModel };
     expect(engineObjections(modelSpec('whisper-onnx', 'stt', options))).toMatchObject([
       { path: 'options.segmentationModel', message: expect.stringContaining('beside embeddingModel') },
     ]);

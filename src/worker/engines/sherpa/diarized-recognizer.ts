@@ -1,7 +1,4 @@
-import { Semaphore } from '../../../core/shared/semaphore.js';
 import { type EngineInfo, type ItemOutcome } from '../engine.js';
-import { type DiarizationOptions, SherpaDiarizer } from './diarizer.js';
-import { speakerOf } from './speaker-turns.js';
 import {
   type KnownVoice,
   type PreparedAudio,
@@ -10,12 +7,11 @@ import {
   type SpeechRecognizer,
   type TranscribeItem,
 } from '../speech-recognizer.js';
+import { checkDiarizationFiles, type DiarizationOptions, SherpaDiarizer } from './diarizer.js';
 
 /** An engine that does not tell speakers apart, beside a diarizer on a thread of its own. */
 export class DiarizedRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
-  /** Files wait here, where a cancel reaches them: the library cannot be stopped within one. */
-  readonly #turn = new Semaphore(1);
   #diarizer: SherpaDiarizer | undefined;
 
   constructor(
@@ -32,8 +28,13 @@ export class DiarizedRecognizer implements SpeechRecognizer {
     return { ...info, capabilities: [...info.capabilities, 'diarize'] };
   }
 
+  checkFiles(): string {
+    checkDiarizationFiles(this.options);
+    return this.recognizer.checkFiles?.() ?? '';
+  }
+
   async load(): Promise<void> {
-    this.#diarizer ??= new SherpaDiarizer(this.options, 1);
+    this.#diarizer ??= new SherpaDiarizer(this.options);
     await Promise.all([this.recognizer.load(), this.#diarizer.ready]);
   }
 
@@ -46,13 +47,8 @@ export class DiarizedRecognizer implements SpeechRecognizer {
   }
 
   async speakersOf(samples: Int16Array, known: readonly KnownVoice[], signal: AbortSignal): Promise<SpeakerOf> {
-    const turn = await this.#turn.acquire(signal);
-    try {
-      const turns = (await this.#diarizer?.turnsOf(samples, known)) ?? [];
-      return span => speakerOf(span, turns);
-    } finally {
-      turn.release();
-    }
+    if (!this.#diarizer) throw new Error('the diarizer is not loaded');
+    return this.#diarizer.speakersOf(samples, known, signal);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,10 @@
-import { type KnownVoice } from '../speech-recognizer.js';
+import { existsSync } from 'node:fs';
+import { Semaphore } from '../../../core/shared/semaphore.js';
+import { type KnownVoice, type SpeakerOf } from '../speech-recognizer.js';
 import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { shareSamples } from '../threads/thread-protocol.js';
 import { type DiarizerProtocol, type DiarizerThreadData, type NamedTurn } from './protocol.js';
+import { speakerOf } from './speaker-turns.js';
 
 export interface DiarizationOptions {
   /** A pyannote segmentation model. */
@@ -14,11 +17,21 @@ export interface DiarizationOptions {
   readonly knownThreshold: number;
 }
 
+/** @throws Error that names the first model that is not there: the library would end the process. */
+export function checkDiarizationFiles({ segmentationModel, embeddingModel }: DiarizationOptions): void {
+  for (const [option, file] of Object.entries({ segmentationModel, embeddingModel }))
+    if (!existsSync(file)) throw new Error(`The model ${file} does not exist (options.${option}).`);
+}
+
 /** Who speaks when, on a thread of its own: the library tells speakers apart in one go that cannot be stopped. */
 export class SherpaDiarizer {
   readonly #thread: EngineThread<DiarizerProtocol>;
+  /** Files wait here, where a cancel reaches them. */
+  readonly #turn = new Semaphore(1);
 
-  constructor(options: DiarizationOptions, threads: number) {
+  /** @throws Error for a model that is not there */
+  constructor(options: DiarizationOptions, threads = 1) {
+    checkDiarizationFiles(options);
     const runtime = { numThreads: threads, provider: 'cpu', debug: 0 };
     const embedding = { model: options.embeddingModel, ...runtime };
     const config = {
@@ -43,6 +56,17 @@ export class SherpaDiarizer {
       samples,
       known: known.map(({ name, samples: voice }) => ({ name, samples: voice })),
     });
+  }
+
+  /** Rejects when `signal` aborts before its turn has come. */
+  async speakersOf(samples: Int16Array, known: readonly KnownVoice[], signal: AbortSignal): Promise<SpeakerOf> {
+    const turn = await this.#turn.acquire(signal);
+    try {
+      const turns = await this.turnsOf(samples, known);
+      return span => speakerOf(span, turns);
+    } finally {
+      turn.release();
+    }
   }
 
   close(): Promise<void> {
