@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -21,7 +22,7 @@ function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name);
     if (!entry.isDirectory()) return [path];
-    return entry.name === 'node_modules' || entry.name.startsWith('.') ? [] : filesIn(path);
+    return ['node_modules', 'dist'].includes(entry.name) || entry.name.startsWith('.') ? [] : filesIn(path);
   });
 }
 
@@ -104,6 +105,22 @@ describe('commands', () => {
       return commands.some(each => each.startsWith(`${group} `)) && !commands.includes(`${group} ${name}`);
     });
     expect(unknown.map(([text]) => text)).toEqual([]);
+  });
+});
+
+describe('examples', () => {
+  const blocks = (file: string, language: RegExp): string[] =>
+    [...read(file).matchAll(/^( *)```(\w+)\n([\s\S]*?)\n *```$/gm)]
+      .filter(([, , name = '']) => language.test(name))
+      .map(([, indent = '', , code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
+
+  it.each([...MANUAL, ...AREAS])('for a shell in %s can be parsed', file => {
+    for (const input of blocks(file, /^(bash|sh)$/))
+      expect(`${input}\n${spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr}`).toBe(`${input}\n`);
+  });
+
+  it.each([...MANUAL, ...AREAS])('in YAML of %s can be parsed', file => {
+    for (const code of blocks(file, /^yaml$/)) expect(() => parse(code) as unknown).not.toThrow();
   });
 });
 

@@ -9,7 +9,11 @@ const FILES = [
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
   ),
   ...readdirSync('.'),
-].filter(name => TEXT.test(name) && !/package-lock|__pycache__|architecture\/references\.spec/.test(name));
+].filter(
+  name =>
+    TEXT.test(name) &&
+    !/node_modules|docs\/site\/dist|package-lock|__pycache__|architecture\/references\.spec/.test(name),
+);
 
 /** `file: match` for every match. */
 const matches = (pattern: RegExp): string[] =>

@@ -1,0 +1,4 @@
+import DefaultTheme from 'vitepress/theme';
+import './manual.css';
+
+export default DefaultTheme;
