@@ -9,8 +9,7 @@ const EXIT_MS = 15_000;
 
 /**
  * Runs the specs below `path`. A spec file that failed is run once more, alone: real processes on a shared machine can
- * lack
- * CPU for seconds. The summary names these files.
+ * lack CPU for seconds. The summary names these files.
  * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name: string, durationMs: number}[],
  *   needs: string[], secondTry: string[], open: string[]}>}
  */
@@ -78,7 +77,6 @@ const jestArguments = (report, args) => [
 
 const jestEnvironment = () =>
   toolEnvironment({
-    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     // The processes that specs start are the same code again and again.
     NODE_COMPILE_CACHE: inRoot('node_modules/.cache/node-compile'),
   });

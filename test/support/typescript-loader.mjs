@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/typescript-loader/', import.meta.url));
 mkdirSync(CACHE, { recursive: true });
@@ -22,8 +22,11 @@ const options = {
     keepClassNames: true,
   },
   module: { type: 'nodenext' },
-  sourceMaps: 'inline',
+  sourceMaps: true,
 };
+
+/** Of each loaded file, the file of its source map: for stack traces. */
+export const sourceMaps = new Map();
 
 const VERSION = JSON.stringify([
   options,
@@ -34,13 +37,19 @@ const VERSION = JSON.stringify([
 function compiled(filename) {
   const source = readFileSync(filename, 'utf8');
   const cached = join(CACHE, `${createHash('sha1').update(VERSION).update(filename).update(source).digest('hex')}.js`);
+  sourceMaps.set(pathToFileURL(filename).href, `${cached}.map`);
   if (existsSync(cached)) return readFileSync(cached, 'utf8');
   // Loaded when something has changed only: the compiler takes longer to load than a process to start.
-  const { code } = require('@swc/core').transformSync(source, { ...options, filename });
-  // Whole or not at all: processes that start together write the same file.
-  writeFileSync(`${cached}.${process.pid}`, code);
-  renameSync(`${cached}.${process.pid}`, cached);
+  const { code, map } = require('@swc/core').transformSync(source, { ...options, filename });
+  write(`${cached}.map`, map);
+  write(cached, code);
   return code;
+}
+
+/** Whole or not at all: processes that start together write the same file. */
+function write(path, text) {
+  writeFileSync(`${path}.${process.pid}`, text);
+  renameSync(`${path}.${process.pid}`, path);
 }
 
 registerHooks({

@@ -1,0 +1,36 @@
+/** The process itself as environment of a spec file: no virtual machine (see `native-runtime.mjs`). */
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+
+export default class NativeEnvironment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimersModern;
+  #kept = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup() {
+    // Nothing to prepare.
+  }
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    const { console, exit, env } = this.#kept;
+    globalThis.console = console;
+    process.exit = exit;
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext() {
+    return null;
+  }
+}
