@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../platform/config/yaml-file.js';
+import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { chatCommand } from './chat.js';
 import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
@@ -85,12 +85,6 @@ const modelsCommand = (): Command =>
 
 const workerCommand = (): Command =>
   new Command('worker').description('workers that somebody runs').addCommand(workerCheckCommand());
-
-/** From package.json, two folders above this file, built or not. */
-function productVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 

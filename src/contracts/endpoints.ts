@@ -71,6 +71,13 @@ export const ENDPOINTS = [
   { method: 'GET', path: '/v1/models/{id}', summary: 'One model, by id or alias', area: 'models' },
   {
     method: 'GET',
+    path: '/admin/v1/status',
+    summary: 'What this gateway does now, and what limits it',
+    area: 'admin',
+  },
+  { method: 'GET', path: '/admin/v1/history', summary: 'The last hour in steps of 10 s', area: 'admin' },
+  {
+    method: 'GET',
     path: '/admin/v1/queue',
     summary: 'Depth by model and priority, bounds, oldest wait',
     area: 'admin',
@@ -92,6 +99,24 @@ export const ENDPOINTS = [
     method: 'GET',
     path: '/admin/v1/workers',
     summary: 'Workers: state, slots, restarts, how the last one ended',
+    area: 'admin',
+  },
+  {
+    method: 'POST',
+    path: '/admin/v1/workers/{id}/drain',
+    summary: 'Send a worker nothing more until it is resumed',
+    area: 'admin',
+  },
+  {
+    method: 'POST',
+    path: '/admin/v1/workers/{id}/resume',
+    summary: 'Send a drained worker requests again',
+    area: 'admin',
+  },
+  {
+    method: 'POST',
+    path: '/admin/v1/workers/{id}/restart',
+    summary: 'Drain a worker, replace its process, and resume it',
     area: 'admin',
   },
   { method: 'GET', path: '/admin/v1/sessions', summary: 'Live sessions of this gateway', area: 'admin' },

@@ -8,6 +8,7 @@ import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { AdminModule } from './admin/admin.module.js';
+import { AdminStatusModule } from './admin/status/status.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
@@ -43,6 +44,7 @@ export class GatewayModule {
         HealthModule,
         JobsModule,
         AdminModule,
+        AdminStatusModule,
         RealtimeModule,
         LiveFeedModule,
         ConsoleModule,

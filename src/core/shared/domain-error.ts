@@ -89,6 +89,7 @@ export const ERROR_REGISTRY = {
     'Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.',
   ),
   model_not_found: invalid(404, 'No model or alias has that name; `GET /v1/models` lists them.'),
+  worker_not_found: invalid(404, 'No worker has that id; `GET /admin/v1/workers` lists them.'),
   file_not_found: invalid(404, 'The file does not exist; it may be deleted or expired.'),
   upload_not_found: invalid(404, 'No such upload.'),
   batch_not_found: invalid(404, 'No such batch.'),
@@ -99,6 +100,10 @@ export const ERROR_REGISTRY = {
   request_not_found: invalid(404, 'The request does not exist, or ended too long ago.'),
   unknown_url: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route does not support this method; see `Allow`.'),
+  worker_not_supervised: invalid(
+    409,
+    'The worker was not started by this gateway, which can neither restart it nor make it stop pulling.',
+  ),
   duplicate_request_id: {
     status: 409,
     type: 'invalid_request_error',

@@ -3,15 +3,13 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional
 import { AUTOSTARTS } from '../../platform/config/model-spec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type ModelView } from '../worker-pool/worker-view.js';
+import { MODEL_STATES, type ModelView } from '../worker-pool/worker-view.js';
 import { ModelSwitch } from './model-switch.js';
 import { WorkerDto, workerDto } from './workers.controller.js';
 
-const STATES = ['unloaded', 'loading', 'loaded', 'unloading', 'failed'] as const;
-
 export class AdminModelDto {
   @ApiProperty({ example: 'pocketsphinx-en' }) id!: string;
-  @ApiProperty({ enum: STATES, description: 'failed: no worker is up and each has ended or cannot be reached.' })
+  @ApiProperty({ enum: MODEL_STATES, description: 'failed: each worker has ended, cannot be reached or is drained.' })
   state!: string;
   @ApiPropertyOptional({ description: 'Why it has failed.' }) reason?: string;
   @ApiProperty({ enum: AUTOSTARTS }) autostart!: string;

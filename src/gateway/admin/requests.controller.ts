@@ -1,22 +1,7 @@
-import {
-  type ArgumentMetadata,
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Injectable,
-  Param,
-  type PipeTransform,
-  Post,
-  Query,
-  UsePipes,
-} from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type ClassConstructor } from 'class-transformer';
 import { isLive } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { parseStrictDto } from '../http/dto-validation.js';
-import { bodyFields } from '../http/json-body.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import {
   CancellationDto,
@@ -32,16 +17,7 @@ import {
 } from '../requests/request.dto.js';
 import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-
-/** Admin input is strict: ignoring a misspelt filter would cancel more requests than intended. */
-@Injectable()
-class AdminInputPipe implements PipeTransform {
-  /** Bodies and queries become their DTOs; a body may be left out. Parts of the path pass. */
-  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
-    if (type === 'param' || metatype === undefined) return value;
-    return parseStrictDto(metatype as ClassConstructor<object>, bodyFields(value ?? {}));
-  }
-}
+import { AdminInputPipe } from './admin-input.pipe.js';
 
 /** Every request: its state, why it waits, and its cancellation. */
 @ApiTags('admin')

@@ -1,7 +1,11 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
+import { type WorkerOrder } from '../worker-pool/model-workers.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
 export class WorkerSlotsDto {
@@ -18,7 +22,7 @@ export class WorkerExitDto {
 }
 
 export class WorkerDto {
-  @ApiProperty({ example: 'pocketsphinx-en-1' }) id!: string;
+  @ApiProperty({ example: 'pocketsphinx-en-0' }) id!: string;
   @ApiProperty() model!: string;
   @ApiPropertyOptional({ example: '127.0.0.1:41033' }) address?: string;
   @ApiPropertyOptional() pid?: number;
@@ -27,6 +31,7 @@ export class WorkerDto {
   @ApiProperty({ type: WorkerSlotsDto }) slots!: WorkerSlotsDto;
   @ApiProperty({ description: 'Live streams it takes besides files.' }) streams!: number;
   @ApiProperty({ description: 'Of these, taken now.' }) streams_in_use!: number;
+  @ApiProperty({ description: 'An operator drained it: nothing is sent to it until it is resumed.' }) drained!: boolean;
   @ApiProperty({ description: 'Processes started after the first.' }) restarts!: number;
   @ApiPropertyOptional({ description: 'Why it gets no requests, or one at a time.' }) problem?: string;
   @ApiPropertyOptional({ enum: ['open', 'half_open'], description: 'Its circuit breaker; absent: closed.' })
@@ -39,8 +44,16 @@ export class WorkerListDto {
   @ApiProperty({ type: [WorkerDto] }) data!: WorkerDto[];
 }
 
-export const workerDto = ({ slots, lastExit, health, streamsInUse, ...view }: WorkerView): WorkerDto => ({
+export const workerDto = ({
+  slots,
+  lastExit,
+  health,
+  streamsInUse,
+  drained = false,
+  ...view
+}: WorkerView): WorkerDto => ({
   ...view,
+  drained,
   streams_in_use: streamsInUse ?? 0,
   health: health && healthDto(health),
   slots: { total: slots.total, free: slots.free, in_use: slots.inUse },
@@ -56,16 +69,74 @@ const healthDto = ({ maxBatch, maxConcurrent, inFlight, maxMessageBytes, ...rest
   max_message_bytes: maxMessageBytes,
 });
 
-/** The workers. */
+const WORKER_ID = { name: 'id', example: 'pocketsphinx-en-0' };
+
+/** The workers, and orders to them. */
 @ApiTags('admin')
 @Controller('admin/v1/workers')
 export class AdminWorkersController {
-  constructor(private readonly workers: AllWorkers) {}
+  constructor(
+    private readonly workers: AllWorkers,
+    private readonly pool: WorkerPoolService,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'Workers: state, slots, restarts, how the last one ended' })
   @ApiOkResponse({ type: WorkerListDto })
   list(): WorkerListDto {
     return { data: this.workers.workers().map(workerDto) };
+  }
+
+  @Post(':id/drain')
+  @HttpCode(200)
+  @ApiParam(WORKER_ID)
+  @ApiOperation({
+    summary: 'Send a worker nothing more until it is resumed',
+    description:
+      'Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained when ' +
+      'it reconnects, restarts or its model is loaded again, but not when the gateway restarts.',
+  })
+  @ApiOkResponse({ type: WorkerDto })
+  @DescribesErrors('worker_not_found', 'worker_not_supervised')
+  drain(@Param('id') id: string): WorkerDto {
+    return this.#order(id, 'drain');
+  }
+
+  @Post(':id/resume')
+  @HttpCode(200)
+  @ApiParam(WORKER_ID)
+  @ApiOperation({
+    summary: 'Send a drained worker requests again',
+    description: 'Also cancels a restart that waits.',
+  })
+  @ApiOkResponse({ type: WorkerDto })
+  @DescribesErrors('worker_not_found', 'worker_not_supervised')
+  resume(@Param('id') id: string): WorkerDto {
+    return this.#order(id, 'resume');
+  }
+
+  @Post(':id/restart')
+  @HttpCode(200)
+  @ApiParam(WORKER_ID)
+  @ApiOperation({
+    summary: 'Drain a worker, replace its process, and resume it',
+    description: 'Returns at once. Only workers that this gateway started.',
+  })
+  @ApiOkResponse({ type: WorkerDto })
+  @DescribesErrors('worker_not_found', 'worker_not_supervised')
+  restart(@Param('id') id: string): WorkerDto {
+    return this.#order(id, 'restart');
+  }
+
+  #order(id: string, order: WorkerOrder): WorkerDto {
+    this.#find(id);
+    this.pool.order(id, order);
+    return workerDto(this.#find(id));
+  }
+
+  #find(id: string): WorkerView {
+    const worker = this.workers.workers().find(candidate => candidate.id === id);
+    if (!worker) throw new DomainError('worker_not_found', `There is no worker ${id}.`);
+    return worker;
   }
 }

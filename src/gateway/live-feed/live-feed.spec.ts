@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type LiveDelta } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { ANYBODY } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -36,7 +37,7 @@ describe('LiveFeed: the work it makes', () => {
     [asked, sent] = [0, []];
     bus = new DispatchEventBus();
     const pool = { workers: () => (asked++, []) } as unknown as WorkerPoolService;
-    const source = new LiveSource(pool, new LiveBatchCache(), [{ id: 'm' } as ModelSpec]);
+    const source = new LiveSource(pool, new LiveBatchCache(), [{ id: 'm' } as ModelSpec], new GatewayIdentity());
     feed = new LiveFeed(bus, source, new LiveRooms(source));
     feed.onModuleInit();
   });

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type LiveRoomName, type LiveState } from '../../contracts/events/live-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -18,16 +18,20 @@ export interface OwnPart {
 /** This gateway's part of each room, as it is now. */
 @Injectable()
 export class LiveSource {
-  /** Names this process: a restarted one has another id and counts from the start. */
-  readonly id = `gw_${randomUUID().slice(0, 8)}`;
   readonly ledger: LiveLedger;
 
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly batches: LiveBatchCache,
     @Inject(MODELS) models: readonly ModelSpec[],
+    private readonly identity: GatewayIdentity,
   ) {
     this.ledger = new LiveLedger(models.map(({ id }) => id));
+  }
+
+  /** Of this gateway. */
+  get id(): string {
+    return this.identity.id;
   }
 
   /** Empty: this gateway has no part of that room. Several: that many tenants have a request of that id (D-31). */

@@ -7,11 +7,21 @@ import {
   type RequestFilter,
   type RequestView,
 } from '../../core/dispatch/request-view.js';
-import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { isAged } from '../../core/request/aging-policy.js';
+import { DEFAULT_TENANT, type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
+
+/** Requests of this gateway that wait for one model. */
+export interface ModelWaiting {
+  /** BATCH requests that compete with REALTIME because of their age. */
+  readonly aged: number;
+  readonly byTenant: ReadonlyMap<string, number>;
+}
 
 /** Depth of all queues for one model. */
 export interface ModelQueueDepth extends QueueDepth {
@@ -29,6 +39,8 @@ export class RequestViews {
     private readonly registry: RequestRegistry,
     private readonly queues: RequestQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
+    private readonly clock: ProcessClock,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
@@ -95,6 +107,20 @@ export class RequestViews {
       if (lifecycle.state === 'queued') bytes.set(request.model, (bytes.get(request.model) ?? 0) + request.bytes);
     }
     return bytes;
+  }
+
+  /** Only models that something waits for. */
+  waiting(): ReadonlyMap<string, ModelWaiting> {
+    const [found, nowMs] = [new Map<string, { aged: number; byTenant: Map<string, number> }>(), this.clock.nowMs()];
+    for (const { request, lifecycle } of this.registry.live()) {
+      if (lifecycle.state !== 'queued') continue;
+      const { model, tenant = DEFAULT_TENANT } = request;
+      const waiting = found.get(model) ?? { aged: 0, byTenant: new Map<string, number>() };
+      found.set(model, waiting);
+      if (isAged(request, nowMs, this.settings.queue.agingMs)) waiting.aged += 1;
+      waiting.byTenant.set(tenant, (waiting.byTenant.get(tenant) ?? 0) + 1);
+    }
+    return found;
   }
 
   /** What a queue lists comes first; requests that no queue lists are known from the registry. */

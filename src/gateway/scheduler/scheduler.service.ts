@@ -8,7 +8,7 @@ import { RequestQueues } from './request-queues.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
 import { isLive, matchesFilter, type RequestFilter, type RequestView } from '../../core/dispatch/request-view.js';
-import { type ModelQueueDepth, RequestViews } from './request-views.js';
+import { type ModelQueueDepth, type ModelWaiting, RequestViews } from './request-views.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
 
@@ -97,6 +97,11 @@ export class SchedulerService {
   /** Of every configured model, over all gateways that share a queue. */
   depths(): Promise<ModelQueueDepth[]> {
     return this.views.depths();
+  }
+
+  /** What waits in this gateway, by model. */
+  waiting(): ReadonlyMap<string, ModelWaiting> {
+    return this.views.waiting();
   }
 
   /** Rejects new work, lets live requests finish, stops the rest, closes the pool. Idempotent: the same promise. */

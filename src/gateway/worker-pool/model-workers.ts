@@ -18,6 +18,12 @@ export interface ModelWorkersOptions extends WorkerRosterOptions {
 type Life = 'unloaded' | 'loaded' | 'unloading';
 
 /**
+ * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as `drain`, then its process is
+ * replaced and serves again.
+ */
+export type WorkerOrder = 'drain' | 'resume' | 'restart';
+
+/**
  * The workers of one model: none of them started while it is unloaded, all of them while it is loaded; remote ones come
  * and go with their addresses. README "Models".
  */
@@ -34,6 +40,8 @@ export class ModelWorkers {
   #unloading: Promise<void> | undefined;
   /** An operator unloaded it: requests do not load it again. */
   #held = false;
+  /** Ids of workers that an operator drained: they stay so when their address or model comes back. */
+  readonly #drained = new Set<string>();
   #closed = false;
   #problem: string | undefined;
   #usedAtMs: number;
@@ -65,6 +73,16 @@ export class ModelWorkers {
 
   worker(id: string): PooledWorker | undefined {
     return this.#members.get(id);
+  }
+
+  /** @returns false when it is not supervised here and so cannot be restarted */
+  order(worker: PooledWorker, order: WorkerOrder): boolean {
+    const isTaken = order === 'resume' || worker.hold(order === 'restart');
+    if (!isTaken) return false;
+    if (order === 'resume') worker.resume();
+    if (order === 'drain') this.#drained.add(worker.id);
+    else this.#drained.delete(worker.id);
+    return true;
   }
 
   /** At boot: loads it unless it starts on request. */
@@ -198,13 +216,18 @@ export class ModelWorkers {
   #populate(): void {
     const { model } = this.options;
     this.#members.clear();
-    for (const worker of localWorkers(model, this.options)) this.#members.set(worker.id, worker);
+    for (const worker of localWorkers(model, this.options)) this.#join(worker);
     for (const endpoint of fixedEndpoints(model.addresses)) this.#add(endpoint);
   }
 
   #add(endpoint: RemoteEndpoint): PooledWorker {
     const worker = remoteWorker(this.options.model, endpoint, { ...this.options, security: () => this.#security });
+    return this.#join(worker);
+  }
+
+  #join(worker: PooledWorker): PooledWorker {
     this.#members.set(worker.id, worker);
+    if (this.#drained.has(worker.id)) worker.hold();
     return worker;
   }
 

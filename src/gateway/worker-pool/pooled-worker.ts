@@ -6,12 +6,13 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { type PooledWorkerOptions } from './pooled-worker-options.js';
 import { reportProblem, whyNotReady } from './report-check.js';
-import { RecentLatency, ServiceRecord } from './service-record.js';
+import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
+import { WorkerHold } from './worker-hold.js';
 import { type WorkerStatus, type WorkerView } from './worker-view.js';
 
 type Phase = Exclude<WorkerStatus, 'busy' | 'suspended'>;
@@ -21,30 +22,22 @@ type Phase = Exclude<WorkerStatus, 'busy' | 'suspended'>;
  * "States".
  */
 export class PooledWorker {
+  readonly id: string;
+  readonly model: string;
+  readonly isRemote: boolean;
   #phase: Phase = 'stopped';
   #connection: WorkerConnection | undefined;
   #report: WorkerHealthReport | undefined;
   #problem: string | undefined;
   #closing = false;
-  #drained: Promise<void> | undefined;
-  #onDrained: () => void = () => undefined;
-  readonly #latency = new RecentLatency();
+  readonly #drained = Promise.withResolvers<void>();
   readonly #record: ServiceRecord;
+  readonly #hold: WorkerHold;
 
   constructor(private readonly options: PooledWorkerOptions) {
+    ({ id: this.id, model: this.model, isRemote: this.isRemote } = options);
     this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
-  }
-
-  get id(): string {
-    return this.options.id;
-  }
-
-  get model(): string {
-    return this.options.model;
-  }
-
-  get isRemote(): boolean {
-    return this.options.isRemote;
+    this.#hold = new WorkerHold(options.location);
   }
 
   get state(): WorkerStatus {
@@ -66,6 +59,7 @@ export class PooledWorker {
       onGone: () => {
         this.#disconnect();
         this.#enter('lost');
+        this.#hold.gone();
       },
     });
   }
@@ -81,7 +75,7 @@ export class PooledWorker {
     if (this.#phase !== 'ready' || !slots || slots.urgent === 0) return undefined;
     const { free, urgent, inUse, total } = slots;
     const offer = { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
-    return this.#record.limit({ offer, total, latencyMs: this.#latency.ms });
+    return this.#record.limit({ offer, total });
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
@@ -96,10 +90,7 @@ export class PooledWorker {
     const connection = this.#connection;
     const started = connection?.link.execute(call) ?? lostCall(this.id);
     started.reply.then(
-      () => {
-        this.#latency.add(this.options.nowMs() - startedAtMs);
-        this.#record.answered();
-      },
+      () => this.#record.answered(this.options.nowMs() - startedAtMs),
       (error: unknown) => {
         if (connection === this.#connection && this.#record.failed(error)) this.#onDraining(error as Error);
       },
@@ -114,17 +105,8 @@ export class PooledWorker {
 
   /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
   openStream(config: StreamConfig): StreamHandle {
-    const connection = this.#connection;
-    if (!connection) throw new Error(`worker ${this.id} has no process`);
-    const [lease] = connection.streams.lease(1);
-    try {
-      const handle = connection.link.openStream(this.id, config);
-      void handle.finished.then(() => lease?.release());
-      return handle;
-    } catch (error) {
-      lease?.release();
-      throw error;
-    }
+    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
+    return this.#connection.openStream(this.id, config);
   }
 
   /** Never rejects. */
@@ -143,14 +125,26 @@ export class PooledWorker {
     this.#closing = true;
   }
 
-  /** Drains; resolves when nothing runs any more, or the process is gone. */
+  /** What runs on it finishes, nothing new is sent. Idempotent. @returns false as `WorkerHold.begin` */
+  hold(restart = false): boolean {
+    if (this.#closing || !this.#hold.begin(restart)) return this.#closing;
+    if (this.#phase === 'ready') this.#suspend('draining');
+    this.#checkHold();
+    this.#connection?.health.probeNow();
+    return true;
+  }
+
+  /** Ends `hold`, also a restart that still waits. */
+  resume(): void {
+    this.#hold.end();
+    this.#connection?.health.probeNow();
+  }
+
+  /** Drains for good; resolves when nothing runs any more, or the process is gone. */
   drained(): Promise<void> {
     this.drain();
-    this.#drained ??= new Promise(resolve => {
-      this.#onDrained = resolve;
-      this.#checkDrained();
-    });
-    return this.#drained;
+    this.#checkDrained();
+    return this.#drained.promise;
   }
 
   /** Ends remaining calls, then the worker if it is local, then the channel. */
@@ -173,6 +167,7 @@ export class PooledWorker {
       slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
       streams: this.#phase === 'ready' ? (this.#report?.streams ?? 0) : 0,
       streamsInUse: this.#connection?.streams.inUse ?? 0,
+      drained: this.#hold.isHeld,
       restarts: location.restarts,
       address: this.#connection?.link.address,
       pid: location.pid,
@@ -221,7 +216,9 @@ export class PooledWorker {
     if (report.generation && this.#connection)
       this.options.onGeneration(this.#connection.generation.since(report.generation));
     if (this.#closing) return;
+    if (this.#hold.isHeld) this.#checkHold(report);
     if (report.state !== 'ready') return this.#suspend(report.state);
+    if (this.#hold.isHeld) return this.#suspend('draining');
     this.#enter('ready');
     this.#connection?.resize(report);
   }
@@ -258,9 +255,8 @@ export class PooledWorker {
     this.options.log.say('warn', `a cancelled call did not end within ${resetAfterMs} ms and was reset`);
   }
 
-  /** An answer says that it drains, before a probe does. */
+  /** An answer says that it drains, before a probe does. A group is refused together: that is one failure. */
   #onDraining({ message }: Error): void {
-    // The calls of one group are refused together: that is one failure.
     if (this.#phase !== 'ready') return;
     const problem = `it accepts no requests: ${message}`;
     this.#record.note(problem);
@@ -281,8 +277,12 @@ export class PooledWorker {
     this.#checkDrained();
   }
 
+  #checkHold(report?: WorkerHealthReport): void {
+    this.#hold.check({ running: this.running, isConnected: this.#connection !== undefined, report });
+  }
+
   #checkDrained(): void {
-    if (this.#closing && this.running === 0) this.#onDrained();
+    if (this.#closing && this.running === 0) this.#drained.resolve();
   }
 
   /** No offers from now on. */

@@ -25,6 +25,7 @@ export class RecentLatency {
 /** How one worker answered recent requests, and what it may be sent because of that. */
 export class ServiceRecord {
   readonly #breaker: CircuitBreaker;
+  readonly #latency = new RecentLatency();
   /** It rejected the last request that it answered. */
   #refuses = false;
 
@@ -47,7 +48,8 @@ export class ServiceRecord {
   }
 
   /** What is left of an offer: all of it, one request on trial, or nothing. */
-  limit(all: WorkerOffer): WorkerOffer | undefined {
+  limit(given: Omit<WorkerOffer, 'latencyMs'>): WorkerOffer | undefined {
+    const all = { ...given, latencyMs: this.#latency.ms };
     if (this.#breaker.state === 'closed') return all;
     if (!this.#breaker.takesTrial || all.offer.free === 0) return undefined;
     return { ...all, offer: { ...all.offer, free: 1, urgent: 1, maxBatch: 1 }, total: 1, isTrial: true };
@@ -58,7 +60,9 @@ export class ServiceRecord {
     return this.#breaker.state === 'half_open' ? leases.map(lease => this.#trial(lease)) : leases;
   }
 
-  answered(): void {
+  /** @param tookMs how long a completed call took */
+  answered(tookMs?: number): void {
+    if (tookMs !== undefined) this.#latency.add(tookMs);
     this.#refuses = false;
     this.#breaker.answered();
   }

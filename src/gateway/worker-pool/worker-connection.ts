@@ -1,7 +1,9 @@
 import { type GenerationActivity, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
+import { type StreamHandle } from './stream-handle.js';
 import { type ChannelLimits } from './worker-channel.js';
 import { WorkerHealth } from './worker-health.js';
 import { type StopLimits, WorkerLink } from './worker-link.js';
@@ -94,6 +96,19 @@ export class WorkerConnection {
   /** Leases out and live streams. */
   get running(): number {
     return this.slots.inUse + this.streams.inUse;
+  }
+
+  /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
+  openStream(workerId: string, config: StreamConfig): StreamHandle {
+    const [lease] = this.streams.lease(1);
+    try {
+      const handle = this.link.openStream(workerId, config);
+      void handle.finished.then(() => lease?.release());
+      return handle;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
   }
 
   /** To the size that the worker reports. */

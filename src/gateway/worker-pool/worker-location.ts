@@ -44,6 +44,10 @@ abstract class SupervisedLocation implements WorkerLocation {
     this.supervisor.kill(reason);
   }
 
+  restart(): void {
+    this.supervisor.restart();
+  }
+
   stop(): Promise<void> {
     return this.supervisor.stop();
   }
@@ -158,6 +162,10 @@ export interface WorkerLocation {
   start(events: LocationEvents): void;
   /** @param unready why a probe says that it takes no work; undefined: it takes work */
   onProbe?(unready: string | undefined): void;
+  /** It takes work by itself as well: it stops doing so, in its next processes too, until `pause(false)`. */
+  pause?(isPaused: boolean): void;
+  /** Ends its process and starts another one at once. Absent: the gateway does not supervise it. */
+  restart?(): void;
   /** The worker no longer answers its probes. */
   onHung(reason: string): void;
   /** Resolves when its process has ended. Idempotent: the same promise. */

@@ -13,7 +13,7 @@ import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
-import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
+import { ModelWorkers, type ModelWorkersOptions, type WorkerOrder } from './model-workers.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
@@ -162,6 +162,14 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
     return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;
+  }
+
+  /** @throws DomainError `worker_not_supervised`, for a worker that is not of this pool too */
+  order(workerId: string, order: WorkerOrder): void {
+    const worker = this.#worker(workerId);
+    if (worker && this.#models.get(worker.model)?.order(worker, order)) return;
+    const why = worker ? 'Only its address is configured' : 'It pulls from the shared queue and was started elsewhere';
+    throw new DomainError('worker_not_supervised', `${why}: ${order} ${workerId} where it runs.`);
   }
 
   workers(): WorkerView[] {

@@ -6,9 +6,10 @@ import { type BreakerState } from './circuit-breaker.js';
 
 /**
  * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none is up, and each has ended or
- * cannot be reached; they are restarted. `unloading`: running work may end.
+ * cannot be reached, or all are drained; they are restarted. `unloading`: running work may end.
  */
-export type ModelState = 'unloaded' | 'loading' | 'loaded' | 'unloading' | 'failed';
+export const MODEL_STATES = ['unloaded', 'loading', 'loaded', 'unloading', 'failed'] as const;
+export type ModelState = (typeof MODEL_STATES)[number];
 
 /** One model as operators and tests see it: a snapshot. */
 export interface ModelView {
@@ -37,17 +38,23 @@ export interface ModelSituation {
 export function modelState({ life, workers, problem }: ModelSituation): Pick<ModelView, 'state' | 'reason'> {
   if (problem !== undefined) return { state: 'failed', reason: problem };
   if (life !== 'loaded') return { state: life };
-  if (workers.some(({ state }) => state === 'ready' || state === 'busy')) return { state: 'loaded' };
+  if (workers.some(isReady)) return { state: 'loaded' };
+  const wanted = workers.filter(({ drained }) => !drained);
+  if (workers.length > 0 && wanted.length === 0) return { state: 'failed', reason: 'all of its workers are drained' };
   // Without any worker yet, a name server has not answered.
-  if (workers.length === 0 || workers.some(isNew)) return { state: 'loading' };
-  return { state: 'failed', reason: workers.map(failure).find(reason => reason !== '') ?? 'no worker is up' };
+  if (workers.length === 0 || wanted.some(isNew)) return { state: 'loading' };
+  return { state: 'failed', reason: wanted.map(failure).find(reason => reason !== '') ?? 'no worker is up' };
 }
 
 /** For requests of a model none of whose workers can start. */
 export const loadFailed = (model: string, reason: string): DomainError =>
   new DomainError('model_load_failed', `The model ${model} cannot be loaded: ${reason}`);
 
-const isNew = ({ state, lastExit, problem }: WorkerView): boolean =>
+/** It takes requests. */
+export const isReady = ({ state }: Pick<WorkerView, 'state'>): boolean => state === 'ready' || state === 'busy';
+
+/** It starts for the first time, or is on its way back from an ordered stop. */
+export const isNew = ({ state, lastExit, problem }: WorkerView): boolean =>
   (state === 'starting' || state === 'draining') && lastExit === undefined && problem === undefined;
 
 function failure({ id, lastExit, problem }: WorkerView): string {
@@ -92,6 +99,8 @@ export interface WorkerView {
   readonly problem?: string;
   /** Absent: closed. */
   readonly breaker?: Exclude<BreakerState, 'closed'>;
+  /** An operator drained it: it gets no requests until it is resumed. */
+  readonly drained?: boolean;
   /** Processes started after the first. */
   readonly restarts: number;
   /** How the last process of a local worker ended. */

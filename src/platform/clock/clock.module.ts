@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Global, Injectable, Module } from '@nestjs/common';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 
@@ -9,7 +10,15 @@ export class ProcessClock implements MonotonicClock {
   }
 }
 
+/** Names this process: a restarted gateway has another id and counts from the start. */
+@Injectable()
+export class GatewayIdentity {
+  readonly id = `gw_${randomUUID().slice(0, 8)}`;
+  /** Unix milliseconds. */
+  readonly startedAtMs = Date.now();
+}
+
 /** One clock for the whole process: stamps from two clocks cannot be compared. */
 @Global()
-@Module({ providers: [ProcessClock], exports: [ProcessClock] })
+@Module({ providers: [ProcessClock, GatewayIdentity], exports: [ProcessClock, GatewayIdentity] })
 export class ClockModule {}

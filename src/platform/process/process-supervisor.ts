@@ -54,6 +54,10 @@ export class ProcessSupervisor {
   #lastExit: ProcessExit | undefined;
   #stopped: Promise<void> | undefined;
   #onStopped: (() => void) | undefined;
+  /** Its arguments are being found. */
+  #isFinding = false;
+  /** The end of the process that runs is wanted, and so is the next one. */
+  #isRestarting = false;
 
   constructor(private readonly options: SupervisorOptions) {}
 
@@ -101,6 +105,15 @@ export class ProcessSupervisor {
     this.#process.kill(reason);
   }
 
+  /** Ends the process with SIGTERM and starts another one at once; a pause between two processes ends. */
+  restart(): void {
+    if (this.#onStopped || this.#isFinding || this.#isRestarting || !this.#events) return;
+    clearTimeout(this.#timer);
+    this.#isRestarting = this.#process !== undefined;
+    if (this.#process) this.#terminate(this.#process);
+    else this.#spawn();
+  }
+
   /** Resolves when no process is left. Idempotent: the same promise. */
   stop(): Promise<void> {
     this.#stopped ??= new Promise(resolve => {
@@ -118,10 +131,13 @@ export class ProcessSupervisor {
     this.#readyAtMs = undefined;
     this.#events?.onStarting();
     if (typeof args !== 'function') return this.#run(args);
-    args().then(
-      found => this.#onStopped ?? this.#run(found),
-      (error: Error) => this.#onExit({ code: null, signal: null, reason: error.message, lines: [] }),
-    );
+    this.#isFinding = true;
+    args()
+      .finally(() => (this.#isFinding = false))
+      .then(
+        found => this.#onStopped ?? this.#run(found),
+        (error: Error) => this.#onExit({ code: null, signal: null, reason: error.message, lines: [] }),
+      );
   }
 
   #run(args: readonly string[]): void {
@@ -159,11 +175,14 @@ export class ProcessSupervisor {
 
   #onExit(exit: ProcessExit): void {
     clearTimeout(this.#timer);
+    const isRestart = this.#isRestarting;
+    this.#isRestarting = false;
     this.#process = undefined;
-    this.#lastExit = exit;
+    this.#lastExit = isRestart ? undefined : exit;
     this.#events?.onGone();
     if (exit.startFailed) this.options.onStartFailed?.();
     if (this.#onStopped) this.#onStopped();
+    else if (isRestart) this.#spawn();
     else this.#restartLater(exit);
   }
 

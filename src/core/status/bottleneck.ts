@@ -1,0 +1,160 @@
+/** One model, as far as the rule below looks at it. */
+export interface ModelLoad {
+  readonly id: string;
+  /** It is meant to serve: loaded, loading or failed, not unloaded. */
+  readonly expected: boolean;
+  /** Why it does not serve, if known. */
+  readonly reason?: string;
+  /** Waiting requests, and those of the tenant that has most of them. */
+  readonly waiting: number;
+  readonly busiestTenant?: { readonly tenant: string; readonly waiting: number };
+  readonly oldestWaitMs: number;
+  readonly workers: {
+    readonly total: number;
+    readonly ready: number;
+    /** Still starting for the first time. */
+    readonly starting: number;
+    /** An operator drained them. */
+    readonly drained: number;
+  };
+  readonly slots: { readonly total: number; readonly free: number };
+  /** Requests per second over the last minute. */
+  readonly rates: { readonly arrived: number; readonly completed: number; readonly refused: number };
+}
+
+export interface DependencyLoad {
+  readonly name: string;
+  readonly down: boolean;
+  /** Why. */
+  readonly text: string;
+}
+
+/** All that the rule looks at. */
+export interface GatewayLoad {
+  readonly draining: boolean;
+  readonly dependencies: readonly DependencyLoad[];
+  /** Of the data folder; undefined: not known. */
+  readonly freeBytes?: number;
+  readonly models: readonly ModelLoad[];
+}
+
+export const BOTTLENECKS = [
+  'draining',
+  'disk_full',
+  'dependency_down',
+  'no_worker',
+  'workers_lost',
+  'tenant_floods',
+  'queue_grows',
+  'slots_full',
+] as const;
+export type BottleneckKind = (typeof BOTTLENECKS)[number];
+
+export interface Bottleneck {
+  readonly kind: BottleneckKind;
+  /** Null: it concerns all models. */
+  readonly model: string | null;
+  /** One or two sentences: what binds now, and what would help. */
+  readonly text: string;
+}
+
+/** Uploads and batches fail soon below this much. */
+const LOW_DISK_BYTES = 256 * 1024 * 1024;
+/** Share of a queue from which one tenant is the cause, if others wait as well; and the least that counts. */
+const FLOOD_SHARE = 0.75;
+const FLOOD_WAITING = 10;
+/** Growth below this is noise. */
+const GROWTH_PER_S = 0.2;
+
+type ModelRule = (model: ModelLoad) => Bottleneck | undefined;
+
+/**
+ * What limits the gateway most now; undefined: nothing does. What stops everything comes first, then the model rules in
+ * the order of `MODEL_RULES`; of several models that one rule meets, the one whose oldest request waits longest.
+ */
+export function bottleneckOf(load: GatewayLoad): Bottleneck | undefined {
+  return ofGateway(load) ?? ofModels(load.models);
+}
+
+function ofGateway({ draining, freeBytes, dependencies }: GatewayLoad): Bottleneck | undefined {
+  const all = (kind: BottleneckKind, text: string): Bottleneck => ({ kind, model: null, text });
+  if (draining) return all('draining', 'This gateway is shutting down: it finishes what runs and accepts nothing new.');
+  if (freeBytes !== undefined && freeBytes < LOW_DISK_BYTES)
+    return all(
+      'disk_full',
+      `The disk of the data folder has ${Math.floor(freeBytes / 1024 / 1024)} MiB left: uploads and batches fail. ` +
+        'Delete files or move data.dir to a larger disk.',
+    );
+  const down = dependencies.find(dependency => dependency.down);
+  if (down) return all('dependency_down', `${down.name} is down: ${sentence(down.text)} Repair it or its connection.`);
+  return undefined;
+}
+
+function ofModels(models: readonly ModelLoad[]): Bottleneck | undefined {
+  const ordered = [...models].sort((a, b) => b.oldestWaitMs - a.oldestWaitMs);
+  for (const rule of MODEL_RULES) {
+    for (const model of ordered) {
+      const found = rule(model);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Loading is a bottleneck only for requests that wait for it. */
+const noWorker: ModelRule = ({ id, expected, reason, waiting, workers: { total, ready, starting, drained } }) => {
+  if (ready > 0 || !expected || (waiting === 0 && starting > 0)) return undefined;
+  const queue = waiting === 0 ? 'requests would wait' : `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+  const text = (why: string, help: string): string => `${id}: ${why}; ${queue}. ${help}`;
+  if (total > 0 && drained === total)
+    return of('no_worker', id, text('all of its workers are drained', 'Resume one of them.'));
+  if (starting > 0)
+    return of('no_worker', id, text('its workers are still starting', 'It serves as soon as one is ready.'));
+  const why = reason === undefined ? 'no worker is ready' : `no worker is ready (${reason.replace(/\.$/, '')})`;
+  return of('no_worker', id, text(why, 'Read the log of its workers and restart or replace them.'));
+};
+
+const workersLost: ModelRule = ({ id, waiting, rates, workers: { total, ready, starting, drained } }) => {
+  const lost = total - ready - starting - drained;
+  if (lost <= 0 || ready === 0 || waiting === 0) return undefined;
+  const are = `${lost} of ${total} workers ${lost === 1 ? 'is' : 'are'} lost`;
+  return of('workers_lost', id, `${id}: ${are}; ${trend(waiting, rates)}. Add a worker or shed load.`);
+};
+
+const tenantFloods: ModelRule = ({ id, waiting, busiestTenant }) => {
+  if (!busiestTenant || waiting < FLOOD_WAITING || busiestTenant.waiting === waiting) return undefined;
+  if (busiestTenant.waiting / waiting < FLOOD_SHARE) return undefined;
+  const { tenant, waiting: own } = busiestTenant;
+  const help = "Lower that tenant's limits, or add a worker.";
+  return of('tenant_floods', id, `${id}: ${own} of ${waiting} waiting requests are of tenant ${tenant}. ${help}`);
+};
+
+const queueGrows: ModelRule = ({ id, waiting, rates }) => {
+  const grows = rates.arrived - rates.completed >= GROWTH_PER_S;
+  if (waiting === 0 || !(grows || rates.refused > 0)) return undefined;
+  const refused = rates.refused > 0 ? `; ${perSecond(rates.refused)} are refused` : '';
+  return of('queue_grows', id, `${id}: ${trend(waiting, rates)}${refused}. Add a worker or shed load.`);
+};
+
+const slotsFull: ModelRule = ({ id, waiting, slots }) => {
+  if (waiting === 0 || slots.total === 0 || slots.free > 0) return undefined;
+  const all = `all ${slots.total} slots are taken and ${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+  return of('slots_full', id, `${id}: ${all}, but the queue does not grow. A further worker would shorten the wait.`);
+};
+
+const MODEL_RULES: readonly ModelRule[] = [noWorker, workersLost, tenantFloods, queueGrows, slotsFull];
+
+const of = (kind: BottleneckKind, model: string, text: string): Bottleneck => ({ kind, model, text });
+
+const requests = (count: number): string => `${count} request${count === 1 ? '' : 's'}`;
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+const perSecond = (rate: number): string => `${rate < 10 ? Number(rate.toFixed(1)) : Math.round(rate)}/s`;
+
+function trend(waiting: number, { arrived, completed }: ModelLoad['rates']): string {
+  const growth = arrived - completed;
+  if (growth >= GROWTH_PER_S) return `the queue has ${requests(waiting)} and grows by ${perSecond(growth)}`;
+  if (growth <= -GROWTH_PER_S) return `the queue has ${requests(waiting)} and shrinks by ${perSecond(-growth)}`;
+  return `the queue has ${requests(waiting)}`;
+}

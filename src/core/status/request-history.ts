@@ -1,0 +1,155 @@
+import { type DispatchEvent } from '../dispatch/dispatch-event.js';
+
+/** What is read from the queue when a step ends. */
+export interface ModelGauges {
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly oldestWaitMs: number;
+}
+
+/** Requests of one model in one step. */
+export interface ModelCounts {
+  /** Accepted into the queue. */
+  readonly arrived: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  /** Never accepted: `arrived` does not count them. */
+  readonly refused: number;
+}
+
+/** One model in one step. Waits are those of requests that a worker took in it; absent: it took none. */
+export interface ModelPoint extends ModelCounts, ModelGauges {
+  readonly waitP50Ms?: number;
+  readonly waitP95Ms?: number;
+}
+
+export interface HistoryPoint {
+  /** End of the step, as its caller counts time. */
+  readonly at: number;
+  /** Models with nothing to report are absent. */
+  readonly models: ReadonlyMap<string, ModelPoint>;
+}
+
+/** Requests per second. */
+export interface ModelRates {
+  readonly arrived: number;
+  readonly completed: number;
+  readonly refused: number;
+}
+
+export interface HistoryOptions {
+  /** Steps that are kept. */
+  readonly steps: number;
+  /** Monotonic milliseconds at which it starts. */
+  readonly startMs: number;
+}
+
+type Tally = { -readonly [K in keyof ModelCounts]: number } & { readonly waits: WaitHistogram };
+
+const newTally = (): Tally => ({
+  ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },
+  waits: new WaitHistogram(),
+});
+
+const RATE_MS = 60_000;
+/** A rate over less time than this says little: a single request would be many per second. */
+const SHORTEST_RATE_MS = 1000;
+
+/**
+ * What the dispatch events add up to, by model and step: a ring of the last `steps` steps (D-23). A few additions per
+ * event; its memory depends on the number of models and steps, never on the number of requests.
+ */
+export class RequestHistory {
+  readonly #points: HistoryPoint[] = [];
+  readonly #ends: number[] = [];
+  #open = new Map<string, Tally>();
+
+  constructor(private readonly options: HistoryOptions) {}
+
+  apply(event: DispatchEvent): void {
+    if (event.type === 'accepted') this.#tally(event.model).arrived++;
+    else if (event.type === 'rejected') this.#tally(event.model).refused++;
+    else if (event.type === 'settled') this.#tally(event.model)[event.status]++;
+    else if (event.type === 'leased' && event.attempt === 1) this.#tally(event.model).waits.add(event.queueWaitMs);
+  }
+
+  /** Ends the step. @param at as `HistoryPoint.at` */
+  close(nowMs: number, at: number, gauges: ReadonlyMap<string, ModelGauges>): void {
+    const models = new Map<string, ModelPoint>();
+    for (const model of new Set([...gauges.keys(), ...this.#open.keys()])) {
+      const point = pointOf(this.#open.get(model) ?? newTally(), gauges.get(model));
+      if (Object.values(point).some(value => value !== 0 && value !== undefined)) models.set(model, point);
+    }
+    this.#points.push({ at, models });
+    this.#ends.push(nowMs);
+    this.#open = new Map();
+    if (this.#points.length > this.options.steps) {
+      this.#points.shift();
+      this.#ends.shift();
+    }
+  }
+
+  /** The last `count` ended steps, oldest first. */
+  points(count: number): readonly HistoryPoint[] {
+    return this.#points.slice(-count);
+  }
+
+  /** Over about the last minute, the step that runs included. */
+  rates(model: string, nowMs: number): ModelRates {
+    const first = this.#ends.findLastIndex(end => end <= nowMs - RATE_MS) + 1;
+    const recent: (ModelCounts | undefined)[] = this.#points.slice(first).map(({ models }) => models.get(model));
+    recent.push(this.#open.get(model));
+    const sinceMs = this.#ends[first - 1] ?? Math.max(this.options.startMs, nowMs - RATE_MS);
+    const seconds = Math.max(SHORTEST_RATE_MS, nowMs - sinceMs) / 1000;
+    const rate = (count: (counts: ModelCounts) => number): number =>
+      recent.reduce((sum, counts) => sum + (counts ? count(counts) : 0), 0) / seconds;
+    return {
+      arrived: rate(({ arrived }) => arrived),
+      completed: rate(({ completed }) => completed),
+      refused: rate(({ refused }) => refused),
+    };
+  }
+
+  #tally(model: string): Tally {
+    let tally = this.#open.get(model);
+    if (tally === undefined) this.#open.set(model, (tally = newTally()));
+    return tally;
+  }
+}
+
+function pointOf({ waits, ...counts }: Tally, gauges?: ModelGauges): ModelPoint {
+  const { waiting = 0, inFlight = 0, oldestWaitMs = 0 } = gauges ?? {};
+  const [waitP50Ms, waitP95Ms] = [waits.quantile(0.5), waits.quantile(0.95)];
+  return {
+    ...counts,
+    ...{ waiting, inFlight, oldestWaitMs },
+    ...(waitP50Ms !== undefined && { waitP50Ms }),
+    ...(waitP95Ms !== undefined && { waitP95Ms }),
+  };
+}
+
+/** Each bucket of waits is a tenth wider than the one before: a quantile is off by 5 % at most. */
+const GROWTH = Math.log(1.1);
+
+/** Waits of any number of requests in the memory of about a hundred counters. */
+export class WaitHistogram {
+  readonly #buckets = new Map<number, number>();
+  #count = 0;
+
+  add(waitMs: number): void {
+    const bucket = Math.floor(Math.log(1 + Math.max(0, waitMs)) / GROWTH);
+    this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + 1);
+    this.#count += 1;
+  }
+
+  /** Milliseconds; undefined when there is no wait. */
+  quantile(share: number): number | undefined {
+    let left = Math.ceil(share * this.#count);
+    for (const [bucket, count] of [...this.#buckets].sort(([a], [b]) => a - b)) {
+      left -= count;
+      if (left <= 0) return Math.exp((bucket + 0.5) * GROWTH) - 1;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { DependenciesModule } from '../../../platform/dependencies/dependencies.module.js';
+import { HttpModule } from '../../http/http.module.js';
+import { JobsModule } from '../../jobs/jobs.module.js';
+import { SchedulerModule } from '../../scheduler/scheduler.module.js';
+import { WorkerPoolModule } from '../../worker-pool/worker-pool.module.js';
+import { GatewayStatus, StoreStatus } from './gateway-status.js';
+import { AdminHistoryController } from './history.controller.js';
+import { RequestHistoryService } from './request-history.service.js';
+import { AdminStatusController } from './status.controller.js';
+
+/** Status and history. Apart from `AdminModule` because it needs the database and the batch processor too. */
+@Module({
+  imports: [DependenciesModule, HttpModule, JobsModule, SchedulerModule, WorkerPoolModule],
+  controllers: [AdminStatusController, AdminHistoryController],
+  providers: [GatewayStatus, RequestHistoryService, StoreStatus],
+})
+export class AdminStatusModule {}
