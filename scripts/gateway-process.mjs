@@ -13,11 +13,11 @@ export class GatewayProcess {
   #stopping = new AbortController();
   exitCode;
 
-  constructor(node, { env, graceMs }) {
+  constructor(node, { env, graceMs, cwd = ROOT }) {
     this.#graceMs = graceMs;
     // Its own process group: a terminal's Ctrl-C would otherwise reach the workers before the gateway has drained.
     this.#child = spawn(node, [inRoot('dist/main.gateway.js')], {
-      cwd: ROOT,
+      cwd,
       env,
       // The channel is never used: it closes when this process dies, also by SIGKILL, and then the gateway drains.
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ensureBuild } from './setup/build.mjs';
-import { command, inRoot } from './setup/command.mjs';
+import { command, inRoot, ROOT } from './setup/command.mjs';
 import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
@@ -16,6 +16,7 @@ Installs what is missing, builds, starts the gateway with its workers and prints
   --port N       listen on port N instead of server.port (8000)
   --host ADDR    listen on ADDR instead of server.host (127.0.0.1)
   --no-install   install nothing; say what is missing
+  --run          start what is installed and built, with the configuration of this folder
   --topology T   single (default): one gateway with its workers
                  cluster: Redis, PostgreSQL, gateways behind a proxy, workers and batch processors, each a process
   --help         this text
@@ -31,9 +32,7 @@ const READY_LIMIT_WITHOUT_ENGINE_MS = 10_000;
 await runMain(async () => {
   const options = readArguments();
   if (options.help) return void console.log(HELP);
-  await ensurePackages(options);
-  const missing = await ensureEnginePackages(options);
-  await ensureBuild();
+  const missing = options.run ? [] : await prepared(options);
   const settings = await effectiveSettings(options);
   await refuseTakenPort(settings);
   stopWithNpm();
@@ -44,12 +43,21 @@ await runMain(async () => {
   return serveCluster(settings, options.cluster, limitMs);
 });
 
+/** @returns the engine packages that are missing */
+async function prepared(options) {
+  await ensurePackages(options);
+  const missing = await ensureEnginePackages(options);
+  await ensureBuild();
+  return missing;
+}
+
 function readArguments() {
   const { values } = parseArgs({
     options: {
       port: { type: 'string' },
       host: { type: 'string' },
       'no-install': { type: 'boolean', default: false },
+      run: { type: 'boolean', default: false },
       topology: { type: 'string', default: 'single' },
       gateways: { type: 'string', default: '2' },
       workers: { type: 'string', default: '2' },
@@ -62,7 +70,8 @@ function readArguments() {
     ...(values.port && { SWITCHYARD_SERVER_PORT: values.port }),
     ...(values.host && { SWITCHYARD_SERVER_HOST: values.host }),
   };
-  return { help: values.help, install: !values['no-install'], environment, cluster: clusterSizes(values) };
+  const { help, run } = values;
+  return { help, run, install: !values['no-install'], environment, cluster: clusterSizes(values) };
 }
 
 /** Undefined: one gateway. */
@@ -79,17 +88,18 @@ function clusterSizes({ topology, data, ...values }) {
 }
 
 /** Asks the product itself, so that file, environment and arguments are judged by the same rules. */
-async function effectiveSettings({ environment }) {
+async function effectiveSettings({ environment, run }) {
+  const cwd = run ? process.cwd() : ROOT;
   const env = { ...process.env, ...environment };
   const { code, output } = await command(
     nodeBinary(),
     [inRoot('dist/cli/switchyard.js'), 'config', 'print', '--json'],
-    { env },
+    { env, cwd },
   );
   if (code !== 0) throw new SetupError(output.trim().replace(/^✗ /, ''));
   const value = path => JSON.parse(output).settings.find(setting => setting.path === path).value;
   return {
-    env,
+    ...{ env, cwd },
     host: value('server.host'),
     port: value('server.port'),
     docs: value('server.docs'),

@@ -8,6 +8,8 @@ import {
   languagesOf,
 } from '../../src/cli/catalogue/catalogue-entry.js';
 import { byteText } from '../../src/cli/hub/disk-space.js';
+import { exitRows, program } from '../../src/cli/program.js';
+import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
 import { type Endpoint, ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
@@ -137,9 +139,26 @@ const CHOICE_TABLES: Tables = {
     ]),
 };
 
+const COMMAND_TABLES: Tables = {
+  commands: () =>
+    table(
+      ['command', 'what it does'],
+      leafCommands(program()).map(({ words, command }) => [
+        `[${code(`switchyard ${words}`)}](#switchyard-${words.replaceAll(' ', '-')})`,
+        command.description(),
+      ]),
+    ),
+  'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
+  help: () =>
+    leafCommands(program())
+      .map(({ words, command }) => `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``)
+      .join('\n\n'),
+};
+
 /** Tables generated from the registries: file → marker name → Markdown. */
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
+  'docs/reference/cli.md': COMMAND_TABLES,
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,
   'docs/reference/metrics.md': METRIC_TABLES,

@@ -13,15 +13,15 @@ export const toolEnvironment = (extra = {}) => ({
 });
 
 /**
- * Runs a command in the project root.
+ * Runs a command, in the project root unless `cwd` says otherwise.
  * `show: true` lets it write to this terminal; otherwise its output is kept and returned.
  * `started` receives the child process.
  * @returns {Promise<{code: number, output: string}>} code 127 when there is no such command
  */
-export function command(file, args, { show = false, env = toolEnvironment(), started } = {}) {
+export function command(file, args, { show = false, env = toolEnvironment(), cwd = ROOT, started } = {}) {
   return new Promise(resolve => {
     // Both streams of a shown command go to stderr: stdout carries results only.
-    const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'] });
+    const child = spawn(file, args, { cwd, env, stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'] });
     started?.(child);
     const chunks = [];
     child.stdout?.on('data', chunk => chunks.push(chunk));

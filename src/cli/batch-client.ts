@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type BatchDto, type BatchListDto } from '../contracts/openai/batch.dto.js';
+import { type BatchDto } from '../contracts/openai/batch.dto.js';
 import { type FileDto } from '../contracts/openai/file.dto.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
 import { fileBlob, writablePath } from './shared/arguments.js';
@@ -35,14 +35,6 @@ export class BatchClient {
 
   find(id: string): Promise<BatchDto> {
     return this.gateway.json(`/v1/batches/${encodeURIComponent(id)}`, this.#abort());
-  }
-
-  list(limit: number): Promise<BatchListDto> {
-    return this.gateway.json(`/v1/batches?limit=${limit}`, this.#abort());
-  }
-
-  act(id: string, verb: 'cancel' | 'retry-failed'): Promise<BatchDto> {
-    return this.gateway.json(`/v1/batches/${encodeURIComponent(id)}/${verb}`, { method: 'POST', ...this.#abort() });
   }
 
   content(fileId: string): Promise<Response> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SingleBar } from 'cli-progress';
 import { type BatchDto } from '../contracts/openai/batch.dto.js';
 import { type BatchClient, hasEnded } from './batch-client.js';
+import { durationText } from './shared/durations.js';
 import { ProgressLine } from './shared/terminal.js';
 
 const POLL_MS = 500;
@@ -28,14 +29,6 @@ export async function watch(client: BatchClient, first: BatchDto, signal: AbortS
 /** 0.42 lines/s, 12.3 lines/s; a dash while unknown. */
 export const rateText = (rate: number | null): string =>
   rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
-
-/** 45 s, 12 min 5 s, 3 h 20 min. */
-export function durationText(seconds: number | null): string {
-  if (seconds === null) return '-';
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-  if (hours > 0) return `${hours} h ${minutes} min`;
-  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
-}
 
 class ProgressBar {
   #bar: SingleBar | undefined;

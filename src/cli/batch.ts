@@ -1,54 +1,64 @@
 import { Command, Option } from 'commander';
-import type { BatchDto } from '../contracts/openai/batch.dto.js';
+import type { BatchDto, BatchListDto } from '../contracts/openai/batch.dto.js';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
 import { parseWholeNumber } from './shared/arguments.js';
 import { assertAnswered, BatchClient, download, hasEnded, reportEnd } from './batch-client.js';
-import { durationText, rateText, watch } from './batch-progress.js';
+import { rateText, watch } from './batch-progress.js';
 import { batchSubmitCommand } from './batch-submit.js';
 import { CliError, interruptible } from './shared/cli-error.js';
+import { durationText } from './shared/durations.js';
+import { examples } from './shared/examples.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
-import { columns, print, printJson } from './shared/terminal.js';
+import { gatewayCommand, group, queryOf } from './shared/gateway-command.js';
+import { columns } from './shared/terminal.js';
 
 interface WatchOptions extends GatewayClientOptions {
-  readonly watch?: boolean;
   readonly output?: string;
-  readonly limit: number;
-  readonly json?: boolean;
 }
 
 type Work = (client: BatchClient, id: string, options: WatchOptions, signal: AbortSignal) => Promise<void>;
 
 export const batchCommand = (): Command =>
-  new Command('batch')
-    .description(`files of requests, run in the background (${BATCH_ENDPOINTS.length} endpoints)`)
-    .addCommand(batchSubmitCommand())
-    .addCommand(listCommand())
-    .addCommand(one('get', 'the batch as JSON', async (client, id) => printJson(await client.find(id))))
-    .addCommand(
-      one(
-        'watch',
-        'show the progress and download the results; exit code 1 unless every line was answered',
-        watchToEnd,
-      ).addOption(output()),
-    )
-    .addCommand(one('download', 'download the result files', fetchResults).addOption(output()))
-    .addCommand(
-      one('cancel', 'cancel the batch; finished lines keep their results', async (client, id) =>
-        printState(await client.act(id, 'cancel')),
-      ),
-    )
-    .addCommand(
-      one('retry-failed', 'create a batch of the failed lines', async (client, id) =>
-        printState(await client.act(id, 'retry-failed')),
-      ),
-    );
+  group('batch', `files of requests, run in the background (${BATCH_ENDPOINTS.length} endpoints)`, [
+    batchSubmitCommand(),
+    listCommand(),
+    getCommand(),
+    withFiles(
+      'watch',
+      'show the progress and download the results; exit code 1 unless every line was answered',
+      watchToEnd,
+    ),
+    withFiles('download', 'download the result files', fetchResults),
+    actCommand('cancel', 'cancel the batch; finished lines keep their results'),
+    actCommand('retry-failed', 'create a batch of the failed lines'),
+  ]);
 
-const output = (): Option => new Option('-o, --output <prefix>', 'PREFIX_output.jsonl, PREFIX_errors.jsonl');
+const pathOf = (id: string): string => `/v1/batches/${encodeURIComponent(id)}`;
 
-function one(name: string, description: string, work: Work): Command {
+const getCommand = (): Command =>
+  gatewayCommand<BatchDto>({
+    name: 'get',
+    args: '<id>',
+    about: 'the batch as JSON',
+    examples: ['batch get batch_1', 'batch get batch_1 | jq .request_counts'],
+    ask: (client, [id = '']) => client.json(pathOf(id)),
+    text: batch => JSON.stringify(batch, null, 2),
+  });
+
+const actCommand = (name: 'cancel' | 'retry-failed', about: string): Command =>
+  gatewayCommand<BatchDto>({
+    ...{ name, args: '<id>', about },
+    examples: [`batch ${name} batch_1`],
+    ask: (client, [id = '']) => client.post(`${pathOf(id)}/${name}`),
+    text: ({ id, status }) => `${id} ${status}`,
+  });
+
+function withFiles(name: string, description: string, work: Work): Command {
   return withGatewayOptions(new Command(name))
     .description(description)
     .argument('<id>', 'id of the batch')
+    .option('-o, --output <prefix>', 'PREFIX_output.jsonl, PREFIX_errors.jsonl')
+    .addHelpText('after', examples([`batch ${name} batch_1`, `batch ${name} batch_1 -o night`]))
     .action((id: string, options: WatchOptions) =>
       interruptible(signal => work(new BatchClient(new GatewayClient(options), signal), id, options, signal)),
     );
@@ -67,18 +77,15 @@ async function fetchResults(...[client, id, { output: prefix }]: Parameters<Work
   await download(client, batch, prefix);
 }
 
-const printState = ({ id, status }: BatchDto): void => print(`${id} ${status}`);
-
 const listCommand = (): Command =>
-  withGatewayOptions(new Command('list'))
-    .description('the newest batches')
-    .option('-n, --limit <count>', 'how many, 1 to 100', parseWholeNumber(1, 100), 20)
-    .option('--json', 'one JSON document, as the API returns it')
-    .action(async ({ limit, json, ...options }: WatchOptions) => {
-      const page = await new BatchClient(new GatewayClient(options)).list(limit);
-      if (json) printJson(page);
-      else print(table(page.data));
-    });
+  gatewayCommand<BatchListDto>({
+    name: 'list',
+    about: 'the newest batches',
+    examples: ['batch list', 'batch list -n 5 --json'],
+    options: [new Option('-n, --limit <count>', 'how many, 1 to 100').argParser(parseWholeNumber(1, 100)).default(20)],
+    ask: (client, _, options) => client.json(`/v1/batches${queryOf(options, ['limit'])}`),
+    text: ({ data }) => table(data),
+  });
 
 function table(batches: readonly BatchDto[]): string {
   const rows = batches.map(({ id, status, endpoint, request_counts: { total, completed, failed }, ...batch }) => [

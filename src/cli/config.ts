@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
+import { examples } from './shared/examples.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
 import { environmentName, settingDefinition, type SettingPath } from '../platform/config/settings.js';
@@ -59,7 +60,7 @@ const configPrintCommand = (): Command =>
   new Command('print')
     .description('every setting, its value and its origin')
     .option('--json', 'settings and models as one JSON document')
-    .addHelpText('after', HELP)
+    .addHelpText('after', examples(['config print', "config print --json | jq -r '.settings[].path'"], HELP.trim()))
     .action(({ json }: { json?: boolean }) => {
       const config = loadConfig();
       const settings = configRows(config);

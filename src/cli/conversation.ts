@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { stdout } from 'node:process';
-import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
+import { type GatewayClient } from './shared/gateway-client.js';
+import { serverEvents } from './shared/server-events.js';
 import { RequestWatch } from './request-watch.js';
 import { ProgressLine, say } from './shared/terminal.js';
 

@@ -3,6 +3,7 @@ import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js
 import { problemText } from '../platform/config/yaml-file.js';
 import { engineObjections } from '../worker/engine-factory.js';
 import { EXIT } from './shared/cli-error.js';
+import { examples } from './shared/examples.js';
 import {
   checkDatabase,
   checkEngineLibraries,
@@ -23,7 +24,13 @@ export const doctorCommand = (): Command =>
   new Command('doctor')
     .description('check whether this machine is ready; each problem comes with its fix')
     .option('--json', 'one JSON document')
-    .addHelpText('after', '\nExit code 1: something that is configured will not work. ! marks what is optional.')
+    .addHelpText(
+      'after',
+      examples(
+        ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
+        'Exit code 1: something that is configured will not work. ! marks what is optional.',
+      ),
+    )
     .action(async ({ json }: { json?: boolean }) => {
       const lines = await diagnose();
       const well = lines.every(({ state }) => state !== 'fail');

@@ -4,6 +4,7 @@ import { Argument, Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { examples } from './shared/examples.js';
 import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
 import { PRODUCT_FOLDER } from './engines/command.js';
 import { buildLlamaKernels, llamaKernels, removeLlamaKernels } from './engines/llama-kernels.js';
@@ -42,6 +43,7 @@ export const enginesCommand = (): Command =>
       new Command('list')
         .description('every engine: version, what it serves, devices')
         .option('--json', 'one JSON document')
+        .addHelpText('after', examples(['engines list', "engines list --json | jq -r '.engines[].engine'"]))
         .action(async ({ json }: { json?: boolean }) => {
           const engines = await listedEngines(environment());
           if (json) printJson({ engines });
@@ -56,7 +58,10 @@ export const enginesCommand = (): Command =>
         .option('--python <command>', 'ctranslate2: the Python to use')
         .option('--native', 'llama-cpp: compile it for this CPU')
         .option('--prebuilt', 'llama-cpp: restore the kernels of the npm package')
-        .addHelpText('after', INSTALL_HELP)
+        .addHelpText(
+          'after',
+          examples(['engines install ctranslate2', 'engines install llama-cpp --native'], INSTALL_HELP.trim()),
+        )
         .action((engine: string, options: InstallOptions) =>
           interruptible(signal =>
             engine === 'llama-cpp' ? installLlama(options, signal) : installPython(options, signal),

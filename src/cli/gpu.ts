@@ -3,6 +3,7 @@ import { Argument, Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { foreignEnvironment } from '../platform/config/process-environment.js';
 import { EXIT, interruptible } from './shared/cli-error.js';
+import { examples } from './shared/examples.js';
 import { diagnosisText } from './shared/diagnosis.js';
 import { checkGpu, type GpuReport } from './engines/gpu-check.js';
 import { GPU_PARTS, type GpuPart, installGpu } from './engines/gpu-install.js';
@@ -28,7 +29,7 @@ export const gpuCommand = (): Command =>
       new Command('check')
         .description('driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair')
         .option('--json', 'one JSON document')
-        .addHelpText('after', CHECK_HELP)
+        .addHelpText('after', examples(['gpu check', 'gpu check --json'], CHECK_HELP.trim()))
         .action(async ({ json }: { json?: boolean }) => {
           const report = await gpuReport();
           if (json) printJson(report);
@@ -42,7 +43,7 @@ export const gpuCommand = (): Command =>
         .addArgument(new Argument('[parts...]', 'what to install').choices(Object.keys(GPU_PARTS)))
         .option('--dry-run', 'only list what would be done')
         .option('--python <command>', 'the Python whose pip downloads the wheel')
-        .addHelpText('after', INSTALL_HELP)
+        .addHelpText('after', examples(['gpu install', 'gpu install llama-cpp --dry-run'], INSTALL_HELP.trim()))
         .action((parts: GpuPart[], { dryRun = false, python }: { dryRun?: boolean; python?: string }) =>
           interruptible(async signal => {
             const options = { dryRun, report: say, signal, ...(python !== undefined && { python }) };

@@ -5,6 +5,7 @@ import { addApiKey } from '../platform/auth/keys-file.js';
 import { KEY_SCOPES, type KeyScope } from '../platform/auth/principal.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { launchDirectory } from '../platform/config/process-environment.js';
+import { examples } from './shared/examples.js';
 import { print, say } from './shared/terminal.js';
 
 interface CreateOptions {
@@ -28,6 +29,10 @@ const createCommand = (): Command =>
     )
     .option('--limit <name=number...>', `limits of this key: ${KEY_LIMITS.join(', ')}`, addLimit)
     .option('--file <path>', `keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
+    .addHelpText(
+      'after',
+      examples(['keys create --tenant acme', 'keys create --tenant acme --limit requests_per_minute=60']),
+    )
     .action(({ tenant, scope, limit, file }: CreateOptions) => {
       const configured = file === undefined ? loadConfig().settings.auth.keysFile : resolve(launchDirectory(), file);
       const path = configured || DEFAULT_FILE;

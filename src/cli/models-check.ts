@@ -8,6 +8,7 @@ import { EXIT, interruptible } from './shared/cli-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
 import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
+import { examples } from './shared/examples.js';
 import { MARKS, print, printJson } from './shared/terminal.js';
 import { usedPaths } from './shared/used-paths.js';
 
@@ -33,7 +34,10 @@ export const modelsCheckCommand = (): Command =>
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      '\nExit code 2: models.yaml has errors, each with line and column. Exit code 1: files are missing or wrong.',
+      examples(
+        ['models check', 'models check my-models.yaml --fast'],
+        'Exit code 2: models.yaml has errors, each with line and column. Exit code 1: files are missing or wrong.',
+      ),
     )
     .action((file: string | undefined, options: CheckOptions) =>
       interruptible(async signal => {

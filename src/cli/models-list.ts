@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
+import { examples } from './shared/examples.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
@@ -37,6 +38,7 @@ export const modelsListCommand = (): Command =>
   withGatewayOptions(new Command('list'))
     .description('models in models.yaml and on disk, with their state if a gateway runs')
     .option('--json', 'one JSON document')
+    .addHelpText('after', examples(['models list', 'models list --url http://gpu-1:8000']))
     .action(async (options: GatewayClientOptions & { json?: boolean }) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);

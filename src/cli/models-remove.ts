@@ -10,6 +10,7 @@ import { byteText } from './hub/disk-space.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { reloadGateway } from './models-served.js';
+import { examples } from './shared/examples.js';
 import { printJson, say } from './shared/terminal.js';
 import { usedPaths, usersOf } from './shared/used-paths.js';
 
@@ -32,7 +33,10 @@ export const modelsRemoveCommand = (): Command =>
     .option('-y, --yes', 'do not ask for confirmation')
     .option('--force', 'delete a folder although models.yaml uses it')
     .option('--json', 'one JSON document')
-    .addHelpText('after', HELP)
+    .addHelpText(
+      'after',
+      examples(['models remove whisper-small', 'models remove whisper-small --keep-files'], HELP.trim()),
+    )
     .action(async (name: string, options: RemoveOptions) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);

@@ -5,6 +5,7 @@ import { editDistance } from '../core/shared/nearest-name.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
 import { fileBlob } from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { examples } from './shared/examples.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { print, printJson, say } from './shared/terminal.js';
@@ -58,6 +59,8 @@ const LIKENESSES = [
   ['The train was cancelled.', 'There is no train today.', 'The painting hangs in the museum.'],
 ] as const;
 
+const NOTES = 'The row fits the table "Runs" of docs/reference/models.md. One request runs at a time.';
+
 export const modelsVerifyCommand = (): Command =>
   withGatewayOptions(new Command('verify'))
     .description('run known audio or prompts through a model; prints accuracy, speed and memory as a table row')
@@ -65,7 +68,10 @@ export const modelsVerifyCommand = (): Command =>
     .option('--audio <file>', 'stt: other speech, with --text')
     .option('--text <words>', 'what is said in --audio')
     .option('--json', 'one JSON document')
-    .addHelpText('after', '\nThe row fits the table "Runs" of docs/reference/models.md. One request runs at a time.')
+    .addHelpText(
+      'after',
+      examples(['models verify whisper-1', 'models verify own --audio a.wav --text "mind the gap"'], NOTES),
+    )
     .action((name: string, options: VerifyOptions) =>
       interruptible(async signal => {
         if ((options.audio === undefined) !== (options.text === undefined))

@@ -3,11 +3,13 @@ import { ConfigError } from '../platform/config/yaml-file.js';
 import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { chatCommand } from './chat.js';
-import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
+import { CliError, EXIT, EXIT_MEANINGS, type ExitCode, InterruptedError } from './shared/cli-error.js';
+import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
+import { initCommand } from './init.js';
 import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './keys.js';
 import { modelsAddCommand } from './models-add.js';
@@ -17,49 +19,69 @@ import { modelsPullCommand } from './models-pull.js';
 import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
 import { modelsVerifyCommand } from './models-verify.js';
+import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
+import { workersCommand } from './operate/workers.js';
+import { group } from './shared/gateway-command.js';
 import { speakCommand } from './speak.js';
-import { MARKS, say } from './shared/terminal.js';
+import { columns, MARKS, say } from './shared/terminal.js';
 import { transcribeCommand } from './transcribe.js';
+import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
 
 const HELP = `
 Examples:
+  switchyard init                                      settings and models file in an empty folder
+  switchyard up                                        start the gateway with its workers
   switchyard doctor                                    check this machine; each problem with its fix
   switchyard engines install ctranslate2               Whisper on CTranslate2, in a Python environment of its own
   switchyard models add whisper-small                  download, configure and load a model
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
   switchyard chat "What does a switchyard do?"
+  switchyard queue                                     what waits, by model and priority
+  switchyard why req_0198a1b2c3d4                      why a request waits
   switchyard worker check 127.0.0.1:9000               does this worker keep to the protocol?
   switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
 
 Environment:
   SWITCHYARD_…           overrides a setting: queue.max_requests is SWITCHYARD_QUEUE_MAX_REQUESTS
   SWITCHYARD_URL         the gateway that commands talk to; same as --url
-  SWITCHYARD_API_KEY     its API key; same as --key-file with a file that holds it
-  SWITCHYARD_CONFIG      settings file (default: config/switchyard.yaml)
+  SWITCHYARD_API_KEY     its API key; same as --api-key, or --key-file with a file that holds it
+  SWITCHYARD_CONFIG      settings file (default: switchyard.yaml of this folder, else config/switchyard.yaml)
   HF_ENDPOINT            model hub; same as SWITCHYARD_HUB_ENDPOINT
   HF_TOKEN               access token of the hub, for gated models
   NODE_USE_ENV_PROXY=1   use HTTP_PROXY, HTTPS_PROXY and NO_PROXY for downloads
   NO_COLOR               no colours
 
-Results go to stdout, everything else to stderr. Exit codes: 0 = done, 1 = failed, 2 = wrong usage or configuration
-(nothing was tried), 3 = the gateway, hub or worker cannot be reached, 130 = Ctrl-C. npm run up starts the gateway.`;
+Results go to stdout, everything else to stderr. Exit codes:
+${columns(exitRows().map(([code, meaning]) => [`  ${code}`, meaning]))}`;
+
+/** Exit code and meaning, as text. */
+export function exitRows(): readonly (readonly [code: string, meaning: string])[] {
+  return Object.entries(EXIT).map(([name, code]) => [String(code), EXIT_MEANINGS[name as keyof typeof EXIT]]);
+}
 
 /** The whole command line. */
 export function program(): Command {
   const commands = [
+    initCommand(),
+    upCommand(),
+    doctorCommand(),
+    queueCommand(),
+    whyCommand(),
+    requestsCommand(),
+    workersCommand(),
     modelsCommand(),
     transcribeCommand(),
     speakCommand(),
     chatCommand(),
     batchCommand(),
-    doctorCommand(),
+    keysCommand(),
     enginesCommand(),
     gpuCommand(),
     configCommand(),
-    keysCommand(),
     workerCommand(),
+    completionCommand(),
   ];
   const root = new Command('switchyard')
     .description(
@@ -73,18 +95,18 @@ export function program(): Command {
 }
 
 const modelsCommand = (): Command =>
-  new Command('models')
-    .description('models: find, add, list, check, verify, remove')
-    .addCommand(modelsSearchCommand())
-    .addCommand(modelsAddCommand())
-    .addCommand(modelsListCommand())
-    .addCommand(modelsCheckCommand())
-    .addCommand(modelsVerifyCommand())
-    .addCommand(modelsRemoveCommand())
-    .addCommand(modelsPullCommand());
+  group('models', 'models: find, add, list, check, verify, remove', [
+    modelsSearchCommand(),
+    modelsAddCommand(),
+    modelsListCommand(),
+    modelsCheckCommand(),
+    modelsVerifyCommand(),
+    modelsRemoveCommand(),
+    modelsPullCommand(),
+  ]);
 
 const workerCommand = (): Command =>
-  new Command('worker').description('workers that somebody runs').addCommand(workerCheckCommand());
+  group('worker', 'workers that you write or start yourself', [workerCheckCommand()]);
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 

@@ -5,7 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
 import { collect, fileBlob, namedValue, parseNumber, writablePath } from './shared/arguments.js';
 import { interruptible } from './shared/cli-error.js';
-import { GatewayClient, type GatewayClientOptions, serverEvents, withGatewayOptions } from './shared/gateway-client.js';
+import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import { serverEvents } from './shared/server-events.js';
 import { RequestWatch } from './request-watch.js';
 import { ProgressLine, say } from './shared/terminal.js';
 

@@ -1,15 +1,25 @@
-/** Exit codes of the command. Scripts may rely on them; `switchyard --help` lists them. */
+/** Exit codes of the command. Scripts may rely on them; `switchyard --help` and docs/reference/cli.md list them. */
 export const EXIT = {
   ok: 0,
-  /** The work was tried and failed, or a check found a problem. */
   failed: 1,
-  /** Wrong usage or configuration: nothing was tried. */
   usage: 2,
-  /** The gateway or the hub cannot be reached. */
   unreachable: 3,
-  /** Ctrl-C. */
+  denied: 4,
+  notFound: 5,
+  busy: 6,
   interrupted: 130,
 } as const;
+
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done',
+  failed: 'tried and failed, or a check found a problem',
+  usage: 'wrong usage or configuration; nothing was tried',
+  unreachable: 'the gateway, the hub or the worker cannot be reached',
+  denied: 'not allowed: the API key is missing, wrong, or lacks the scope (401, 403)',
+  notFound: 'the gateway has no such request, worker, batch, key or model (404)',
+  busy: 'overloaded, rate-limited or not ready; trying again later may help (429, 503)',
+  interrupted: 'Ctrl-C or SIGTERM',
+};
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

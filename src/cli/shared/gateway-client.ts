@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { type Command } from 'commander';
 import {
   gatewayFromEnvironment,
@@ -9,21 +7,20 @@ import {
   launchDirectory,
 } from '../../platform/config/process-environment.js';
 import { loadConfig } from '../../platform/config/load-config.js';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError, EXIT, type ExitCode } from './cli-error.js';
 
 export interface GatewayClientOptions {
   readonly url?: string;
+  readonly apiKey?: string;
   readonly keyFile?: string;
 }
 
-/** `--url` and `--key-file`, the same for every command that talks to a gateway. */
+/** `--url`, `--api-key` and `--key-file`, the same for every command that talks to a gateway. */
 export const withGatewayOptions = (command: Command): Command =>
   command
-    .option(
-      '--url <url>',
-      'the gateway (default: SWITCHYARD_URL, else server.host and server.port of this configuration)',
-    )
-    .option('--key-file <file>', 'file that holds the API key and nothing else (default: SWITCHYARD_API_KEY)');
+    .option('--url <url>', 'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)')
+    .option('--api-key <key>', 'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)')
+    .option('--key-file <file>', 'file that holds the API key and nothing else');
 
 export interface GatewayRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE';
@@ -35,26 +32,27 @@ export interface GatewayRequest {
 /** HTTP client of a running gateway. Every failure is a CliError with one sentence. */
 export class GatewayClient {
   readonly url: string;
-  readonly #headers: Record<string, string>;
+  /** The key, for a connection of another kind. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor({ url, keyFile }: GatewayClientOptions) {
+  constructor({ url, apiKey, keyFile }: GatewayClientOptions) {
     const access = gatewayFromEnvironment();
     this.url = gatewayUrl(url, access.url).replace(/\/+$/, '').replace(/\/v1$/, '');
-    const key = keyFile === undefined ? access.key : readKey(keyFile);
-    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const key = apiKey ?? (keyFile === undefined ? access.key : readKey(keyFile));
+    this.headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
   /** @returns a 2xx response. @throws CliError with the gateway's message; exit code 3 when it cannot be reached */
   async request(path: string, { headers = {}, ...init }: GatewayRequest = {}): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(this.url + path, { ...init, headers: { ...this.#headers, ...headers } });
+      response = await fetch(this.url + path, { ...init, headers: { ...this.headers, ...headers } });
     } catch (error) {
       init.signal?.throwIfAborted();
       throw this.#unreachable(error as Error);
     }
     if (response.ok) return response;
-    throw new CliError(errorText(await response.text(), response));
+    throw new CliError(errorText(await response.text(), response), STATUS_EXIT[response.status] ?? EXIT.failed);
   }
 
   async json<T>(path: string, request: GatewayRequest = {}): Promise<T> {
@@ -68,14 +66,28 @@ export class GatewayClient {
     }
   }
 
+  /** POST with a JSON body, or without one. */
+  post<T>(path: string, body?: object): Promise<T> {
+    const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    return this.json(path, { method: 'POST', ...sent });
+  }
+
   #unreachable(error: Error): CliError {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-    const hint = 'start one with `npm run up`, or name another one with --url';
+    const hint = 'start one with `switchyard up`, or name another one with --url';
     return new CliError(`no gateway answers at ${this.url} (${code ?? message}); ${hint}`, EXIT.unreachable, {
       cause: error,
     });
   }
 }
+
+const STATUS_EXIT: Readonly<Record<number, ExitCode>> = {
+  401: EXIT.denied,
+  403: EXIT.denied,
+  404: EXIT.notFound,
+  429: EXIT.busy,
+  503: EXIT.busy,
+};
 
 function gatewayUrl(given: string | undefined, fromEnvironment: string | undefined): string {
   if (given !== undefined) return httpUrl(given, '--url');
@@ -114,34 +126,4 @@ function errorText(body: string, { status, headers }: Response): string {
   } catch {
     return `the gateway answered ${status}: ${body.slice(0, 200)} ${where}`;
   }
-}
-
-/**
- * Yields the JSON of every `data:` line of a server-sent event stream, until `[DONE]`.
- * @throws CliError for an `error` event, and when the stream does not end with `[DONE]`
- */
-export async function* serverEvents(response: Response): AsyncGenerator<Record<string, unknown>> {
-  for await (const line of linesOf(response)) {
-    if (!line.startsWith('data:')) continue;
-    const data = line.slice('data:'.length).trim();
-    if (data === '[DONE]') return;
-    yield checked(JSON.parse(data) as Record<string, unknown>);
-  }
-  throw new CliError('the gateway ended the answer early; the output is incomplete');
-}
-
-/** Ends early where the connection breaks. */
-async function* linesOf({ body }: Response): AsyncGenerator<string> {
-  const lines = createInterface({ input: Readable.fromWeb(body ?? new ReadableStream()), crlfDelay: Infinity });
-  try {
-    yield* lines;
-  } catch {
-    // The caller reports that the end is missing.
-  }
-}
-
-function checked(event: Record<string, unknown>): Record<string, unknown> {
-  const { error } = event as { error?: { message?: string; code?: string } };
-  if (!error) return event;
-  throw new CliError(`${error.message ?? 'the gateway reported an error'}${error.code ? ` [${error.code}]` : ''}`);
 }

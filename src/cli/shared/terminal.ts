@@ -1,7 +1,10 @@
 import { stderr, stdout } from 'node:process';
 
-/** Results go to stdout, everything for people to stderr: `switchyard … > file` and `| jq` get the result only. */
-const colours = stderr.isTTY && stderr.hasColors();
+/**
+ * Results go to stdout, everything for people to stderr: `switchyard … > file` and `| jq` get the result only. Marks
+ * appear in both, so colours need both to be a terminal; `hasColors` honours NO_COLOR.
+ */
+const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
 const paint = (code: string, text: string): string => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
 
 export const say = (text: string): void => void stderr.write(`${text}\n`);

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { exitCodeOf, program } from '../../../src/cli/program.js';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -33,4 +35,24 @@ export class CommandRun {
     const [code, signal] = (await once(this.child, 'close')) as [number | null, NodeJS.Signals | null];
     return { code, signal, ...texts };
   }
+}
+
+/** In this process, as a process each costs a second: what is written and what the process would end with. */
+export async function runHere(args: readonly string[]): Promise<Omit<CommandResult, 'signal'>> {
+  const texts = { stdout: '', stderr: '' };
+  const originals = { stdout: stdout.write.bind(stdout), stderr: stderr.write.bind(stderr) };
+  stdout.write = (chunk: string | Uint8Array) => ((texts.stdout += String(chunk)), true);
+  stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
+  try {
+    process.exitCode = 0;
+    await program().parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  } finally {
+    Object.assign(stdout, { write: originals.stdout });
+    Object.assign(stderr, { write: originals.stderr });
+  }
+  const code = Number(process.exitCode);
+  process.exitCode = 0;
+  return { code, ...texts };
 }

@@ -3,12 +3,11 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stderr, stdout } from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Command } from 'commander';
-import { exitCodeOf, program } from '../../../src/cli/program.js';
+import { program } from '../../../src/cli/program.js';
+import { helpOf, leafCommands } from '../../../src/cli/shared/command-tree.js';
 import { freePort } from '../../support/free-port.js';
-import { type CommandResult, CommandRun } from './command-run.js';
+import { CommandRun, runHere } from './command-run.js';
 
 interface Row {
   /** Valid arguments. */
@@ -23,6 +22,12 @@ const REMOTE: Readonly<Record<string, Row>> = {
   speak: { args: ['hello', '-o', '-'], wrong: ['hello', '--speed', '5'] },
   chat: { args: ['hello', '-m', 'm'], wrong: ['hello', '--max-tokens', '0'] },
   'models verify': { args: ['m'], wrong: ['m', '--text', 'words'] },
+  queue: { args: [], wrong: ['--limit', '1'] },
+  why: { args: ['req_1'], wrong: ['req_1', 'req_2'] },
+  'requests list': { args: [], wrong: ['--state', 'lost'] },
+  'requests show': { args: ['req_1'], wrong: [] },
+  'requests cancel': { args: ['req_1'], wrong: [] },
+  'workers list': { args: [], wrong: ['--limit', '1'] },
   'batch submit': { args: ['lines.jsonl'], wrong: ['lines.jsonl', '--metadata', 'x'] },
   'batch list': { args: [], wrong: ['--limit', '101'] },
   'batch get': { args: ['batch_1'], wrong: ['batch_1', '--url', 'nonsense'] },
@@ -34,6 +39,9 @@ const REMOTE: Readonly<Record<string, Row>> = {
 
 /** Commands that work on this machine. `models list` shows what is on disk when no gateway answers. */
 const LOCAL: Readonly<Record<string, Row>> = {
+  init: { args: [], wrong: ['.'] },
+  up: { args: [], wrong: ['--port', '0'] },
+  completion: { args: ['bash'], wrong: ['tcsh'] },
   'models search': { args: [], wrong: ['--kind', 'sst'] },
   'models add': { args: [], wrong: ['no-such-model', '--yes'] },
   'models list': { args: [], wrong: ['--limit', '1'] },
@@ -49,31 +57,6 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'worker check': { args: [], wrong: ['127.0.0.1'] },
   'keys create': { args: [], wrong: ['--tenant', 'a', '--scope', 'root'] },
 };
-
-const leaves = (command: Command, path: string): string[] =>
-  command.commands.length === 0
-    ? [path.trim()]
-    : command.commands.flatMap(child => leaves(child, `${path} ${child.name()}`));
-
-/** In this process, as a process each costs a second: what is written and what the process would end with. */
-async function runHere(args: readonly string[]): Promise<Omit<CommandResult, 'signal'>> {
-  const texts = { stdout: '', stderr: '' };
-  const originals = { stdout: stdout.write.bind(stdout), stderr: stderr.write.bind(stderr) };
-  stdout.write = (chunk: string | Uint8Array) => ((texts.stdout += String(chunk)), true);
-  stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
-  try {
-    process.exitCode = 0;
-    await program().parseAsync(args, { from: 'user' });
-  } catch (error) {
-    process.exitCode = exitCodeOf(error);
-  } finally {
-    Object.assign(stdout, { write: originals.stdout });
-    Object.assign(stderr, { write: originals.stderr });
-  }
-  const code = Number(process.exitCode);
-  process.exitCode = 0;
-  return { code, ...texts };
-}
 
 const ENVELOPE = { error: { message: 'Not with this key.', type: 'invalid_request_error', code: 'invalid_api_key' } };
 const ANSWER = { choices: [{ delta: { content: '{"fruit": 3}' } }] };
@@ -126,8 +109,17 @@ describe('every command', () => {
   const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   it('has a row here', () => {
-    expect(leaves(program(), '').sort()).toEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort());
+    const names = leafCommands(program()).map(({ words }) => words);
+    expect(names.sort()).toEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort());
   });
+
+  it.each(leafCommands(program()).map(({ words, command }) => [words, command] as const))(
+    '%s has a description and an example',
+    (words, command) => {
+      expect(command.description()).toMatch(/\w{3}/);
+      expect(helpOf(command)).toMatch(new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'));
+    },
+  );
 
   it.each(Object.entries({ ...REMOTE, ...LOCAL }))('%s ends with 2 for wrong usage, on stderr', async (name, row) => {
     const { code, ...texts } = await run(name, row.wrong.length > 0 ? row.wrong : ['--no-such-option']);
@@ -142,10 +134,10 @@ describe('every command', () => {
   });
 
   it.each(Object.entries(REMOTE))(
-    '%s ends with 1 when the gateway refuses, with its message',
+    '%s ends with 4 when the gateway denies it, with its message',
     async (name, { args }) => {
       const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
-      expect({ code, stdout: texts.stdout }).toEqual({ code: 1, stdout: '' });
+      expect({ code, stdout: texts.stdout }).toEqual({ code: 4, stdout: '' });
       expect(texts.stderr).toContain('✗ Not with this key. [invalid_api_key] (401)');
     },
   );

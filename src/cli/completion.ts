@@ -1,0 +1,101 @@
+import { Argument, Command, type Option } from 'commander';
+import { examples } from './shared/examples.js';
+import { print } from './shared/terminal.js';
+
+/** What may follow the words of one command. */
+interface Position {
+  /** `switchyard models add` */
+  readonly words: string;
+  readonly next: readonly { readonly word: string; readonly about: string }[];
+}
+
+export const completionCommand = (): Command => {
+  const command = new Command('completion')
+    .description('a script that completes commands and options in your shell')
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
+    .addHelpText(
+      'after',
+      examples([
+        'completion bash > ~/.local/share/bash-completion/completions/switchyard',
+        'completion zsh > "${fpath[1]}/_switchyard"',
+        'completion fish > ~/.config/fish/completions/switchyard.fish',
+      ]),
+    );
+  return command.action((shell: keyof typeof SCRIPTS) => print(SCRIPTS[shell](positions(command.parent!))));
+};
+
+function positions(command: Command, above = ''): readonly Position[] {
+  const words = `${above} ${command.name()}`.trim();
+  const commands = command.commands.map(child => ({ word: child.name(), about: child.description() }));
+  const options = command.options.map((option: Option) => ({
+    word: option.long ?? option.short ?? '',
+    about: option.description,
+  }));
+  const choices = command.registeredArguments.flatMap(({ argChoices = [] }) =>
+    argChoices.map(word => ({ word, about: '' })),
+  );
+  const help = { word: '--help', about: 'display help for command' };
+  return [
+    { words, next: [...commands, ...choices, ...options, help] },
+    ...command.commands.flatMap(child => positions(child, words)),
+  ];
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const plain = (text: string): string => quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
+
+/** The words typed so far that are commands, as `$at`; bash and zsh both understand it. */
+const walk = (all: readonly Position[], typed: string): string => `  local at=switchyard word
+  for word in ${typed}; do
+    case "$at $word" in
+      ${deeper(all).join(' | ')}) at="$at $word" ;;
+    esac
+  done`;
+
+const deeper = (all: readonly Position[]): readonly string[] => all.slice(1).map(({ words }) => quoted(words));
+const cases = (all: readonly Position[], body: (next: Position['next']) => string): string =>
+  all.map(({ words, next }) => `    ${quoted(words)}) ${body(next)} ;;`).join('\n');
+
+const bash = (all: readonly Position[]): string => `# bash completion of switchyard
+_switchyard() {
+${walk(all, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+  local words=''
+  case "$at" in
+${cases(all, next => `words=${quoted(next.map(({ word }) => word).join(' '))}`)}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _switchyard switchyard`;
+
+const zsh = (all: readonly Position[]): string => `#compdef switchyard
+_switchyard() {
+${walk(all, '"${words[@]:1:CURRENT-2}"')}
+  local -a next
+  case "$at" in
+${cases(all, next => `next=(${next.map(zshItem).join(' ')})`)}
+  esac
+  _describe switchyard next || _files
+}
+_switchyard "$@"`;
+
+const fish = (all: readonly Position[]): string => `# fish completion of switchyard
+function __switchyard_at
+  set -l at switchyard
+  for word in (commandline -opc)[2..]
+    switch "$at $word"
+      case ${deeper(all).join(' ')}
+        set at "$at $word"
+    end
+  end
+  test "$at" = "$argv"
+end
+${all.flatMap(({ words, next }) => next.map(item => fishLine(words, item))).join('\n')}`;
+
+const zshItem = ({ word, about }: Position['next'][number]): string => plain(word) + (about && `':'${plain(about)}`);
+
+function fishLine(words: string, { word, about }: Position['next'][number]): string {
+  const name = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${quoted(word)}`;
+  return `complete -c switchyard -n ${quoted(`__switchyard_at ${words}`)} ${name}${about && ` -d ${quoted(about)}`}`;
+}
+
+const SCRIPTS = { bash, zsh, fish };

@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { launchDirectory } from '../platform/config/process-environment.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { examples } from './shared/examples.js';
+import { MARKS, print, say } from './shared/terminal.js';
+
+const FILES: Readonly<Record<string, string>> = {
+  'switchyard.yaml': `# Settings of this gateway; a line left out has its default. Relative paths start at this folder.
+# Every setting: switchyard config print
+
+server:
+  # 0.0.0.0 listens beyond this machine; the first start then creates an admin key and prints it once.
+  host: 127.0.0.1
+  port: 8000
+
+data:
+  dir: data
+
+hub:
+  models_dir: models
+
+workers:
+  models_file: models.yaml
+`,
+  'models.yaml': `# Models that this gateway serves. \`switchyard models search\` lists what can be added,
+# \`switchyard models add NAME\` downloads one and writes its entry here.
+
+models: []
+`,
+};
+
+export const initCommand = (): Command =>
+  new Command('init')
+    .description('write switchyard.yaml and models.yaml into a folder; nothing is overwritten')
+    .argument('[folder]', 'where; created if needed', '.')
+    .addHelpText(
+      'after',
+      examples(
+        ['init', 'init my-gateway'],
+        'In a folder with a switchyard.yaml, every command uses it; SWITCHYARD_CONFIG names another file.',
+      ),
+    )
+    .action((folder: string) => {
+      const target = resolve(launchDirectory(), folder);
+      const present = Object.keys(FILES).filter(name => existsSync(join(target, name)));
+      if (present.length > 0)
+        throw new CliError(`${join(target, present[0]!)} exists; nothing was written. Name another folder`, EXIT.usage);
+      mkdirSync(target, { recursive: true });
+      for (const [name, text] of Object.entries(FILES)) {
+        writeFileSync(join(target, name), text, { flag: 'wx' });
+        print(join(target, name));
+      }
+      const enter = target === launchDirectory() ? '' : `\n  cd ${folder}`;
+      say(`${MARKS.ok} Next:${enter}\n  switchyard models add whisper-tiny\n  switchyard up`);
+    });
