@@ -33,11 +33,11 @@ describe('switchyard chat', () => {
     expect([code, stdout]).toEqual([0, 'one two three four\nfive six seven eight\n']);
   });
 
-  it('continues a conversation after a refusal, and ends with 1 as one question does', async () => {
+  it('continues a conversation after a refusal, and ends with 5 as one question does', async () => {
     const refused = await run(['hi', '--model', 'nobody']);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('[model_not_found]')]);
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('[model_not_found]')]);
     const talk = await run(['--model', 'nobody'], 'hi\nho\n/exit\n');
-    expect([talk.code, talk.stderr.split('[model_not_found]').length - 1]).toEqual([1, 2]);
+    expect([talk.code, talk.stderr.split('[model_not_found]').length - 1]).toEqual([5, 2]);
   });
 
   it('teaches by --help', async () => {
