@@ -37,7 +37,7 @@ export const STEPS = [
   suite('integration', 'real gRPC, HTTP and processes', 'test/integration', WAITING),
   suite('e2e', 'the built product', 'test/e2e'),
   suite('chaos', 'kills and overload', 'test/chaos'),
-  suite('full', 'browsers, tutorials, the manual as a site, minutes of speech', 'test/full'),
+  suite('full', 'browsers, the manual as a site, minutes of speech', 'test/full'),
 ];
 
 /** The steps of `npm test -- --quick`. */
