@@ -119,6 +119,15 @@ export const ENDPOINTS = [
     summary: 'Drain a worker, replace its process, and resume it',
     area: 'admin',
   },
+  { method: 'GET', path: '/admin/v1/keys', summary: 'API keys, without their secrets', area: 'admin' },
+  { method: 'POST', path: '/admin/v1/keys', summary: 'Create an API key', area: 'admin' },
+  {
+    method: 'POST',
+    path: '/admin/v1/keys/{id}/rotate',
+    summary: 'Replace the secret of an API key',
+    area: 'admin',
+  },
+  { method: 'DELETE', path: '/admin/v1/keys/{id}', summary: 'Revoke an API key', area: 'admin' },
   { method: 'GET', path: '/admin/v1/sessions', summary: 'Live sessions of this gateway', area: 'admin' },
   { method: 'POST', path: '/admin/v1/sessions/{id}/end', summary: 'End a live session', area: 'admin' },
   {

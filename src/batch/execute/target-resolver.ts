@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { internalTokens } from '../../platform/auth/internal-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
-import { type Settings } from '../../platform/config/settings.js';
+import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
 import { LineTarget, type TargetSpec } from './line-target.js';
 import { addressesOf, type Targets } from './targets-file.js';
@@ -21,7 +21,7 @@ export function gatewayAccess(settings: Settings, link: ProcessorLink | undefine
   const host = server.host === '0.0.0.0' || server.host === '::' ? '127.0.0.1' : server.host;
   const named = batch.gatewayUrl || link?.gatewayUrl;
   const urls = addressesOf(named ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`);
-  if (auth.keysFile === '') return { urls, authorization: () => undefined };
+  if (!requiresKeys(settings)) return { urls, authorization: () => undefined };
   const tokens = internalTokens(auth, link?.tokenSecret);
   if (!tokens) {
     const message = 'a separately run batch processor needs the secret that the gateway signs tokens with';

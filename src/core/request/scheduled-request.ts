@@ -15,6 +15,8 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly priority: RequestPriority;
   /** Absent: the default tenant. */
   readonly tenant?: string;
+  /** Id of the key that its usage is counted for. */
+  readonly keyId?: string;
   /** Requests with the same value prefer the same worker, which may have their prefix cached. */
   readonly affinity?: string;
   /** Workers that returned it without an answer: others are preferred. */

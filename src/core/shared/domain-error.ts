@@ -98,12 +98,15 @@ export const ERROR_REGISTRY = {
     'Realtime: the session to resume does not exist, has ended, or the secret does not match.',
   ),
   request_not_found: invalid(404, 'The request does not exist, or ended too long ago.'),
+  key_not_found: invalid(404, 'No such API key, or it is revoked or expired and cannot be rotated.'),
   unknown_url: invalid(404, 'No such route.'),
   method_not_allowed: invalid(405, 'The route does not support this method; see `Allow`.'),
   worker_not_supervised: invalid(
     409,
     'The worker was not started by this gateway, which can neither restart it nor make it stop pulling.',
   ),
+  key_is_from_file: invalid(409, 'Keys of `auth.keys_file` are changed in that file only.'),
+  too_many_keys: invalid(409, 'The database holds 10,000 live API keys, the most there may be.'),
   duplicate_request_id: {
     status: 409,
     type: 'invalid_request_error',

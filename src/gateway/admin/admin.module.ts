@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
+import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { AdminDependenciesController } from './dependencies.controller.js';
+import { AdminKeysController } from './keys.controller.js';
 import { ModelSwitch } from './model-switch.js';
 import { AdminModelsController } from './models.controller.js';
 import { AdminQueueController } from './queue.controller.js';
@@ -11,9 +13,10 @@ import { AdminWorkersController } from './workers.controller.js';
 
 /** What an operator may see and do, under `/admin/v1`. */
 @Module({
-  imports: [DependenciesModule, SchedulerModule, WorkerPoolModule],
+  imports: [DependenciesModule, ModelsModule, SchedulerModule, WorkerPoolModule],
   controllers: [
     AdminDependenciesController,
+    AdminKeysController,
     AdminModelsController,
     AdminQueueController,
     AdminRequestsController,

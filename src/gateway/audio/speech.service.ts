@@ -25,7 +25,7 @@ export class SpeechService {
     const params = parseSpeech(bodyObject(request), this.catalog, this.settings.compat);
     const { model, dto, ignored } = params;
     const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
-    const caller = httpCaller(request, reply, dto.service_tier);
+    const caller = httpCaller(request, reply, { tier: dto.service_tier, model });
     const speech = this.inference.start(caller, speechWork(params, output), { output });
     const { phases } = await speech.firstOutput();
     void reply.headers(answerHeaders(model.id, { phases }, ignored));

@@ -98,7 +98,7 @@ export class TranscriptionService {
       audioDurationS: durationS,
       payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...parsed.params },
     } as const;
-    return this.inference.start(httpCaller(request, reply, parsed.tier), work, output && { output });
+    return this.inference.start(httpCaller(request, reply, parsed), work, output && { output });
   }
 
   /** Of audio by URL only the limits are known: the largest size accepted, and how long its download may last. */

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
+import { demandModel } from '../../platform/auth/principal.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type RequestTimings } from '../http/answer-headers.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
@@ -17,6 +20,8 @@ import { SilenceWatch } from './silence-watch.js';
 /** Who asks: an HTTP request, or a live session. */
 export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority'> {
   readonly tenant: string;
+  /** Of the caller's key; absent: none hold. */
+  readonly terms?: KeyTerms | undefined;
   /** The request is cancelled when this connection closes early; absent: the caller cancels by itself. */
   readonly reply?: FastifyReply;
 }
@@ -31,10 +36,19 @@ interface InferenceOptions {
   readonly idleMs?: number;
 }
 
-/** @throws DomainError `invalid_value` when `X-Priority` is neither realtime nor batch. */
-export function httpCaller(request: FastifyRequest, reply: FastifyReply, tier: ServiceTier): InferenceCaller {
-  const { tenant } = principalOf(request);
-  return { id: request.id, tenant, priority: requestPriority(request.headers['x-priority'], tier), reply };
+/**
+ * @param model whose default priority holds where neither request nor key states one
+ * @throws DomainError `invalid_value` when `X-Priority` is neither realtime nor batch.
+ */
+export function httpCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { tier, model }: { readonly tier: ServiceTier; readonly model: ModelSpec },
+): InferenceCaller {
+  const { tenant, terms } = principalOf(request);
+  const usual = terms?.defaultPriority ?? model.defaultPriority;
+  const priority = requestPriority(request.headers['x-priority'], tier, usual);
+  return { id: request.id, tenant, terms, priority, reply };
 }
 
 /**
@@ -47,8 +61,11 @@ export class InferenceService {
     private readonly sessions: InferenceSessions,
   ) {}
 
-  /** @throws DomainError what `SchedulerService.submit` throws. */
-  start({ reply, ...caller }: InferenceCaller, work: InferenceWork, options: InferenceOptions = {}): InferenceRequest {
+  /**
+   * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a model that the key may not use.
+   */
+  start({ reply, terms, ...caller }: InferenceCaller, work: InferenceWork, options: InferenceOptions = {}): InferenceRequest {
+    demandModel(terms, work.model);
     const { output, idleMs } = options;
     const session = this.sessions.open(work.model, work.payload.kind);
     const cancel = (reason: CancelReason): void => void this.scheduler.cancel(submitted, reason);
@@ -66,7 +83,7 @@ export class InferenceService {
         silence?.restart();
       };
     }
-    const submitted = this.scheduler.submit({ ...caller, ...work });
+    const submitted = this.scheduler.submit({ ...caller, ...work, ...(terms && { keyId: terms.key }) });
     this.sessions.follow(session, submitted, work.model);
     const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
     void submitted.settled.then(({ settlement }) => {

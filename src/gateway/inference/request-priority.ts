@@ -1,16 +1,22 @@
 import { isUrgent, type ServiceTier } from '../../contracts/openai/field-rules.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { type PriorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
- * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, else BATCH. The header is Switchyard's own
- * and more specific: it wins.
+ * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for `X-Priority: batch` or
+ * `service_tier: flex`, else `usual`. The header is Switchyard's own and more specific: it wins.
  * @throws DomainError `invalid_value` for another header value.
  */
-export function requestPriority(header: string | string[] | undefined, tier: ServiceTier): RequestPriority {
+export function requestPriority(
+  header: string | string[] | undefined,
+  tier: ServiceTier,
+  usual: PriorityLabel = 'batch',
+): RequestPriority {
   switch (typeof header === 'string' ? header.trim().toLowerCase() : header) {
     case undefined:
-      return isUrgent(tier) ? RequestPriority.REALTIME : RequestPriority.BATCH;
+      return isUrgent(tier) || (usual === 'realtime' && tier !== 'flex')
+        ? RequestPriority.REALTIME
+        : RequestPriority.BATCH;
     case 'realtime':
       return RequestPriority.REALTIME;
     case 'batch':

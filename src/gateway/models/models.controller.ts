@@ -1,5 +1,8 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { type FastifyRequest } from 'fastify';
+import { principalOf } from '../../platform/auth/access-hooks.js';
+import { demandModel, mayUse } from '../../platform/auth/principal.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -19,8 +22,10 @@ export class ModelsController {
   @Get()
   @ApiOperation({ summary: 'Models and their aliases' })
   @ApiOkResponse({ type: ModelListDto })
-  list(): ModelListDto {
-    return { object: 'list', data: this.catalog.entries().map(entry => this.#describe(entry)) };
+  list(@Req() request: FastifyRequest): ModelListDto {
+    const { terms } = principalOf(request);
+    const usable = this.catalog.entries().filter(({ spec }) => mayUse(terms, spec.id));
+    return { object: 'list', data: usable.map(entry => this.#describe(entry)) };
   }
 
   @Get(':id')
@@ -28,8 +33,10 @@ export class ModelsController {
   @ApiParam({ name: 'id', example: 'whisper-1' })
   @ApiOkResponse({ type: ModelDto })
   @DescribesErrors('model_not_found')
-  retrieve(@Param('id') id: string): ModelDto {
-    return this.#describe({ name: id, spec: this.catalog.get(id) });
+  retrieve(@Param('id') id: string, @Req() request: FastifyRequest): ModelDto {
+    const spec = this.catalog.get(id);
+    demandModel(principalOf(request).terms, spec.id);
+    return this.#describe({ name: id, spec });
   }
 
   #describe({ name, spec }: CatalogEntry): ModelDto {

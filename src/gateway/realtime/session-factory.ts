@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
-import { type Principal } from '../../platform/auth/principal.js';
+import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type Ticket } from '../limits/rate-limiter.js';
@@ -93,7 +93,7 @@ export class SessionFactory {
           slotComing,
           journal: () => journal,
         }),
-      output: own => new SessionOutput({ speaker, outbox, items, tenant: owner.tenant, config: () => own.config }),
+      output: own => new SessionOutput({ speaker, outbox, items, ...keyOf(owner), config: () => own.config }),
       onEnd: released => {
         ticket?.leave();
         onEnd(session, released);
@@ -138,8 +138,9 @@ export class SessionFactory {
     });
   }
 
-  #openStream({ id, config }: RealtimeSession, number: number): StreamHandle {
+  #openStream({ id, config, owner }: RealtimeSession, number: number): StreamHandle {
     const { id: model } = demandTranscribing(config, this.catalog);
+    demandModel(owner.terms, model);
     const { language, prompt, turnDetection, format } = config;
     return this.pool.openStream(model, {
       // Unique per stream: a worker may still be ending the last one.
@@ -161,6 +162,8 @@ export class SessionFactory {
     return this.writtenForm.ahead(order)?.(spoken) ?? spoken;
   }
 }
+
+const keyOf = ({ tenant, terms }: Principal) => ({ tenant, terms });
 
 function attachJournal(outbox: SessionOutbox, journal: SessionJournal, adopted: AdoptedSession | undefined): void {
   if (adopted) journal.adopted(adopted.events, adopted.audio);

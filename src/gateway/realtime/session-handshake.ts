@@ -6,7 +6,7 @@ import { defaultSession, type SessionConfig } from '../../contracts/realtime/ses
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
-import { type Principal } from '../../platform/auth/principal.js';
+import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -52,6 +52,7 @@ export class SessionHandshake {
     const dialect = dialectOf(request);
     const ignored = new IgnoredFields(this.settings.compat.strict);
     const config = this.#config(query, request, ignored);
+    if (principal.terms?.models) demandModel(principal.terms, this.catalog.get(config.model).id);
     const created =
       dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
     this.sessions

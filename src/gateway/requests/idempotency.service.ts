@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { tenantOf } from '../../platform/auth/access-hooks.js';
+import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
@@ -12,6 +12,7 @@ import { LONGEST_FORM } from '../http/multipart-form.js';
 import { detachTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
 import { type IdempotencyOptions } from './idempotency-options.js';
+import { TERMS_HEADER } from './inner-requests.js';
 import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
 import { StoredAnswers } from './stored-answers.js';
@@ -91,7 +92,7 @@ export class IdempotencyService {
         mode: options.mode,
         path: request.url.split('?', 1)[0] ?? request.url,
         fingerprint: fingerprintOf(request, json),
-        headers: Object.fromEntries(headers),
+        headers: { ...Object.fromEntries(headers), ...termsHeader(request) },
         blob: this.answers.newBlob(),
         status: options.mode === 'async' ? 'receiving' : 'running',
         createdAtMs: nowMs,
@@ -194,6 +195,11 @@ export class IdempotencyService {
     else raw.once('close', closed);
     return raw.pipe(bounded);
   }
+}
+
+function termsHeader(request: FastifyRequest): Readonly<Record<string, string>> {
+  const { terms } = principalOf(request);
+  return terms ? { [TERMS_HEADER]: JSON.stringify(terms) } : {};
 }
 
 const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');

@@ -5,12 +5,15 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyRequest } from 'fastify';
+import { type KeyTerms } from '../../core/access/key-terms.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 
 const MARK_HEADER = 'x-switchyard-inner';
 const CALLER_HEADER = 'x-switchyard-inner-caller';
+/** Among the headers of a stored request: the terms of its caller's key, as JSON. */
+export const TERMS_HEADER = 'x-switchyard-inner-terms';
 
 export interface InnerRequest {
   readonly requestId: string;
@@ -69,7 +72,7 @@ export class InnerRequests {
       headers: {
         ...headers,
         ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
-        ...this.#credentials(tenant),
+        ...this.#credentials(tenant, headers[TERMS_HEADER]),
         [MARK_HEADER]: this.#mark,
         [CALLER_HEADER]: run,
         'x-request-id': requestId,
@@ -85,9 +88,11 @@ export class InnerRequests {
     };
   }
 
-  #credentials(tenant: string): Record<string, string> {
+  #credentials(tenant: string, stored: string | undefined): Record<string, string> {
     if (!this.authenticator.enabled) return {};
-    const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(['inference'] as const) };
+    // Written by us, of a key that was valid then.
+    const terms = stored === undefined ? {} : { terms: JSON.parse(stored) as KeyTerms };
+    const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(['inference'] as const), ...terms };
     const { token } = this.authenticator.mint(principal, { scopes: ['inference'], ttlS: TOKEN_S });
     return { authorization: `Bearer ${token}` };
   }

@@ -70,7 +70,7 @@ export class RequestIntake {
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
-    const { id, model, priority, tenant, affinity, bytes, payload } = spec;
+    const { id, model, priority, tenant, keyId, affinity, bytes, payload } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
@@ -80,6 +80,7 @@ export class RequestIntake {
       model,
       priority,
       tenant,
+      keyId,
       affinity,
       bytes,
       payload,

@@ -14,6 +14,8 @@ export interface RequestSpec {
   readonly priority: RequestPriority;
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
+  /** Id of the key that its usage is counted for; absent: none. */
+  readonly keyId?: string;
   /** Requests with the same one are best sent to the same worker; absent: any will do. */
   readonly affinity?: string;
   /** Bytes held while it waits, for the queue's byte bounds. */

@@ -40,7 +40,7 @@ export class CompletionsService {
   async serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const params = PARSERS[route](bodyObject(request), this.catalog);
     const { service_tier: tier, stream } = params.dto;
-    const caller = httpCaller(request, reply, tier);
+    const caller = httpCaller(request, reply, { tier, model: params.model });
     const fields = { model: params.model.id, service_tier: usedTier(caller.priority, tier) };
     const call = { params, caller, request, reply, fields };
     await (stream ? this.#answerInChunks(call) : this.#answerAsAWhole(call));

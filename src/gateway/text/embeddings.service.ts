@@ -39,14 +39,11 @@ export class EmbeddingsService {
 
   /** @throws DomainError for everything that is not an answer. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const {
-      model: { id: model },
-      dto,
-      inputs,
-    } = parseEmbedding(bodyObject(request), this.catalog);
+    const { model: spec, dto, inputs } = parseEmbedding(bodyObject(request), this.catalog);
+    const { id: model } = spec;
     const body = rawBodyOf(request);
     const work = { model, bytes: body.length, audioDurationS: 0, payload: { kind: 'embed', body, inputs } } as const;
-    const caller = httpCaller(request, reply, dto.service_tier);
+    const caller = httpCaller(request, reply, { tier: dto.service_tier, model: spec });
     const answer = await this.inference.start(caller, work).answer('embeddings');
     const { vectors, dimensions, usage } = answer.reply;
     const promptTokens = usage?.promptTokens ?? 0;

@@ -1,19 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { type KeyStore } from '../../core/access/key-store.port.js';
+import { requiresKeys, SETTINGS, type Settings } from '../config/settings.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { KEY_STORE } from '../database/database.tokens.js';
 import { AllowedHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
 import { Authenticator, FailedAttempts } from './authenticator.js';
 import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
+import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
+import { StoredKeys } from './stored-keys.js';
 
 /** Keys, tokens and origins; global, because every entry point uses them. */
 @Global()
 @Module({
+  imports: [DatabaseModule],
   providers: [
-    { provide: KeyRing, inject: [SETTINGS], useFactory: ({ auth }: Settings) => new KeyRing(auth.keysFile) },
+    { provide: StoredKeys, inject: [KEY_STORE], useFactory: (store: KeyStore) => new StoredKeys(store) },
+    {
+      provide: KeyRing,
+      inject: [SETTINGS, StoredKeys],
+      useFactory: (settings: Settings, stored: StoredKeys) =>
+        new KeyRing(settings.auth.keysFile, { required: requiresKeys(settings), stored }),
+    },
+    {
+      provide: KeyIssuer,
+      inject: [KEY_STORE, StoredKeys, KeyRing],
+      useFactory: (store: KeyStore, stored: StoredKeys, ring: KeyRing) => new KeyIssuer(store, stored, ring),
+    },
     {
       provide: TOKEN_SECRET,
       inject: [SETTINGS],
@@ -42,6 +59,6 @@ import { ShortLivedTokens } from './short-lived-tokens.js';
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyRing, OriginGuard, TOKEN_SECRET],
+  exports: [Authenticator, CrossOrigins, KeyIssuer, KeyRing, OriginGuard, TOKEN_SECRET],
 })
 export class AuthModule {}

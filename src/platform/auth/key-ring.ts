@@ -1,71 +1,86 @@
-import { timingSafeEqual } from 'node:crypto';
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { type ApiKeyEntry, keyDigest, limitsFrom } from './api-key.js';
+import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
+import { type StoredKeys } from './stored-keys.js';
 
 /** Polled, not subscribed to: mounted secrets are swapped by moving links, which file events miss. */
 const POLL_MS = 2000;
 
-interface HeldKey {
-  readonly digest: Buffer;
-  readonly principal: Principal;
+export interface KeyRingOptions {
+  /** Keys are asked for, also without a file. */
+  readonly required?: boolean;
+  readonly stored?: StoredKeys;
+  readonly nowMs?: () => number;
 }
 
 /**
- * The keys of `auth.keys_file`, as they are now: read again when the file changes and on SIGHUP. A file that became
- * unreadable or wrong changes nothing and is logged; a server must not lock everybody out over a typing error.
+ * All keys, as they are now: those of `auth.keys_file`, read again when the file changes and on SIGHUP, and those of
+ * the database. A file that became unreadable or wrong changes nothing and is logged; a server must not lock everybody
+ * out over a typing error.
  */
 export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(KeyRing.name);
   readonly #changed = new Subject<void>();
   readonly #reload = () => this.reload();
-  #byDigest: ReadonlyMap<string, HeldKey>;
-  #ids: ReadonlySet<string>;
-  #limits: ReadonlyMap<string, Partial<Limits>>;
+  readonly #nowMs: () => number;
+  #entries: readonly ApiKeyEntry[];
+  #held: HeldKeys;
 
-  /** After every reload that succeeded. */
-  readonly changed$: Observable<void> = this.#changed.asObservable();
+  /** After every change of keys. */
+  readonly changed$: Observable<void>;
 
-  /** @param path '' when no keys are asked for. @throws ConfigError for a file that cannot be used */
-  constructor(private readonly path: string) {
-    [this.#byDigest, this.#ids, this.#limits] = held(path === '' ? [] : readKeysFile(path));
+  /** @param path '' for no file. @throws ConfigError for a file that cannot be used */
+  constructor(
+    private readonly path: string,
+    private readonly options: KeyRingOptions = {},
+  ) {
+    this.#nowMs = options.nowMs ?? Date.now;
+    this.#entries = path === '' ? [] : readKeysFile(path);
+    this.#held = new HeldKeys(this.#entries.map(heldOf));
+    this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
   }
 
   /** False: no keys are asked for, everybody may do everything. */
   get enabled(): boolean {
-    return this.path !== '';
+    return this.path !== '' || this.options.required === true;
   }
 
-  get size(): number {
-    return this.#ids.size;
+  /** The keys of the file, which are changed there only. */
+  get fileKeys(): readonly ApiKeyEntry[] {
+    return this.#entries;
   }
 
-  /**
-   * The digest of what was presented is looked up, so its duration depends on digests and not on keys; the
-   * last comparison takes the same time for every key.
-   */
+  /** @throws DomainError `invalid_api_key` for a key that expired */
   find(token: string): Principal | undefined {
     const digest = keyDigest(token);
-    const key = this.#byDigest.get(digest);
-    return key && timingSafeEqual(key.digest, Buffer.from(digest, 'hex')) ? key.principal : undefined;
+    const inFile = this.#held.find(digest);
+    if (inFile) return inFile.principal;
+    const key = this.options.stored?.held.find(digest);
+    if (!key) return undefined;
+    if (isExpired(key, this.#nowMs())) throw expired(key);
+    this.options.stored?.markUsed(key.principal.keyId);
+    return key.principal;
   }
 
-  /** False once the key of that id was withdrawn. */
+  /** False once the key of that id was withdrawn or has expired. */
   has(keyId: string): boolean {
-    return this.#ids.has(keyId);
+    const key = this.#get(keyId);
+    return key !== undefined && !isExpired(key, this.#nowMs());
   }
 
-  /** What the file says of this key alone, in place of `limits.*`. */
+  /** What was set for this key alone, in place of `limits.*`. */
   limitsOf(keyId: string): Partial<Limits> | undefined {
-    return this.#limits.get(keyId);
+    return this.#get(keyId)?.limits;
   }
 
   onModuleInit(): void {
-    if (!this.enabled) return;
+    if (this.path === '') return;
     watchFile(this.path, { interval: POLL_MS, persistent: false }, this.#onStat);
     process.on('SIGHUP', this.#reload);
   }
@@ -78,12 +93,17 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
   reload(): void {
     try {
-      [this.#byDigest, this.#ids, this.#limits] = held(readKeysFile(this.path));
-      this.#logger.log({ keys: this.size }, 'keys read again');
+      this.#entries = readKeysFile(this.path);
+      this.#held = new HeldKeys(this.#entries.map(heldOf));
+      this.#logger.log({ keys: this.#held.size }, 'keys read again');
       this.#changed.next();
     } catch (error) {
       this.#logger.error({ reason: (error as Error).message }, 'the keys file cannot be used; the old keys stay');
     }
+  }
+
+  #get(keyId: string): HeldKey | undefined {
+    return this.#held.get(keyId) ?? this.options.stored?.held.get(keyId);
   }
 
   readonly #onStat = (now: Stats, before: Stats): void => {
@@ -91,15 +111,13 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   };
 }
 
-type Held = [ReadonlyMap<string, HeldKey>, ReadonlySet<string>, ReadonlyMap<string, Partial<Limits>>];
+const heldOf = ({ id, tenant, scopes, sha256, limits }: ApiKeyEntry): HeldKey => ({
+  sha256,
+  principal: { keyId: id, tenant, scopes: new Set(scopes), terms: { key: id } },
+  ...(limits && { limits: limitsFrom(limits) }),
+});
 
-function held(entries: readonly ApiKeyEntry[]): Held {
-  const keys = entries.map(({ id, tenant, scopes, sha256 }): [string, HeldKey] => [
-    sha256,
-    { digest: Buffer.from(sha256, 'hex'), principal: { keyId: id, tenant, scopes: new Set(scopes) } },
-  ]);
-  const limits = entries.flatMap(({ id, limits }): [string, Partial<Limits>][] =>
-    limits ? [[id, limitsFrom(limits)]] : [],
-  );
-  return [new Map(keys), new Set(entries.map(({ id }) => id)), new Map(limits)];
+function expired({ principal, expiresAtMs = 0 }: HeldKey): DomainError {
+  const at = new Date(expiresAtMs).toISOString().slice(0, 19);
+  return new DomainError('invalid_api_key', `The API key ${principal.keyId} expired at ${at}Z.`);
 }

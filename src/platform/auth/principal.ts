@@ -1,3 +1,4 @@
+import { type KeyTerms } from '../../core/access/key-terms.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
@@ -14,6 +15,7 @@ export interface Principal {
   readonly keyId?: string;
   readonly tenant: string;
   readonly scopes: ReadonlySet<Scope>;
+  readonly terms?: KeyTerms;
 }
 
 /** Everybody, while no keys are asked for: may do everything. */
@@ -33,4 +35,13 @@ export function demandScope(principal: Principal, ...scopes: readonly Scope[]): 
 /** Its own requests, and everything for an admin. Others' requests are to look as if they did not exist. */
 export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT): boolean {
   return principal.tenant === tenant || permits(principal, 'admin');
+}
+
+export const mayUse = (terms: KeyTerms | undefined, model: string): boolean => terms?.models?.includes(model) ?? true;
+
+/** @param model canonical id @throws DomainError `model_not_found`, as if the model did not exist */
+export function demandModel(terms: KeyTerms | undefined, model: string): void {
+  if (mayUse(terms, model)) return;
+  const message = `The model \`${model}\` does not exist, or this API key may not use it.`;
+  throw new DomainError('model_not_found', message, { param: 'model' });
 }

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type Principal, type Scope } from './principal.js';
 
 const PREFIX = 'ek_';
@@ -10,6 +11,7 @@ interface Claims {
   /** Unix milliseconds. */
   readonly expiresAtMs: number;
   readonly content?: string;
+  readonly terms?: KeyTerms;
 }
 
 export interface ShortLivedToken {
@@ -39,10 +41,10 @@ export class ShortLivedTokens {
   ) {}
 
   mint({ principal, scopes, ttlS, content }: TokenGrant): ShortLivedToken {
-    const { tenant, keyId } = principal;
+    const { tenant, keyId, terms } = principal;
     const expiresAt = Math.floor(this.nowMs() / 1000) + ttlS;
     const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
-    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content };
+    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content, terms };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
     return { token: `${PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
   }
@@ -50,7 +52,9 @@ export class ShortLivedTokens {
   /** Undefined: not one of ours, changed on the way, or expired. */
   verify(token: string): Principal | undefined {
     const claims = this.#claimsOf(token);
-    return claims && { tenant: claims.tenant, keyId: claims.keyId, scopes: new Set(claims.scopes) };
+    if (!claims) return undefined;
+    const { tenant, keyId, scopes, terms } = claims;
+    return { tenant, keyId, scopes: new Set(scopes), ...(terms && { terms }) };
   }
 
   /** What `mint` was given to carry. Undefined: nothing, or the token is not to be trusted. */

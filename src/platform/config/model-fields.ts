@@ -153,6 +153,11 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     help: 'The workers stop after this many seconds without work; the next request starts them again.',
     default: 'never',
   },
+  default_priority: {
+    ...optional(oneOf(['realtime', 'batch'])),
+    help: 'Of requests that state no priority, unless their API key has a default of its own.',
+    default: 'batch',
+  },
   itn: {
     ...optional(FLAG),
     help: 'stt: write "25%" for "twenty five percent" unless a request sends `itn=false`; English only.',

@@ -1,3 +1,4 @@
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 /** How fields are spelt: `idle_unload_s` in files, `idleUnloadS` in code. */
 export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>
@@ -45,6 +46,8 @@ export interface ModelSpec {
   readonly autostart?: Autostart;
   /** Seconds without any work after which its workers are stopped, until the next request; absent: never. */
   readonly idleUnloadS?: number;
+  /** Of requests that state no priority, where their key states none either (default batch). */
+  readonly defaultPriority?: PriorityLabel;
   /**
    * Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false).
    */

@@ -38,6 +38,10 @@ export const SERVER_SETTINGS = {
     '',
     'File of API keys. Empty: no keys on loopback; beyond it keys.yaml in data.dir, created at the first start.',
   ),
+  'auth.required': flag(
+    false,
+    'Require an API key on loopback too, without a keys file: keys are then those of the database.',
+  ),
   'auth.allow_anonymous': flag(
     false,
     'Listen beyond loopback without keys: access is controlled elsewhere, for example by a proxy.',

@@ -3,17 +3,23 @@ import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit }
 import { sql } from 'kysely';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import {
+  AUDIT_STORE,
   DATABASE_PING,
   FILE_STORE,
   JOB_STORE,
+  KEY_STORE,
   STORED_REQUEST_STORE,
   UPLOAD_STORE,
+  USAGE_STORE,
   WEBHOOK_OUTBOX,
 } from './database.tokens.js';
+import { KyselyAuditStore } from './kysely-audit-store.js';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { KyselyJobStore } from './kysely-job-store.js';
+import { KyselyKeyStore } from './kysely-key-store.js';
 import { KyselyStoredRequestStore } from './kysely-stored-request-store.js';
 import { KyselyUploadStore } from './kysely-upload-store.js';
+import { KyselyUsageStore } from './kysely-usage-store.js';
 import { KyselyWebhookOutbox } from './kysely-webhook-outbox.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
 
@@ -26,7 +32,7 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
 });
 
 /**
- * The stores of files and batches. The schema is up to date before anything else starts; the connection is the last to
+ * The stores of files, batches, keys and usage. The schema is up to date before anything else starts; the connection is the last to
  * go.
  */
 @Global()
@@ -50,8 +56,14 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     store(UPLOAD_STORE, KyselyUploadStore),
     store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
     store(STORED_REQUEST_STORE, KyselyStoredRequestStore),
+    store(KEY_STORE, KyselyKeyStore),
+    store(USAGE_STORE, KyselyUsageStore),
+    store(AUDIT_STORE, KyselyAuditStore),
   ],
-  exports: [DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, STORED_REQUEST_STORE],
+  exports: [
+    ...[DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, STORED_REQUEST_STORE],
+    ...[KEY_STORE, USAGE_STORE, AUDIT_STORE],
+  ],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}

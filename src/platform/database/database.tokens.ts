@@ -7,3 +7,7 @@ export const WEBHOOK_OUTBOX = Symbol('WEBHOOK_OUTBOX');
 export const STORED_REQUEST_STORE = Symbol('STORED_REQUEST_STORE');
 /** `() => Promise<void>`: resolves when the database answers. */
 export const DATABASE_PING = Symbol('DATABASE_PING');
+/** Of the ports in `core/access`. */
+export const KEY_STORE = Symbol('KEY_STORE');
+export const USAGE_STORE = Symbol('USAGE_STORE');
+export const AUDIT_STORE = Symbol('AUDIT_STORE');

@@ -1,5 +1,6 @@
 import { type Generated, type Selectable } from 'kysely';
 import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
+import { type ApiKeysTable, type ApiKeyVersionTable, type AuditTable, type UsageTable } from './access-tables.js';
 
 /** Rows are read one beyond the limit, which shows whether more follow. */
 export const pageOf = <Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T): Page<T> => ({
@@ -24,6 +25,10 @@ export interface Database {
   batches: BatchesTable;
   webhook_outbox: WebhookOutboxTable;
   kept_requests: StoredRequestsTable;
+  api_keys: ApiKeysTable;
+  api_key_version: ApiKeyVersionTable;
+  usage: UsageTable;
+  audit: AuditTable;
 }
 
 export interface FilesTable {

@@ -4,20 +4,27 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 import { rowOfJob } from '../../../src/platform/database/batch-row.js';
+import { KyselyAuditStore } from '../../../src/platform/database/kysely-audit-store.js';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
+import { KyselyKeyStore } from '../../../src/platform/database/kysely-key-store.js';
 import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-stored-request-store.js';
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
+import { KyselyUsageStore } from '../../../src/platform/database/kysely-usage-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
+import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
 import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
 
-const TABLES = ['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const;
+const TABLES = [
+  ...(['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const),
+  ...(['api_keys', 'usage', 'audit'] as const),
+];
 
 /** Two connections to one database, as two processes have. */
 class Rig {
@@ -42,6 +49,11 @@ class Rig {
       kept: new KyselyStoredRequestStore(this.mine),
       othersKept: new KyselyStoredRequestStore(this.others),
       uploads: new KyselyUploadStore(this.others),
+      keys: new KyselyKeyStore(this.mine),
+      othersKeys: new KyselyKeyStore(this.others),
+      usage: new KyselyUsageStore(this.mine),
+      othersUsage: new KyselyUsageStore(this.others),
+      audit: new KyselyAuditStore(this.others),
     };
   }
 
@@ -61,6 +73,11 @@ function storesOn(open: () => Promise<Rig>): void {
   describe('job table', () => jobStoreContract(() => rig.fresh()));
   describe('file table', () => fileStoreContract(() => rig.fresh()));
   describe('table of stored requests', () => keptRequestStoreContract(() => rig.fresh()));
+  describe('tables of keys, usage and audit', () =>
+    accessStoresContract(async () => {
+      const { othersKeys: others, ...stores } = await rig.fresh();
+      return { ...stores, others };
+    }));
   it('is brought up to date by many at once, and again', async () => {
     await Promise.all([migrate(rig.mine), migrate(rig.others), migrate(rig.mine)]);
     expect(await rig.mine.db.selectFrom('files').selectAll().execute()).toEqual([]);

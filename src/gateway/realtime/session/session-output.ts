@@ -1,3 +1,4 @@
+import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { randomBytes } from 'node:crypto';
 import { type SpeechFields } from '../../../contracts/realtime/client-event.js';
 import { type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
@@ -16,6 +17,7 @@ export interface SessionOutputOptions {
   readonly outbox: SessionOutbox;
   readonly items: TranscriptItems;
   readonly tenant: string;
+  readonly terms?: KeyTerms | undefined;
   config(): SessionConfig;
 }
 
@@ -74,11 +76,11 @@ export class SessionOutput {
   }
 
   #speak(text: string, { voice: wanted, metadata }: SpeechFields): void {
-    const { speaker, outbox, items, tenant } = this.options;
+    const { speaker, outbox, items, tenant, terms } = this.options;
     const config = this.options.config();
     const id = `resp_${randomBytes(12).toString('hex')}`;
     const voice = wanted ?? config.voice;
-    const speech = speaker.speak({ id, text, voice, speed: config.speed, tenant });
+    const speech = speaker.speak({ id, text, voice, speed: config.speed, tenant, terms });
     const response = new SpokenResponse({
       ...{ id, text, voice, metadata, speech },
       send: event => outbox.send(event),

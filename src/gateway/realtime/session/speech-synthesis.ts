@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Settlement } from '../../../core/request/settlement.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { speechWork, parseSpeech } from '../../audio/parse-speech.js';
 import { SpeechStream } from '../../audio/speech-stream.js';
@@ -15,6 +16,7 @@ export interface SpeechRequest {
   readonly voice: string;
   readonly speed: number;
   readonly tenant: string;
+  readonly terms?: KeyTerms | undefined;
 }
 
 /** Speech on its way. */
@@ -36,11 +38,11 @@ export class SpeechSynthesis {
   ) {}
 
   /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
-  speak({ id, text, voice, speed, tenant }: SpeechRequest): Speech {
+  speak({ id, text, voice, speed, tenant, terms }: SpeechRequest): Speech {
     const body = { model: this.settings.realtime.speechModel, input: text, voice, speed, response_format: 'pcm' };
     const params = parseSpeech(body, this.catalog, this.settings.compat);
     const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
-    const caller = { id, tenant, priority: RequestPriority.REALTIME };
+    const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
     const speech = this.inference.start(caller, speechWork(params, output), { output });
     const settled = speech.settled.then(({ settlement }) => settlement);
     return { audio: output.audio, settled, cancel: () => speech.cancel('client') };

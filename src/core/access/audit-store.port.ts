@@ -1,0 +1,26 @@
+/** One change made through an admin route. */
+export interface AuditEntry {
+  /** Grows with time. */
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly tenant: string;
+  /** Id of the key; '' without keys. */
+  readonly key: string;
+  /** Method and route: `POST /admin/v1/keys/:id/rotate`. */
+  readonly action: string;
+  /** What the route names, such as the id of a key; '': nothing. */
+  readonly target: string;
+  readonly detail: string;
+  readonly requestId: string;
+  /** `ok`, or the code of the refusal. */
+  readonly outcome: string;
+}
+
+/** The audit log, shared by the gateways of one database. Entries are added and expire; nothing changes them. */
+export interface AuditStore {
+  add(entry: AuditEntry): Promise<void>;
+  /** Newest first. @param after id of the entry before the first */
+  list(page: { readonly limit: number; readonly after?: string }): Promise<readonly AuditEntry[]>;
+  removeBefore(atMs: number): Promise<void>;
+}

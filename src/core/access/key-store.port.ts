@@ -1,0 +1,57 @@
+import { type PriorityLabel } from '../request/request-priority.js';
+
+/** An API key in the database. Instants are Unix milliseconds. */
+export interface StoredKey {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  readonly tenant: string;
+  readonly scopes: readonly string[];
+  /** Models that it may use, by canonical id; absent: all. */
+  readonly models?: readonly string[];
+  /** By name as in the keys file, such as `requests_per_minute`. */
+  readonly limits?: Readonly<Record<string, number>>;
+  /** Of requests that state none; absent: that of the model. */
+  readonly defaultPriority?: PriorityLabel;
+  /** SHA-256 of the secret, 64 hexadecimal digits. */
+  readonly sha256: string;
+  /** First characters of the secret, for display. */
+  readonly prefix: string;
+  /** The secret before the last rotation, valid for a while. */
+  readonly replaced?: ReplacedSecret;
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly lastUsedAtMs?: number;
+  readonly revokedAtMs?: number;
+}
+
+export interface ReplacedSecret {
+  readonly sha256: string;
+  readonly untilMs: number;
+}
+
+export interface NewSecret {
+  readonly sha256: string;
+  readonly prefix: string;
+  /** How long the present secret stays valid; absent: it ends at once. */
+  readonly replacedUntilMs?: number;
+}
+
+/** The table of API keys, shared by the gateways of one database. Every change raises its version. */
+export interface KeyStore {
+  /** False: a key of that id exists. */
+  create(key: StoredKey): Promise<boolean>;
+  find(id: string): Promise<StoredKey | undefined>;
+  /** Newest first, revoked ones included. */
+  list(limit: number): Promise<readonly StoredKey[]>;
+  /** All that are not revoked. */
+  live(): Promise<readonly StoredKey[]>;
+  countLive(): Promise<number>;
+  version(): Promise<number>;
+  /** False: no such key, or it is revoked. */
+  rotate(id: string, secret: NewSecret): Promise<boolean>;
+  /** False: no such key, or it is revoked already. */
+  revoke(id: string, atMs: number): Promise<boolean>;
+  /** Does not raise the version. */
+  markUsed(ids: readonly string[], atMs: number): Promise<void>;
+}

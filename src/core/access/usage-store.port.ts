@@ -1,0 +1,59 @@
+/** Sums of settled requests. Whole numbers. */
+export interface UsageSums {
+  readonly requests: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly audioMs: number;
+  readonly characters: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Time at a worker's device: its share of each engine call. */
+  readonly deviceMs: number;
+}
+
+export const USAGE_SUMS = [
+  'requests',
+  'completed',
+  'failed',
+  'cancelled',
+  'audioMs',
+  'characters',
+  'inputTokens',
+  'outputTokens',
+  'deviceMs',
+] as const satisfies readonly (keyof UsageSums)[];
+
+/** What usage is summed by. */
+export interface UsageGroup {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string;
+  readonly tenant: string;
+  /** Id of the key; '' without keys. */
+  readonly key: string;
+  /** Canonical id. */
+  readonly model: string;
+}
+
+export const USAGE_GROUPS = ['day', 'tenant', 'key', 'model'] as const satisfies readonly (keyof UsageGroup)[];
+
+export type UsageRow = UsageGroup & UsageSums;
+
+export interface UsageQuery {
+  /** First and last day, both included. */
+  readonly from: string;
+  readonly to: string;
+  readonly groupBy: readonly (keyof UsageGroup)[];
+  readonly tenant?: string;
+  readonly limit: number;
+}
+
+/** The table of usage, shared by the gateways of one database. */
+export interface UsageStore {
+  /** Adds all rows in one transaction, or none. */
+  add(rows: readonly UsageRow[]): Promise<void>;
+  /** Ordered by the groups, latest day first. */
+  sum(query: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]>;
+  /** Removes days before `day`. */
+  removeBefore(day: string): Promise<void>;
+}

@@ -1,0 +1,152 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMinSize, IsOptional, Matches } from 'class-validator';
+import { Holds, InRange, NumberFromForm, OneOf, TextList, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import { type StoredKey } from '../../core/access/key-store.port.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type ApiKeyEntry, KEY_LIMITS, LIMITS_RULE } from '../../platform/auth/api-key.js';
+import { type NewKey } from '../../platform/auth/key-issuer.js';
+import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
+
+const NAME = /^[^\p{Cc}\p{Cf}]{1,100}$/u;
+const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
+const PRIORITIES = ['realtime', 'batch'] as const;
+const DAY_S = 86_400;
+const MAX_DAYS = 3650;
+const SOURCES = ['database', 'file'] as const;
+
+export class CreateKeyDto {
+  @ApiProperty({ description: 'For people: who uses it and for what.', example: 'web shop' })
+  @Matches(NAME, { message: 'must be 1 to 100 printable characters' })
+  name!: string;
+
+  @ApiProperty({ example: 'acme' })
+  @Matches(TENANT, { message: 'must be 1 to 64 letters, digits and . _ -' })
+  tenant!: string;
+
+  @ApiPropertyOptional({ enum: KEY_SCOPES, isArray: true, default: ['inference'] })
+  @IsOptional()
+  @TextList(KEY_SCOPES.length, 20)
+  @ArrayMinSize(1, { message: 'must have at least one entry' })
+  @OneOf(KEY_SCOPES, { each: true })
+  scopes: KeyScope[] = ['inference'];
+
+  @ApiPropertyOptional({ type: [String], description: 'Ids or aliases of the only models it may use; absent: all.' })
+  @IsOptional()
+  @TextList(32, 128)
+  @ArrayMinSize(1, { message: 'must have at least one entry' })
+  models?: string[];
+
+  @ApiPropertyOptional({
+    type: Object,
+    description: `Its own limits in place of \`limits.*\`: ${KEY_LIMITS.join(', ')}.`,
+    example: { requests_per_minute: 60 },
+  })
+  @IsOptional()
+  @Holds(value => LIMITS_RULE.accepts(value), `must be ${LIMITS_RULE.allowed}`)
+  limits?: Record<string, number>;
+
+  @ApiPropertyOptional({ minimum: 1, maximum: MAX_DAYS, description: 'Absent, without expires_at: it never expires.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(1, MAX_DAYS)
+  expires_in_days?: number;
+
+  @ApiPropertyOptional({ description: 'Unix seconds; instead of expires_in_days.' })
+  @IsOptional()
+  @WholeNumber()
+  @Holds(isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`)
+  expires_at?: number;
+
+  @ApiPropertyOptional({ enum: PRIORITIES, description: 'Of its requests that state none.' })
+  @IsOptional()
+  @OneOf(PRIORITIES)
+  default_priority?: PriorityLabel;
+}
+
+function isSoon(value: unknown): boolean {
+  const inS = Number(value) - Date.now() / 1000;
+  return inS > 0 && inS <= MAX_DAYS * DAY_S;
+}
+
+export class RotateKeyDto {
+  @ApiPropertyOptional({ minimum: 0, maximum: 30 * DAY_S, description: 'How long the present secret stays valid.' })
+  @IsOptional()
+  @WholeNumber()
+  @InRange(0, 30 * DAY_S)
+  grace_s = 0;
+}
+
+export class ListKeysDto {
+  @ApiPropertyOptional({ default: 1000, minimum: 1, maximum: 10_000 })
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(1, 10_000)
+  limit = 1000;
+}
+
+export class ApiKeyDto {
+  @ApiProperty({ enum: ['api_key'] }) object!: 'api_key';
+  @ApiProperty({ example: 'key_0198a1b2c3d4' }) id!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty() tenant!: string;
+  @ApiProperty({ enum: KEY_SCOPES, isArray: true }) scopes!: readonly string[];
+  @ApiProperty({ type: [String], nullable: true, description: 'The only models it may use; null: all.' })
+  models!: readonly string[] | null;
+  @ApiProperty({ type: Object, nullable: true, description: 'Its own limits; null: those of its tenant.' })
+  limits!: Readonly<Record<string, number>> | null;
+  @ApiProperty({ enum: PRIORITIES, nullable: true }) default_priority!: PriorityLabel | null;
+  @ApiProperty({ type: String, nullable: true, description: 'First characters of the secret.' })
+  prefix!: string | null;
+  @ApiProperty({ enum: SOURCES, description: 'file: the keys file, which is changed by hand only.' })
+  source!: (typeof SOURCES)[number];
+  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) created_at!: number | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) expires_at!: number | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds, at most a minute old.' })
+  last_used_at!: number | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) revoked_at!: number | null;
+}
+
+export class IssuedKeyDto extends ApiKeyDto {
+  @ApiProperty({ description: 'The key itself. It is shown here only.', example: 'sk-switchyard-…' }) secret!: string;
+}
+
+export class ApiKeyListDto {
+  @ApiProperty({ enum: ['list'] }) object!: 'list';
+  @ApiProperty({ type: [ApiKeyDto], description: 'Those of the keys file, then those of the database, newest first.' })
+  data!: ApiKeyDto[];
+  @ApiProperty() has_more!: boolean;
+}
+
+const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
+
+export const storedKeyDto = (key: StoredKey): ApiKeyDto => ({
+  ...{ object: 'api_key', source: 'database', id: key.id, name: key.name, tenant: key.tenant, scopes: key.scopes },
+  models: key.models ?? null,
+  limits: key.limits ?? null,
+  default_priority: key.defaultPriority ?? null,
+  prefix: key.prefix,
+  created_at: seconds(key.createdAtMs),
+  expires_at: seconds(key.expiresAtMs),
+  last_used_at: seconds(key.lastUsedAtMs),
+  revoked_at: seconds(key.revokedAtMs),
+});
+
+export const fileKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ApiKeyDto => ({
+  ...{ object: 'api_key', source: 'file', id, name: id, tenant, scopes, limits: limits ?? null },
+  ...{ models: null, default_priority: null, prefix: null },
+  ...{ created_at: null, expires_at: null, last_used_at: null, revoked_at: null },
+});
+
+/** @param models canonical ids */
+export function newKey(dto: CreateKeyDto, models: readonly string[] | undefined, nowMs: number): NewKey {
+  const { name, tenant, limits, expires_in_days: days, expires_at: at, default_priority: defaultPriority } = dto;
+  const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
+  return {
+    ...{ name, tenant, scopes: [...new Set(dto.scopes)] },
+    ...(models && { models }),
+    ...(limits && { limits }),
+    ...(expiresAtMs !== undefined && { expiresAtMs }),
+    ...(defaultPriority && { defaultPriority }),
+  };
+}

@@ -1,0 +1,87 @@
+import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { timeOrderedId } from '../clock/time-ordered-id.js';
+import { createApiKey } from './api-key.js';
+import { type KeyRing } from './key-ring.js';
+import { type StoredKeys } from './stored-keys.js';
+
+/** Every gateway holds all live keys in memory. */
+export const MAX_LIVE_KEYS = 10_000;
+/** Of the secret, for display: its fixed start and 24 of 256 bits. */
+const PREFIX_LENGTH = 18;
+
+export type NewKey = Omit<StoredKey, 'id' | 'sha256' | 'prefix' | 'createdAtMs'>;
+
+export interface IssuedKey {
+  readonly key: StoredKey;
+  /** Shown once, stored nowhere. */
+  readonly secret: string;
+}
+
+/** Makes, rotates and revokes the keys of the database. A change is in effect on this gateway when it resolves. */
+export class KeyIssuer {
+  constructor(
+    private readonly store: KeyStore,
+    private readonly keys: StoredKeys,
+    private readonly ring: KeyRing,
+  ) {}
+
+  /** @throws DomainError `too_many_keys` */
+  async create(wanted: NewKey, nowMs = Date.now()): Promise<IssuedKey> {
+    if ((await this.store.countLive()) >= MAX_LIVE_KEYS)
+      throw new DomainError('too_many_keys', `There are ${MAX_LIVE_KEYS} keys; revoke those that are not used.`);
+    const { secret, sha256, prefix } = newSecret();
+    const key = { ...wanted, id: timeOrderedId('key_', nowMs), sha256, prefix, createdAtMs: nowMs };
+    await this.store.create(key);
+    await this.keys.refresh();
+    return { key, secret };
+  }
+
+  /**
+   * @param graceMs how long the present secret stays valid; one that was replaced before ends at once
+   * @throws DomainError `key_not_found`, `key_is_from_file`
+   */
+  async rotate(id: string, graceMs: number, nowMs = Date.now()): Promise<IssuedKey> {
+    const before = await this.#active(id, nowMs);
+    const { secret, sha256, prefix } = newSecret();
+    const replacedUntilMs = graceMs === 0 ? undefined : nowMs + graceMs;
+    const rotated = await this.store.rotate(id, {
+      ...{ sha256, prefix },
+      ...(replacedUntilMs !== undefined && { replacedUntilMs }),
+    });
+    if (!rotated) throw notFound(id);
+    await this.keys.refresh();
+    return { key: { ...before, sha256, prefix }, secret };
+  }
+
+  /** @throws DomainError `key_not_found`, `key_is_from_file` */
+  async revoke(id: string, nowMs = Date.now()): Promise<StoredKey> {
+    const key = await this.#stored(id);
+    await this.store.revoke(id, nowMs);
+    await this.keys.refresh();
+    return { ...key, revokedAtMs: key.revokedAtMs ?? nowMs };
+  }
+
+  async #active(id: string, nowMs: number): Promise<StoredKey> {
+    const key = await this.#stored(id);
+    if (key.revokedAtMs !== undefined) throw notFound(id, 'is revoked');
+    if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw notFound(id, 'has expired');
+    return key;
+  }
+
+  async #stored(id: string): Promise<StoredKey> {
+    if (this.ring.fileKeys.some(key => key.id === id))
+      throw new DomainError('key_is_from_file', `The key ${id} is in the keys file; change it there.`);
+    const key = await this.store.find(id);
+    if (!key) throw notFound(id);
+    return key;
+  }
+}
+
+function newSecret() {
+  const { key: secret, entry } = createApiKey({ tenant: '', scopes: [] });
+  return { secret, sha256: entry.sha256, prefix: secret.slice(0, PREFIX_LENGTH) };
+}
+
+const notFound = (id: string, why = 'does not exist'): DomainError =>
+  new DomainError('key_not_found', `The key ${id} ${why}.`);

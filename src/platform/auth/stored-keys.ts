@@ -1,0 +1,120 @@
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type Observable, Subject } from 'rxjs';
+import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
+import { limitsFrom } from './api-key.js';
+import { type HeldKey, HeldKeys } from './held-keys.js';
+import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
+
+/** One small query; a change by another gateway is known after this time. */
+const POLL_MS = 2000;
+/** `last_used_at` is written at most this often. */
+const USED_MS = 60_000;
+
+/**
+ * The live keys of the database, in memory: read again when their version changes. While the database is away, the keys
+ * stay as they were.
+ */
+export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(StoredKeys.name);
+  readonly #changed = new Subject<void>();
+  #held = new HeldKeys();
+  #version = -1;
+  #checkedAtMs = Date.now();
+  #usedAtMs = Date.now();
+  #used = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<void> | undefined;
+  #isAway = false;
+
+  /** After every reading that found a change, and when a key expired. */
+  readonly changed$: Observable<void> = this.#changed.asObservable();
+
+  constructor(
+    private readonly store: KeyStore,
+    private readonly pollMs = POLL_MS,
+  ) {}
+
+  get held(): HeldKeys {
+    return this.#held;
+  }
+
+  /** The schema is up to date by now; no request has come yet. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.refresh();
+    this.#timer = setInterval(() => void this.#poll(), this.pollMs).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#changed.complete();
+    await this.saveUsed().catch(() => undefined);
+  }
+
+  markUsed(id: string): void {
+    this.#used.add(id);
+  }
+
+  /** Resolves when changes made before are in effect here. @throws what the store throws */
+  async refresh(): Promise<void> {
+    // A reading that is under way may have begun before the change.
+    await this.#refreshing?.catch(() => undefined);
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    await this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const version = await this.store.version();
+    if (version === this.#version) return;
+    // Read after the version: newer than it at worst, and then the next version differs.
+    this.#held = new HeldKeys((await this.store.live()).flatMap(heldOf));
+    this.#version = version;
+    this.#changed.next();
+  }
+
+  async #poll(): Promise<void> {
+    const nowMs = Date.now();
+    if (this.#held.expiredBetween(this.#checkedAtMs, nowMs)) this.#changed.next();
+    this.#checkedAtMs = nowMs;
+    try {
+      await this.refresh();
+      if (nowMs - this.#usedAtMs >= USED_MS) await this.saveUsed(nowMs);
+      this.#isAway = false;
+    } catch (error) {
+      if (!this.#isAway) this.#logger.warn({ reason: (error as Error).message }, 'API keys stay as they were');
+      this.#isAway = true;
+    }
+  }
+
+  /** Writes when keys were last used. */
+  async saveUsed(nowMs = Date.now()): Promise<void> {
+    this.#usedAtMs = nowMs;
+    const used = [...this.#used];
+    this.#used = new Set();
+    await this.store.markUsed(used, nowMs);
+  }
+}
+
+/** The key's present secret, then the one before it. */
+function heldOf(key: StoredKey): HeldKey[] {
+  const { sha256, replaced, expiresAtMs, limits } = key;
+  const held = { principal: principalOfKey(key), ...(limits && { limits: limitsFrom(limits) }) };
+  const expiry = (untilMs?: number) => (untilMs === undefined ? {} : { expiresAtMs: untilMs });
+  const before = replaced && Math.min(replaced.untilMs, expiresAtMs ?? Infinity);
+  return [
+    { sha256, ...held, ...expiry(expiresAtMs) },
+    ...(replaced ? [{ sha256: replaced.sha256, ...held, ...expiry(before) }] : []),
+  ];
+}
+
+const isScope = (scope: string): scope is KeyScope => (KEY_SCOPES as readonly string[]).includes(scope);
+
+const principalOfKey = (key: StoredKey): Principal & { readonly keyId: string } => ({
+  keyId: key.id,
+  tenant: key.tenant,
+  scopes: new Set(key.scopes.filter(isScope)),
+  terms: {
+    key: key.id,
+    ...(key.models && { models: key.models }),
+    ...(key.defaultPriority && { defaultPriority: key.defaultPriority }),
+  },
+});

@@ -1,0 +1,157 @@
+import { type Kysely, type Selectable } from 'kysely';
+import { type KeyStore, type NewSecret, type StoredKey } from '../../core/access/key-store.port.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type ApiKeysTable } from './access-tables.js';
+import { present } from './batch-row.js';
+import { type OpenDatabase } from './open-database.js';
+import { type Database } from './schema.js';
+
+type KeyRow = Selectable<ApiKeysTable>;
+
+/** The table of API keys. A change and the new version are one transaction: whoever sees the version sees the change. */
+export class KyselyKeyStore implements KeyStore {
+  readonly #db: Kysely<Database>;
+
+  constructor({ db }: OpenDatabase) {
+    this.#db = db;
+  }
+
+  create(key: StoredKey): Promise<boolean> {
+    return this.#change(async db => {
+      const { numInsertedOrUpdatedRows: made = 0n } = await db
+        .insertInto('api_keys')
+        .values(rowOf(key))
+        .onConflict(conflict => conflict.column('id').doNothing())
+        .executeTakeFirst();
+      return made > 0n;
+    });
+  }
+
+  async find(id: string): Promise<StoredKey | undefined> {
+    const row = await this.#db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+    return row && keyOf(row);
+  }
+
+  async list(limit: number): Promise<readonly StoredKey[]> {
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .orderBy('created_at_ms', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(keyOf);
+  }
+
+  async live(): Promise<readonly StoredKey[]> {
+    const rows = await this.#db.selectFrom('api_keys').selectAll().where('revoked_at_ms', 'is', null).execute();
+    return rows.map(keyOf);
+  }
+
+  async countLive(): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('api_keys')
+      .select(eb => eb.fn.countAll<number | string>().as('count'))
+      .where('revoked_at_ms', 'is', null)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  async version(): Promise<number> {
+    const row = await this.#db.selectFrom('api_key_version').select('version').executeTakeFirst();
+    return Number(row?.version ?? 0);
+  }
+
+  rotate(id: string, { sha256, prefix, replacedUntilMs }: NewSecret): Promise<boolean> {
+    const keep = replacedUntilMs !== undefined;
+    return this.#change(async db => {
+      const { numUpdatedRows } = await db
+        .updateTable('api_keys')
+        .set(eb => ({
+          ...{ sha256, prefix },
+          replaced_sha256: keep ? eb.ref('sha256') : null,
+          replaced_until_ms: keep ? replacedUntilMs : null,
+        }))
+        .where('id', '=', id)
+        .where('revoked_at_ms', 'is', null)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    });
+  }
+
+  revoke(id: string, atMs: number): Promise<boolean> {
+    return this.#change(async db => {
+      const { numUpdatedRows } = await db
+        .updateTable('api_keys')
+        .set({ revoked_at_ms: atMs, replaced_sha256: null, replaced_until_ms: null })
+        .where('id', '=', id)
+        .where('revoked_at_ms', 'is', null)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    });
+  }
+
+  async markUsed(ids: readonly string[], atMs: number): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#db
+      .updateTable('api_keys')
+      .set({ last_used_at_ms: atMs })
+      .where('id', 'in', ids)
+      .where(eb => eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]))
+      .execute();
+  }
+
+  #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {
+    return this.#db.transaction().execute(async db => {
+      const changed = await make(db);
+      if (changed)
+        await db
+          .updateTable('api_key_version')
+          .set(({ eb }) => ({ version: eb('version', '+', 1) }))
+          .execute();
+      return changed;
+    });
+  }
+}
+
+const jsonOf = (value: object | undefined): string | null => (value === undefined ? null : JSON.stringify(value));
+
+const rowOf = (key: StoredKey): KeyRow => ({
+  id: key.id,
+  name: key.name,
+  tenant: key.tenant,
+  scopes: JSON.stringify(key.scopes),
+  models: jsonOf(key.models),
+  limits: jsonOf(key.limits),
+  default_priority: key.defaultPriority ?? null,
+  sha256: key.sha256,
+  prefix: key.prefix,
+  replaced_sha256: key.replaced?.sha256 ?? null,
+  replaced_until_ms: key.replaced?.untilMs ?? null,
+  created_at_ms: key.createdAtMs,
+  expires_at_ms: key.expiresAtMs ?? null,
+  last_used_at_ms: key.lastUsedAtMs ?? null,
+  revoked_at_ms: key.revokedAtMs ?? null,
+});
+
+const keyOf = (row: KeyRow): StoredKey => ({
+  id: row.id,
+  name: row.name,
+  tenant: row.tenant,
+  scopes: JSON.parse(row.scopes) as string[],
+  ...(row.models !== null && { models: JSON.parse(row.models) as string[] }),
+  ...(row.limits !== null && { limits: JSON.parse(row.limits) as Record<string, number> }),
+  ...present({ defaultPriority: row.default_priority as PriorityLabel | null }),
+  sha256: row.sha256,
+  prefix: row.prefix,
+  ...(row.replaced_sha256 !== null &&
+    row.replaced_until_ms !== null && {
+      replaced: { sha256: row.replaced_sha256, untilMs: row.replaced_until_ms },
+    }),
+  createdAtMs: row.created_at_ms,
+  ...present({
+    expiresAtMs: row.expires_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+  }),
+});

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type AuditEntry, type AuditStore } from '../../../src/core/access/audit-store.port.js';
+import { type KeyStore, type StoredKey } from '../../../src/core/access/key-store.port.js';
+import { type UsageRow, type UsageStore } from '../../../src/core/access/usage-store.port.js';
+import { NOW_MS } from './batch-fixtures.js';
+
+const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
+  ...{ id, name: 'naïve "key"', tenant: 'acme', scopes: ['inference'], prefix: 'sk-switchyard-abcd' },
+  ...{ sha256: id.padEnd(64, '0'), createdAtMs: NOW_MS },
+  ...change,
+});
+
+const use = (change: Partial<UsageRow> = {}): UsageRow => ({
+  ...{ day: '2027-01-15', tenant: 'acme', key: 'k1', model: 'stt' },
+  ...{ requests: 1, completed: 1, failed: 0, cancelled: 0, audioMs: 1500, characters: 0 },
+  ...{ inputTokens: 3, outputTokens: 4, deviceMs: 20, ...change },
+});
+
+const entry = (id: string, change: Partial<AuditEntry> = {}): AuditEntry => ({
+  ...{ id, atMs: NOW_MS, tenant: 'ops', key: 'k', action: 'POST /admin/v1/keys', target: '', detail: '' },
+  ...{ requestId: 'r', outcome: 'ok', ...change },
+});
+
+interface AccessStores {
+  readonly keys: KeyStore;
+  readonly others: KeyStore;
+  readonly usage: UsageStore;
+  readonly othersUsage: UsageStore;
+  readonly audit: AuditStore;
+}
+
+/** The same for both dialects. */
+export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
+  let stores: AccessStores;
+  beforeEach(async () => {
+    stores = await fresh();
+  });
+
+  describe('keys', () => {
+    it('come back as they were stored, newest first', async () => {
+      const full = aKey('b', {
+        ...{ models: ['stt'], limits: { requests_per_minute: 2 }, defaultPriority: 'realtime' },
+        ...{ createdAtMs: NOW_MS + 1, expiresAtMs: NOW_MS + 9, replaced: { sha256: 'c'.repeat(64), untilMs: 5 } },
+      });
+      await stores.keys.create(aKey('a'));
+      await stores.keys.create(full);
+      expect(await stores.others.list(10)).toEqual([full, aKey('a')]);
+      expect(await stores.others.list(1)).toEqual([full]);
+      expect(await stores.others.find('a')).toEqual(aKey('a'));
+      expect(await stores.others.countLive()).toBe(2);
+    });
+
+    it('of one id are one: the later changes nothing', async () => {
+      const made = await Promise.all([stores.keys.create(aKey('a')), stores.others.create(aKey('a'))]);
+      expect(made.sort()).toEqual([false, true]);
+      expect(await stores.keys.countLive()).toBe(1);
+    });
+
+    it('raise the version that others see with every change, and with no failed one', async () => {
+      const before = await stores.others.version();
+      await stores.keys.create(aKey('a'));
+      await stores.keys.rotate('a', { sha256: 'd'.repeat(64), prefix: 'p' });
+      await stores.keys.markUsed(['a'], NOW_MS + 1);
+      await stores.keys.revoke('a', NOW_MS + 2);
+      expect(await stores.keys.revoke('a', NOW_MS + 3)).toBe(false);
+      expect(await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(false);
+      expect(await stores.others.version()).toBe(before + 3);
+      expect(await stores.others.live()).toEqual([]);
+      expect(await stores.others.find('a')).toMatchObject({ revokedAtMs: NOW_MS + 2, lastUsedAtMs: NOW_MS + 1 });
+    });
+
+    it('keep the replaced secret only where it stays valid', async () => {
+      await stores.keys.create(aKey('a'));
+      await stores.keys.rotate('a', { sha256: '1'.repeat(64), prefix: 'p1', replacedUntilMs: NOW_MS + 9 });
+      const replaced = { sha256: aKey('a').sha256, untilMs: NOW_MS + 9 };
+      expect(await stores.keys.find('a')).toMatchObject({ sha256: '1'.repeat(64), prefix: 'p1', replaced });
+      await stores.keys.rotate('a', { sha256: '2'.repeat(64), prefix: 'p2' });
+      expect(await stores.keys.find('a')).not.toHaveProperty('replaced');
+    });
+  });
+
+  describe('usage', () => {
+    const all = { from: '2027-01-01', to: '2027-12-31', limit: 10 };
+
+    it('of two gateways adds up', async () => {
+      await Promise.all([
+        stores.usage.add([use(), use({ model: 'llm' })]),
+        stores.othersUsage.add([use({ model: 'llm' }), use()]),
+      ]);
+      expect(await stores.usage.sum({ ...all, groupBy: ['model'] })).toEqual([
+        expect.objectContaining({ model: 'llm', requests: 2, audioMs: 3000, outputTokens: 8 }),
+        expect.objectContaining({ model: 'stt', requests: 2, deviceMs: 40 }),
+      ]);
+    });
+
+    it('is summed by any groups, within days, of one tenant', async () => {
+      await stores.usage.add([
+        use(),
+        use({ day: '2027-01-16', failed: 1, completed: 0 }),
+        use({ tenant: 'other', key: 'k2' }),
+        use({ day: '2026-12-31' }),
+      ]);
+      expect(await stores.usage.sum({ ...all, groupBy: [] })).toEqual([expect.objectContaining({ requests: 3 })]);
+      expect(await stores.usage.sum({ ...all, groupBy: ['day', 'tenant'], tenant: 'acme' })).toEqual([
+        expect.objectContaining({ day: '2027-01-16', tenant: 'acme', requests: 1, failed: 1 }),
+        expect.objectContaining({ day: '2027-01-15', tenant: 'acme', requests: 1, failed: 0 }),
+      ]);
+      await stores.usage.removeBefore('2027-01-16');
+      expect(await stores.usage.sum({ ...all, groupBy: ['key'] })).toEqual([
+        expect.objectContaining({ key: 'k1', requests: 1 }),
+      ]);
+    });
+
+    it('of nothing is nothing', async () => {
+      expect(await stores.usage.sum({ ...all, groupBy: [] })).toEqual([]);
+    });
+  });
+
+  it('the audit log is read newest first, page by page, and expires', async () => {
+    for (const id of ['a', 'b', 'c']) await stores.audit.add(entry(id, { atMs: NOW_MS + id.charCodeAt(0) }));
+    expect(await stores.audit.list({ limit: 2 })).toEqual([
+      entry('c', { atMs: NOW_MS + 99 }),
+      entry('b', { atMs: NOW_MS + 98 }),
+    ]);
+    expect((await stores.audit.list({ limit: 2, after: 'b' })).map(({ id }) => id)).toEqual(['a']);
+    await stores.audit.removeBefore(NOW_MS + 99);
+    expect((await stores.audit.list({ limit: 9 })).map(({ id }) => id)).toEqual(['c']);
+  });
+}
