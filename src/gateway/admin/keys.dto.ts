@@ -69,7 +69,10 @@ function isSoon(value: unknown): boolean {
 }
 
 export class RotateKeyDto {
-  @ApiPropertyOptional({ minimum: 0, maximum: 30 * DAY_S, description: 'How long the present secret stays valid.' })
+  @ApiPropertyOptional({
+    ...{ type: Number, default: 0, minimum: 0, maximum: 30 * DAY_S },
+    description: 'Seconds that the present secret stays valid.',
+  })
   @IsOptional()
   @WholeNumber()
   @InRange(0, 30 * DAY_S)
@@ -77,7 +80,7 @@ export class RotateKeyDto {
 }
 
 export class ListKeysDto {
-  @ApiPropertyOptional({ default: 1000, minimum: 1, maximum: 10_000 })
+  @ApiPropertyOptional({ type: Number, default: 1000, minimum: 1, maximum: 10_000 })
   @IsOptional()
   @NumberFromForm()
   @WholeNumber()
