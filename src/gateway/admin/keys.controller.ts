@@ -64,7 +64,13 @@ export class AdminKeysController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Create an API key', description: 'The answer is the only place where the key appears.' })
   @ApiCreatedResponse({ type: IssuedKeyDto })
-  @DescribesErrors('invalid_value', 'missing_required_parameter', 'invalid_json', 'too_many_keys', 'storage_unavailable')
+  @DescribesErrors(
+    'invalid_value',
+    'missing_required_parameter',
+    'invalid_json',
+    'too_many_keys',
+    'storage_unavailable',
+  )
   async create(@Body() body: CreateKeyDto): Promise<IssuedKeyDto> {
     if (body.expires_at !== undefined && body.expires_in_days !== undefined)
       throw new DomainError('invalid_value', 'Give expires_at or expires_in_days, not both.', { param: 'expires_at' });
@@ -87,7 +93,10 @@ export class AdminKeysController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Revoke an API key', description: 'In effect on this gateway at once, on others within 5 s.' })
+  @ApiOperation({
+    summary: 'Revoke an API key',
+    description: 'In effect on this gateway at once, on others within 5 s.',
+  })
   @ApiOkResponse({ type: ApiKeyDto })
   @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
   async revoke(@Param('id') id: string): Promise<ApiKeyDto> {

@@ -1,6 +1,13 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMinSize, IsOptional, Matches } from 'class-validator';
-import { Holds, InRange, NumberFromForm, OneOf, TextList, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import {
+  Holds,
+  InRange,
+  NumberFromForm,
+  OneOf,
+  TextList,
+  WholeNumber,
+} from '../../contracts/openai/field.decorators.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ApiKeyEntry, KEY_LIMITS, LIMITS_RULE } from '../../platform/auth/api-key.js';

@@ -64,7 +64,11 @@ export class InferenceService {
   /**
    * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a model that the key may not use.
    */
-  start({ reply, terms, ...caller }: InferenceCaller, work: InferenceWork, options: InferenceOptions = {}): InferenceRequest {
+  start(
+    { reply, terms, ...caller }: InferenceCaller,
+    work: InferenceWork,
+    options: InferenceOptions = {},
+  ): InferenceRequest {
     demandModel(terms, work.model);
     const { output, idleMs } = options;
     const session = this.sessions.open(work.model, work.payload.kind);

@@ -111,7 +111,9 @@ describe('a key in the database', () => {
     const { id, secret } = await issue({ expires_at: Math.floor(Date.now() / 1000) + 2 });
     await until(async () => (await works(secret)) === 401);
     const { body } = await call('GET', '/v1/models', { key: secret });
-    expect(body).toMatchObject({ error: { code: 'invalid_api_key', message: expect.stringContaining(`${id} expired`) } });
+    expect(body).toMatchObject({
+      error: { code: 'invalid_api_key', message: expect.stringContaining(`${id} expired`) },
+    });
   });
 
   it('may use its models only: others do not exist for it', async () => {
