@@ -33,7 +33,8 @@ export class WorkerDto {
   @ApiProperty({ description: 'Of these, taken now.' }) streams_in_use!: number;
   @ApiProperty({ description: 'An operator drained it: nothing is sent to it until it is resumed.' }) drained!: boolean;
   @ApiProperty({ description: 'Processes started after the first.' }) restarts!: number;
-  @ApiPropertyOptional({ description: 'Why it gets no requests, or one at a time.' }) problem?: string;
+  @ApiPropertyOptional({ description: 'Why it gets no requests, or one at a time; or what is wrong with its output.' })
+  problem?: string;
   @ApiPropertyOptional({ enum: ['open', 'half_open'], description: 'Its circuit breaker; absent: closed.' })
   breaker?: string;
   @ApiPropertyOptional({ type: WorkerExitDto }) last_exit?: WorkerExitDto;

@@ -13,8 +13,9 @@ describe('the environment of a worker', () => {
     'NVIDIA_VISIBLE_DEVICES',
   ])('has %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }));
 
-  it.each(['ONNXRUNTIME_LOG', 'OMP_NUM_THREADS', 'HF_HOME', 'SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'])('has %s', name =>
-    expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
+  it.each(['ONNXRUNTIME_LOG', 'OMP_NUM_THREADS', 'HF_HOME', 'HF_TOKEN_PATH', 'SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'])(
+    'has %s',
+    name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
   );
 
   it.each([
@@ -23,6 +24,7 @@ describe('the environment of a worker', () => {
     'NODE_OPTIONS',
     'DATABASE_URL',
     'OPENAI_API_KEY',
+    'HF_TOKEN',
     'PATHS',
   ])('has no %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({}));
 });

@@ -2,7 +2,8 @@ import { delimiter } from 'node:path';
 
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes
- * native code. Nothing else: the gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of
+ * native code. A token of the model hub is for the gateway's downloads: engines open folders. Nothing else: the
+ * gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of
  * its business, and `NODE_OPTIONS` such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
  */
 export const INHERITED_VARIABLES: readonly RegExp[] = [
@@ -12,7 +13,7 @@ export const INHERITED_VARIABLES: readonly RegExp[] = [
   // Certificate authorities, for engines that call servers.
   /^(SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS)$/,
   /^(CUDA|NVIDIA|NCCL|CUDNN|ROCR|HIP|HSA)_/,
-  /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF)_/,
+  /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF(?!_TOKEN$))_/,
 ];
 
 export const inheritedEnvironment = (base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>

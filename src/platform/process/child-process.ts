@@ -123,12 +123,14 @@ export class SupervisedProcess {
   readonly #child: ChildProcess;
   readonly #last = new LastLines(LAST_LINES);
   readonly #foreign: boolean;
+  readonly #bound: OutputBound | undefined;
   #reason: string | undefined;
   #startFailed = false;
   #ended = false;
 
   constructor(private readonly options: ProcessOptions) {
     this.#foreign = options.foreign ?? false;
+    if (this.#foreign) this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
     this.#child = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', 'pipe', 'pipe', ...(this.#foreign ? [] : ['ipc' as const])],
@@ -145,6 +147,11 @@ export class SupervisedProcess {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** What is wrong with one that runs. */
+  get problem(): string | undefined {
+    return this.#bound?.problem;
   }
 
   /** Lost silently when the process is gone: its exit is reported. */
@@ -168,8 +175,7 @@ export class SupervisedProcess {
       this.#last.add(line);
       this.options.onLine(name, line);
     });
-    const bound = this.#foreign ? new OutputBound(excess => this.options.onLine('stderr', excess)) : undefined;
-    stream?.on('data', (chunk: Buffer) => (bound?.admits(chunk.length) ?? true) && lines.push(chunk));
+    stream?.on('data', (chunk: Buffer) => (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk));
     stream?.once('end', () => lines.end());
   }
 
@@ -207,6 +213,7 @@ export class SupervisedProcess {
     if (this.#ended) return;
     this.#ended = true;
     unguard(this.#child);
+    this.#bound?.end();
     const last = this.#last;
     const reason = this.#reason === undefined ? {} : { reason: this.#reason };
     this.options.onExit({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LastLines, LogLineSplitter, type LogTarget, ProcessLog } from './process-log.js';
+import { LastLines, LogLineSplitter, type LogTarget, OutputBound, ProcessLog } from './process-log.js';
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];
@@ -28,9 +28,12 @@ describe('ProcessLog', () => {
   });
 
   it.each([
-    ['stderr', 'Segmentation fault', 'warn'],
+    ['stderr', 'Segmentation fault', 'error'],
+    ['stderr', 'RuntimeError: CUDA is out of memory', 'error'],
+    ['stderr', '2026-11-22 10:00:00 WARNING worker: slow', 'warn'],
+    ['stderr', '2026-11-22 10:00:00 INFO worker: 0 errors so far', 'log'],
     ['stdout', '{not json', 'log'],
-  ] as const)('logs text on %s as it is: %s', (stream, line, method) => {
+  ] as const)('logs text on %s at the level that it names: %s', (stream, line, method) => {
     expect(logged(log => log.line(stream, line))).toEqual([[method, { stream, worker: 'm-0' }, line]]);
   });
 });
@@ -57,6 +60,27 @@ describe('LogLineSplitter', () => {
     expect(split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(line => line.length)).toEqual([
       65_536, 65_536, 18_928,
     ]);
+  });
+});
+
+describe('OutputBound', () => {
+  it('admits 256 KiB at once and 32 KiB a second, and reports a flood when it begins and when it is over', () => {
+    const told: string[] = [];
+    let nowMs = 0;
+    const bound = new OutputBound(
+      line => told.push(line),
+      () => nowMs,
+    );
+    const admitted = () => Array.from({ length: 10 }, () => bound.admits(65_536)).filter(Boolean).length;
+    expect([admitted(), bound.problem]).toEqual([4, expect.stringMatching(/: 393216 bytes were dropped$/)]);
+    nowMs = 2000;
+    expect([admitted(), told]).toEqual([
+      1,
+      ['warning: it writes more than 32768 bytes of log a second: the rest is dropped'],
+    ]);
+    nowMs = 12_000;
+    expect([bound.problem, told[1]]).toEqual([undefined, 'warning: 983040 bytes of its output were dropped']);
+    expect([bound.admits(1), told.length]).toEqual([true, 2]);
   });
 });
 

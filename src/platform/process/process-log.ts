@@ -38,17 +38,16 @@ export class LogLineSplitter {
 /** Bytes that may come at once, and that are admitted in a second for ever. */
 const BURST_BYTES = 262_144;
 const BYTES_PER_S = 32_768;
-/** Between two lines that tell of dropped output. */
-const TOLD_EVERY_MS = 60_000;
+const EXCESS = `it writes more than ${BYTES_PER_S} bytes of log a second`;
 
 /**
  * A bound for the output of programs that are not ours: a flood is read, so that its writer does not freeze, and
- * dropped before anybody splits it into lines.
+ * dropped before anybody splits it into lines. A flood is reported when it begins, and with its bytes when it is over.
  */
 export class OutputBound {
   #left = BURST_BYTES;
   #atMs: number;
-  #toldAtMs = -Infinity;
+  #dropped = 0;
 
   constructor(
     private readonly onExcess: (line: string) => void,
@@ -59,18 +58,33 @@ export class OutputBound {
 
   /** False: drop these bytes. */
   admits(bytes: number): boolean {
-    const nowMs = this.nowMs();
-    this.#left = Math.min(BURST_BYTES, this.#left + ((nowMs - this.#atMs) * BYTES_PER_S) / 1000);
-    this.#atMs = nowMs;
+    this.#refill();
     if (bytes <= this.#left) {
       this.#left -= bytes;
       return true;
     }
-    if (nowMs - this.#toldAtMs >= TOLD_EVERY_MS) {
-      this.#toldAtMs = nowMs;
-      this.onExcess(`it writes more than ${BYTES_PER_S} bytes a second: the rest of its output is dropped`);
-    }
+    if (this.#dropped === 0) this.onExcess(`warning: ${EXCESS}: the rest is dropped`);
+    this.#dropped += bytes;
     return false;
+  }
+
+  /** What is wrong while it floods. */
+  get problem(): string | undefined {
+    this.#refill();
+    return this.#dropped === 0 ? undefined : `${EXCESS}: ${this.#dropped} bytes were dropped`;
+  }
+
+  /** The flood, if there is one, is over. */
+  end(): void {
+    if (this.#dropped > 0) this.onExcess(`warning: ${this.#dropped} bytes of its output were dropped`);
+    this.#dropped = 0;
+  }
+
+  #refill(): void {
+    const nowMs = this.nowMs();
+    this.#left = Math.min(BURST_BYTES, this.#left + ((nowMs - this.#atMs) * BYTES_PER_S) / 1000);
+    this.#atMs = nowMs;
+    if (this.#left === BURST_BYTES) this.end();
   }
 }
 
@@ -117,7 +131,7 @@ export class ProcessLog {
   /** A line that is no JSON object, such as a crash report or a native library's message, is logged as text. */
   line(stream: 'stdout' | 'stderr', line: string): void {
     const record = parse(line);
-    if (!record) return this.#write(stream === 'stderr' ? 'warn' : 'log', { stream }, line);
+    if (!record) return this.#write(methodOf(line), { stream }, line);
     const fields = Object.fromEntries(Object.entries(record).filter(([name]) => !REPEATED.has(name)));
     const method = METHOD_OF_LEVEL[Number(record.level)] ?? 'log';
     this.#write(method, fields, typeof record.msg === 'string' ? record.msg : '');
@@ -131,6 +145,12 @@ export class ProcessLog {
   #write(method: Method, fields: object, message: string): void {
     this.target[method]({ ...fields, [this.key]: this.name }, message);
   }
+}
+
+/** By what a line says: many programs write all of their log to stderr. */
+function methodOf(line: string): Method {
+  if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line)) return 'error';
+  return /\bwarn(ing)?\b/i.test(line) ? 'warn' : 'log';
 }
 
 function parse(line: string): Record<string, unknown> | undefined {

@@ -78,9 +78,9 @@ export class ProcessSupervisor {
     return this.#process !== undefined && this.#readyAtMs === undefined;
   }
 
-  /** How the last process ended, until another one is ready. */
+  /** How the last process ended, until another one is ready; then what is wrong with that one. */
   get problem(): string | undefined {
-    if (this.#process !== undefined && this.#readyAtMs !== undefined) return undefined;
+    if (this.#process !== undefined && this.#readyAtMs !== undefined) return this.#process.problem;
     return this.#lastExit && exitText(this.#lastExit);
   }
 

@@ -98,7 +98,3 @@ export function pcmOf({ audio }: TranscribeItem, engine: string): Int16Array {
   if (audio.kind === 'pcm') return audio.samples;
   throw new DomainError('engine_failed', `${engine} was given an encoded file; it takes PCM.`);
 }
-
-// The names that engines/whisper-onnx imports, until its rebuild uses those above.
-export { type TokenLogprob, type TranscriptWord } from '../../contracts/formats/transcript.js';
-export { type RecognizedSegment as TranscriptSegment, type RecognizedTranscript as Transcript };

@@ -7,23 +7,30 @@ const PIECE = 1600;
 
 /** One live stream: converts frames to the engine's 16 kHz. Calls are made one after another. */
 export class RecognitionSession {
+  /** Audio came after the last commit. */
+  #isOpen = false;
+
   constructor(
     private readonly stream: LiveStream,
     private readonly intake: PcmIntake,
   ) {}
 
   audio(frame: Uint8Array): Promise<void> {
+    this.#isOpen = true;
     return this.#push(this.intake.take(frame));
   }
 
   commit(): Promise<void> {
+    this.#isOpen = false;
     return this.stream.commit();
   }
 
-  /** The caller has sent everything: finishes the last utterance, as a commit does. */
+  /** The caller has sent everything: finishes the utterance that is open, as a commit does. */
   async end(): Promise<void> {
-    await this.#push(this.intake.end());
-    await this.commit();
+    if (this.#isOpen) {
+      await this.#push(this.intake.end());
+      await this.commit();
+    }
     await this.stream.done();
   }
 

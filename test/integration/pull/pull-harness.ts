@@ -8,6 +8,7 @@ import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import {
   type DeadLetter,
   readAnnouncement,
+  type StopNote,
   type WorkerAnnouncement,
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
@@ -85,14 +86,14 @@ export class PullQueue implements AsyncDisposable {
   }
 
   /** Audio of the synthetic engine is whatever bytes; it echoes them. */
-  async audio(text: string): Promise<{ readonly blob: string }> {
+  async audio(text: string | Buffer): Promise<{ readonly blob: string }> {
     const blob = `plane/${crypto.randomUUID()}`;
     await this.blobs.write(blob, bytesOf(text));
     return { blob };
   }
 
   /** A transcription of those bytes. */
-  async submit(text: string, { fields = {}, options = {} }: Submission = {}): Promise<Job> {
+  async submit(text: string | Buffer, { fields = {}, options = {} }: Submission = {}): Promise<Job> {
     const data = { v: 1, kind: 'transcription', audio: await this.audio(text), ...fields };
     return this.queue.add('request', data, { priority: 3, ...options });
   }
@@ -116,6 +117,13 @@ export class PullQueue implements AsyncDisposable {
 
   async results(jobs: readonly Job[], limitMs?: number): Promise<QueueJobResult[]> {
     return Promise.all(jobs.map(job => this.result(job, limitMs)));
+  }
+
+  /** As a gateway cancels it. */
+  async stop({ id }: Job): Promise<void> {
+    const note: StopNote = { queue: this.queue.name, jobId: id!, reason: 'client' };
+    await this.client.set(this.keys.stop(this.queue.name, id!), JSON.stringify(note), 'PX', 60_000);
+    await this.client.publish(this.keys.stops, JSON.stringify(note));
   }
 
   /** Redis key of the lock of a job. */
@@ -158,6 +166,6 @@ export interface Submission {
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- a blob is written from a stream
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+async function* bytesOf(audio: string | Buffer): AsyncGenerator<Uint8Array> {
+  yield typeof audio === 'string' ? Buffer.from(audio) : audio;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
-import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { PullQueue } from './pull-harness.js';
 
@@ -73,25 +72,19 @@ describe('when a worker dies', () => {
 });
 
 describe('a job that is stopped', () => {
-  const stop = async (harness: PullQueue, jobId: string): Promise<void> => {
-    const note: StopNote = { queue: harness.queue.name, jobId, reason: 'client' };
-    await harness.client.set(harness.keys.stop(harness.queue.name, jobId), JSON.stringify(note), 'PX', 60_000);
-    await harness.client.publish(harness.keys.stops, JSON.stringify(note));
-  };
-
   it('on the device, lets go of it', async () => {
     await using harness = await PullQueue.start({ model });
     await harness.worker();
     const job = await harness.submit('slow');
     await harness.until('it is active', () => job.isActive());
-    await stop(harness, job.id!);
+    await harness.stop(job);
     expect(summary(await harness.result(job))).toBe('cancelled');
   });
 
   it('before a worker took it, is not begun', async () => {
     await using harness = await PullQueue.start({ model });
     const job = await harness.submit('hold');
-    await stop(harness, job.id!);
+    await harness.stop(job);
     await harness.worker();
     expect(summary(await harness.result(job))).toBe('cancelled');
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type TranscribeItem, type Transcript } from '../../../src/worker/engines/speech-recognizer.js';
+import { type TranscribeItem, type RecognizedTranscript } from '../../../src/worker/engines/speech-recognizer.js';
 import { type WhisperCounters } from '../../../src/worker/engines/whisper-onnx/protocol.js';
 import { difference, endlessRhythm, rhythm, whisperEngine } from '../../support/whisper-model.js';
 import { pcm, transcribeItem } from '../../contract/engines/engine-items.js';
@@ -21,7 +21,7 @@ describe('whisper-onnx batching', () => {
   });
 
   it('runs 6 windows in 1 encoder run and as many decoder runs as the longest; each result as when alone', async () => {
-    const alone: { seed: number; runs: number; transcript: Transcript }[] = [];
+    const alone: { seed: number; runs: number; transcript: RecognizedTranscript }[] = [];
     for (let seed = 3; alone.length < 6; seed++) {
       const start = await engine.counters();
       const [transcript] = valuesOf(await engine.transcribe([item(0.3, seed)]));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Transcript } from '../../../src/worker/engines/speech-recognizer.js';
+import { type RecognizedTranscript } from '../../../src/worker/engines/speech-recognizer.js';
 import { type WeightTypes, type WhisperOnnxOptions } from '../../../src/worker/engines/whisper-onnx/options.js';
 import { pcm, transcribeItem } from '../../contract/engines/engine-items.js';
 import { valuesOf } from '../../contract/engines/recognizer-contract.js';
@@ -23,7 +23,9 @@ describe('whisper-onnx on other exports of the same weights', () => {
 
   const use = (variant: string) => cpSync(join(VARIANTS, variant), join(folder, 'onnx'), { recursive: true });
 
-  async function heard(changes: Partial<WhisperOnnxOptions> = {}): Promise<{ revision: string; texts: Transcript[] }> {
+  async function heard(
+    changes: Partial<WhisperOnnxOptions> = {},
+  ): Promise<{ revision: string; texts: RecognizedTranscript[] }> {
     const engine = whisperEngine({ modelDir: folder, ...changes });
     try {
       await engine.load();

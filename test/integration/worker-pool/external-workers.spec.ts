@@ -148,10 +148,13 @@ describe('a worker in another language, run by its command', () => {
     expect(pool.workers()[0]?.lastExit).toMatchObject({ reason: 'still running 5000 ms after SIGTERM' });
   });
 
-  it('that floods its output serves, and is not held up', async () => {
+  it('that floods its output serves, and its problem says how much was dropped', async () => {
     await start(externalModel(['--fault', 'flood']));
     await ready();
     await expect(answered()).resolves.toMatchObject({ kind: 'transcript' });
+    const { state, problem } = await workerThat(pool, worker => worker.problem !== undefined);
+    expect(state).toBe('ready');
+    expect(problem).toMatch(/^it writes more than 32768 bytes of log a second: \d+ bytes were dropped$/);
   });
 });
 

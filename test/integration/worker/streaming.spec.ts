@@ -89,6 +89,8 @@ describe('live streams of a real worker', () => {
     expect(listener.events[4]).toMatchObject({ value: { utterance: 1, start: 0.1, end: 0.2 } });
     call.end();
     expect(await listener.ended).toBeUndefined();
+    // Nothing came after the last commit.
+    expect(listener.events).toHaveLength(5);
   });
 
   it('finishes the last utterance when the caller has sent all', async () => {

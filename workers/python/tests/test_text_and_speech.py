@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import array
 import asyncio
+import gc
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -41,6 +43,16 @@ class Tone(Synthesizer):
         for request in batch:
             request.emit(array.array("h", [1000] * 8000).tobytes())
         return [array.array("h", [2000] * 8000).tobytes() for _ in batch]
+
+
+class Endless(Synthesizer):
+    sample_rate = 16_000
+
+    def synthesize(self, batch: Sequence[Request[tts.SynthesizeRequest]]) -> list[bytes | BaseException]:
+        while not batch[0].cancelled:
+            batch[0].emit(bytes(32_000))
+            time.sleep(0.01)
+        return [b"" for _ in batch]
 
 
 def speech(client: Client, target: str) -> Any:
@@ -99,5 +111,25 @@ def test_refuses_an_unknown_format() -> None:
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await speech(client, "midi").read()
             assert trailers(caught.value) == {"switchyard-code": "invalid_value", "switchyard-param": "response_format"}
+
+    asyncio.run(body())
+
+
+def test_a_hang_up_in_the_middle_of_speech_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    async def body() -> None:
+        async with worker(Endless(), service="TextToSpeech") as client:
+            call = speech(client, "wav")
+            await call.read()
+            call.cancel()
+            # The next call takes the device after the one that was broken off.
+            message = tts.SynthesizeRequest(request_id="next", text="hello", voice="low", speed=1, format="wav")
+            following = client.stream("Synthesize", message, tts.SynthesizeResponse)
+            await following.read()
+            await following.read()
+            following.cancel()
+            while (await client.health()).in_flight:
+                await asyncio.sleep(0.01)
+            gc.collect()
+            assert not [record.message for record in caplog.records if record.name == "asyncio"]
 
     asyncio.run(body())

@@ -1,4 +1,5 @@
-import { type Transcript, type TranscriptSegment, type TranscriptWord } from '../speech-recognizer.js';
+import { type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedSegment, type RecognizedTranscript } from '../speech-recognizer.js';
 import { type LogMel } from './log-mel.js';
 import { type WhisperOnnxOptions } from './options.js';
 
@@ -64,7 +65,7 @@ export interface WhisperCounters {
 export interface SegmentNotice {
   /** Index of the job in its group. */
   readonly job: number;
-  readonly segment: TranscriptSegment;
+  readonly segment: RecognizedSegment;
   readonly words: readonly TranscriptWord[];
 }
 
@@ -75,7 +76,7 @@ export interface WhisperProtocol {
 
 /** Errors do not keep their class between threads, so a cancel is told apart from a failure by name. */
 export type JobOutcome =
-  | { readonly type: 'done'; readonly transcript: Transcript }
+  | { readonly type: 'done'; readonly transcript: RecognizedTranscript }
   | { readonly type: 'cancelled' }
   | { readonly type: 'failed'; readonly message: string };
 

@@ -11,7 +11,7 @@ import {
   type PreparedAudio,
   type SpeechRecognizer,
   type TranscribeItem,
-  type Transcript,
+  type RecognizedTranscript,
   pcmOf,
 } from '../speech-recognizer.js';
 import { EngineThread, threadEntry } from '../threads/engine-thread.js';
@@ -119,7 +119,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
     if (features !== undefined) this.#prepared.set(audio, features);
   }
 
-  async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<Transcript>[]> {
+  async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     const flags = batch.map(() => new CancelFlag());
     const release = batch.map((item, i) => this.#follow(item.signal, flags[i]!));
     try {
@@ -159,7 +159,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
   }
 
   /** An item is a job for the model's thread, or has its outcome already. */
-  async #job(item: TranscribeItem, flag: CancelFlag): Promise<WhisperJob | ItemOutcome<Transcript>> {
+  async #job(item: TranscribeItem, flag: CancelFlag): Promise<WhisperJob | ItemOutcome<RecognizedTranscript>> {
     try {
       const { mel, info } = await this.#use();
       requireSupported(item, info);
@@ -182,8 +182,8 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
 
   async #run(
     batch: readonly TranscribeItem[],
-    jobs: readonly (WhisperJob | ItemOutcome<Transcript>)[],
-  ): Promise<ItemOutcome<Transcript>[]> {
+    jobs: readonly (WhisperJob | ItemOutcome<RecognizedTranscript>)[],
+  ): Promise<ItemOutcome<RecognizedTranscript>[]> {
     const places = jobs.flatMap((job, i) => ('ok' in job ? [] : [i]));
     const real = jobs.filter((job): job is WhisperJob => !('ok' in job));
     const { model } = await this.#use();
@@ -216,7 +216,7 @@ export class WhisperOnnxRecognizer implements SpeechRecognizer {
   }
 }
 
-function outcomeOf(item: TranscribeItem, answer: JobOutcome): ItemOutcome<Transcript> {
+function outcomeOf(item: TranscribeItem, answer: JobOutcome): ItemOutcome<RecognizedTranscript> {
   if (answer.type === 'cancelled' || item.signal.aborted) return failed(cancelledError(item.requestId));
   if (answer.type === 'failed') return failed(new DomainError('engine_failed', `whisper-onnx: ${answer.message}`));
   return succeeded(answer.transcript);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { compressionRatio } from '../../../contracts/formats/compression-ratio.js';
-import { type TranscriptSegment } from '../speech-recognizer.js';
+import { type RecognizedSegment } from '../speech-recognizer.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { readWhisperFolder } from './model-files.js';
 import { JobRun, withinAudio } from './transcription-job.js';
@@ -21,7 +21,7 @@ const [red, green, blue] = ['red', 'green', 'blue'].map(word => vocabulary.encod
 
 /** A window of 2 s, 100 positions, of audio that is `seconds` long. */
 function run(seconds: number) {
-  const segments: TranscriptSegment[] = [];
+  const segments: RecognizedSegment[] = [];
   const frames = seconds * 100;
   const request = {
     ...{ requestId: 'r', task: 'transcribe' as const, language: 'en', prompt: '', hotWords: [], temperature: 0 },
@@ -41,7 +41,7 @@ function run(seconds: number) {
   return { job, accept, segments };
 }
 
-const told = (segments: readonly TranscriptSegment[]) => segments.map(({ start, end, text }) => [start, end, text]);
+const told = (segments: readonly RecognizedSegment[]) => segments.map(({ start, end, text }) => [start, end, text]);
 
 describe('JobRun', () => {
   it('gives text at times beyond the end to the segment before, with its own length', () => {

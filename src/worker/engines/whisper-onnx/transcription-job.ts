@@ -1,10 +1,6 @@
 import { compressionRatio } from '../../../contracts/formats/compression-ratio.js';
-import {
-  type TokenLogprob,
-  type Transcript,
-  type TranscriptSegment,
-  type TranscriptWord,
-} from '../speech-recognizer.js';
+import { type TokenLogprob, type TranscriptWord } from '../../../contracts/formats/transcript.js';
+import { type RecognizedSegment, type RecognizedTranscript } from '../speech-recognizer.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { FRAMES_PER_POSITION } from './model-files.js';
 import { type WhisperJob } from './protocol.js';
@@ -113,7 +109,7 @@ export interface JobRules {
   readonly conditionOnPreviousText: boolean;
 }
 
-type SegmentSink = (segment: TranscriptSegment, words: readonly TranscriptWord[]) => void;
+type SegmentSink = (segment: RecognizedSegment, words: readonly TranscriptWord[]) => void;
 
 /** Seconds per encoder position. */
 const POSITION_S = 0.02;
@@ -127,7 +123,7 @@ const HOTTEST_EXAMPLE = 0.5;
 export class JobRun {
   readonly cancel: CancelFlag;
   language: string;
-  readonly #segments: TranscriptSegment[] = [];
+  readonly #segments: RecognizedSegment[] = [];
   readonly #words: TranscriptWord[] = [];
   readonly #logprobs: TokenLogprob[] = [];
   readonly #hotWords: readonly number[];
@@ -188,7 +184,7 @@ export class JobRun {
     this.#move(advance);
   }
 
-  transcript(): Transcript {
+  transcript(): RecognizedTranscript {
     return {
       text: this.#text.trim(),
       language: this.language,
@@ -218,7 +214,7 @@ export class JobRun {
     const text = vocabulary.decode(tokens);
     if (text.trim() === '' || segment.to <= segment.from) return false;
     const [start, end] = [segment.from, segment.to].map(position => this.#time(offsetS + position * POSITION_S));
-    const made: TranscriptSegment = {
+    const made: RecognizedSegment = {
       ...{ start: start!, end: end!, text: text.trim(), tokens, temperature: result.temperature },
       avgLogprob: round(result.avgLogprob),
       noSpeechProb: round(result.noSpeechProb),
@@ -239,7 +235,7 @@ export class JobRun {
    * Inside its segment and after the word before: the alignment is finer than the model's own times, and may cross
    * them.
    */
-  #word({ text, from, to, probability }: AlignedWord, offsetS: number, segment: TranscriptSegment): TranscriptWord {
+  #word({ text, from, to, probability }: AlignedWord, offsetS: number, segment: RecognizedSegment): TranscriptWord {
     const inside = (position: number): number =>
       Math.min(segment.end, Math.max(segment.start, this.#time(offsetS + position * POSITION_S)));
     return { word: text, start: inside(from), end: inside(to), confidence: round(probability) };
