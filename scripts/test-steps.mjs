@@ -1,4 +1,4 @@
-import { ensureBuild } from './setup/build.mjs';
+import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 import { SetupError } from './setup/report.mjs';
@@ -22,6 +22,7 @@ export const STEPS = [
   tool('format', 'prettier', 'prettier', () => ['--check', '--log-level=warn', '.']),
   tool('spelling', 'manual and texts that users read', 'cspell', () => SPELLING),
   tool('types', 'strict TypeScript', 'tsc', () => ['--noEmit', '-p', 'tsconfig.json']),
+  tool('console', 'types of the console', '../console/node_modules/.bin/tsc', () => ['--noEmit', '-p', 'console']),
   tool('arch', 'layers and cycles', 'depcruise', () => ['-c', 'config/dependency-cruiser.cjs', 'src']),
   {
     name: 'proto',
@@ -29,7 +30,7 @@ export const STEPS = [
     isLight: true,
     run: () => check(nodeBinary(), ['scripts/proto-check.mjs']),
   },
-  { name: 'build', proves: 'dist/', run: build },
+  { name: 'build', proves: 'dist/, console/dist/', run: build },
   suite('unit', 'specs beside their files', 'src'),
   suite('registry', 'manual, tables and code agree', 'test/architecture'),
   suite('property', 'invariants under random histories', 'test/property'),
@@ -61,6 +62,7 @@ async function check(file, args) {
 async function build() {
   try {
     await ensureBuild();
+    await ensureConsole();
     return { passed: 0, failed: 0 };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;

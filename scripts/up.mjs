@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ensureBuild } from './setup/build.mjs';
+import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
 import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
@@ -48,6 +48,7 @@ async function prepared(options) {
   await ensurePackages(options);
   const missing = await ensureEnginePackages(options);
   await ensureBuild();
+  await ensureConsole(options);
   return missing;
 }
 
@@ -140,8 +141,8 @@ function whatToTry(base, { docs }) {
                 -d ${speech} -o hello.mp3
   ${bold('transcribe')}  curl ${base}/v1/audio/transcriptions -F file=@hello.mp3 -F model=whisper-1
 
+  console     ${base}/console
   ${docs ? `Swagger UI  ${base}/docs\n  ` : ''}models      ${base}/v1/models
-  live        ${base}/console/realtime  (speak, and read along)
   metrics     ${base}/metrics
   requests    ${base}/admin/v1/requests
 

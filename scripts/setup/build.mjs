@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join, relative } from 'node:path';
 import { command, inRoot, ROOT } from './command.mjs';
 import { nodeBinary } from './packages.mjs';
-import { doing, done, SetupError } from './report.mjs';
+import { doing, done, SetupError, warn } from './report.mjs';
 
 /** Builds `dist/` unless nothing changed since the last build. */
 export const ensureBuild = () =>
@@ -13,6 +13,26 @@ export const ensureBuild = () =>
     into: inRoot('dist'),
     args: [inRoot('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
   });
+
+/** Builds `console/dist` unless nothing changed since the last build; its packages are its own. */
+export async function ensureConsole({ install = true } = {}) {
+  const from = ['console/src', 'console/index.html', 'console/vite.config.ts', 'console/package-lock.json'];
+  const into = inRoot('console', 'dist');
+  if (isCurrent(into, fingerprint([...from, CONSOLE_CONTRACTS]))) return done('console', 'up to date');
+  if (!existsSync(inRoot('console', 'node_modules'))) {
+    if (!install) return warn('console: its packages are missing. Run: npm --prefix console ci');
+    doing('npm ci', 'installs the packages of the console');
+    const { code, output } = await command('npm', ['--prefix', inRoot('console'), 'ci', '--loglevel=error'], NPM);
+    if (code !== 0) return warn(`console: npm ci failed; everything else works without it.\n${output}`);
+  }
+  const vite = inRoot('console', 'node_modules', 'vite', 'bin', 'vite.js');
+  const args = [vite, 'build', inRoot('console'), '--logLevel=error'];
+  return ensureCompiled({ what: 'console', from: [...from, CONSOLE_CONTRACTS], into, args });
+}
+
+const NPM = { env: process.env };
+/** What the console shares with the gateway. */
+const CONSOLE_CONTRACTS = 'src/contracts/events';
 
 /** Compiles sources and benches side by side. @returns the folder */
 export async function ensureBenchBuild() {
@@ -28,17 +48,19 @@ export async function ensureBenchBuild() {
 }
 
 async function ensureCompiled({ what, from, into, args }) {
-  const stamp = join(into, '.sources');
   const key = fingerprint(from);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === key) return done(what, 'up to date');
+  if (isCurrent(into, key)) return done(what, 'up to date');
   doing(what, relative(ROOT, into));
   // A file whose source is gone must not live on.
   rmSync(into, { recursive: true, force: true });
   const { code, output } = await command(nodeBinary(), args);
   if (code !== 0) throw new SetupError(`${what} failed:\n${output}`);
-  writeFileSync(stamp, key);
+  writeFileSync(stampOf(into), key);
   done(what, 'made');
 }
+
+const stampOf = into => join(into, '.sources');
+const isCurrent = (into, key) => existsSync(stampOf(into)) && readFileSync(stampOf(into), 'utf8') === key;
 
 /** Changes when a source file is added, removed or edited. */
 function fingerprint(paths) {

@@ -68,7 +68,7 @@ describeWith({ name: 'permission to mount', present: mayMount() })(
       for (const path of [root, data, scratch]) mkdirSync(path);
       execFileSync('chmod', ['755', folder]);
       // As the image: what was built, its packages, its configuration; root's, readable by all.
-      for (const path of ['dist', 'src/gateway/console/page']) cpSync(path, join(root, path), { recursive: true });
+      for (const path of ['dist', 'console/dist']) cpSync(path, join(root, path), { recursive: true });
       cpSync('package.json', join(root, 'package.json'));
       execFileSync('ln', ['-s', resolve('node_modules'), join(root, 'node_modules')]);
       writeFileSync(join(root, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));

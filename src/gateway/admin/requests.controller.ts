@@ -8,6 +8,7 @@ import {
   CancelledRequestsDto,
   CancelRequestsDto,
   FoundRequestDto,
+  isListed,
   ListRequestsDto,
   NamedRequestDto,
   requestDto,
@@ -30,8 +31,9 @@ export class AdminRequestsController {
   @ApiOperation({ summary: 'List requests', description: 'Waiting ones in dispatch order, then running ones.' })
   @ApiOkResponse({ type: RequestListDto })
   async list(@Query() query: ListRequestsDto): Promise<RequestListDto> {
-    const views = await this.scheduler.list(requestFilter(query));
-    return { total: views.length, data: views.slice(0, query.limit).map(requestDto) };
+    const views = (await this.scheduler.list(requestFilter(query))).filter(isListed(query));
+    const page = views.slice(query.offset, query.offset + query.limit);
+    return { total: views.length, data: page.map(requestDto) };
   }
 
   @Get(':id')

@@ -1,50 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { Controller, Get, Injectable, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
-import { type FastifyReply } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
-
-interface PageFile {
-  readonly contentType: string;
-  readonly body: Buffer;
-}
-
-const SCRIPT = 'text/javascript; charset=utf-8';
-/** Browsers get the files as they were written: they stay in `src`, whatever this module was compiled into. */
-const FOLDER = join(projectFolder(import.meta.dirname), 'src/gateway/console/page');
-const SCRIPTS = ['main.js', 'feed.js', 'microphone.js', 'pcm-worklet.js', 'transcription.js'];
-
-/** The files of the page, by name, read once. Nothing but these can be asked for. */
-@Injectable()
-export class ConsolePage {
-  readonly index = page('index.html', 'text/html; charset=utf-8');
-  readonly #files = new Map<string, PageFile>([
-    ['style.css', page('style.css', 'text/css; charset=utf-8')],
-    ['socket.io.js', { contentType: SCRIPT, body: readFileSync(socketIoClient()) }],
-    ...SCRIPTS.map((name): [string, PageFile] => [name, page(name, SCRIPT)]),
-  ]);
-
-  file(name: string): PageFile | undefined {
-    return this.#files.get(name);
-  }
-}
-
-const page = (name: string, contentType: string): PageFile => ({
-  contentType,
-  body: readFileSync(join(FOLDER, name)),
-});
-
-function projectFolder(from: string): string {
-  return existsSync(join(from, 'package.json')) || from === dirname(from) ? from : projectFolder(dirname(from));
-}
-
-/** The browser's half of the very Socket.IO that serves it. */
-function socketIoClient(): string {
-  const manifest = createRequire(import.meta.url).resolve('socket.io/package.json');
-  return join(dirname(manifest), 'client-dist', 'socket.io.esm.min.js');
-}
+import { summaryOf } from '../http/openapi/route.decorator.js';
+import { type ConsoleFile, ConsoleFiles } from './console-files.js';
 
 /** Its own scripts, styles and sockets; nothing from elsewhere, nowhere inside another page. */
 const POLICY = [
@@ -52,7 +11,8 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  'img-src data:',
+  "img-src 'self' data:",
+  'media-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -63,37 +23,60 @@ const HEADERS = {
   'permissions-policy': 'microphone=(self)',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  'cache-control': 'no-cache',
+  vary: 'Accept-Encoding',
 };
 
-/**
- * A page that records the microphone and shows the transcript beside the live queue. It holds no data and asks for the
- * key.
- */
+/** The index is asked for again each time; assets carry a hash in their name. */
+const FRESH = 'no-cache';
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** The browser console (`console/`): files without data. Every view is the same page, which reads its address. */
 @ApiTags('console')
-@Controller('console/realtime')
+@Controller('console')
 export class ConsoleController {
-  constructor(private readonly page: ConsolePage) {}
+  constructor(private readonly files: ConsoleFiles) {}
 
   @Get()
-  @ApiOperation({ summary: 'Page: microphone to text, live queue and workers' })
+  @ApiOperation({ summary: summaryOf('GET', '/console') })
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'Open it in a browser.' })
-  index(@Res() reply: FastifyReply): void {
-    send(this.page.index, reply);
+  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    send(this.files.index(), FRESH, request, reply);
   }
 
-  @Get(':file')
-  @ApiOperation({ summary: 'Scripts and styles of the page' })
-  @ApiParam({ name: 'file', example: 'main.js' })
+  @Get('assets/:file')
+  @ApiOperation({ summary: summaryOf('GET', '/console/assets/{file}') })
+  @ApiParam({ name: 'file', example: 'index.js' })
   @ApiOkResponse()
-  file(@Param('file') name: string, @Res() reply: FastifyReply): void {
-    const file = this.page.file(name);
-    if (!file) throw new DomainError('unknown_url', `The page has no ${name}.`);
-    send(file, reply);
+  asset(@Param('file') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const file = this.files.asset(name);
+    if (!file) throw new DomainError('unknown_url', `The console has no file ${name}.`);
+    send(file, FOREVER, request, reply);
+  }
+
+  @Get(':view')
+  @ApiOperation({ summary: summaryOf('GET', '/console/{view}') })
+  @ApiParam({ name: 'view', example: 'requests' })
+  @ApiProduces('text/html')
+  @ApiOkResponse({ description: 'The same page.' })
+  view(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.index(request, reply);
+  }
+
+  @Get(':view/:id')
+  @ApiOperation({ summary: summaryOf('GET', '/console/{view}/{id}') })
+  @ApiParam({ name: 'view', example: 'requests' })
+  @ApiParam({ name: 'id', example: 'req_0198a1b2c3d4' })
+  @ApiProduces('text/html')
+  @ApiOkResponse({ description: 'The same page.' })
+  detail(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.index(request, reply);
   }
 }
 
-function send({ contentType, body }: PageFile, reply: FastifyReply): void {
-  void reply.headers(HEADERS).type(contentType).send(body);
+function send(file: ConsoleFile, caching: string, { headers }: FastifyRequest, reply: FastifyReply): void {
+  const compressed = /\bgzip\b/.test(headers['accept-encoding']?.toString() ?? '');
+  void reply.headers({ ...HEADERS, 'cache-control': caching }).type(file.contentType);
+  if (compressed) void reply.header('content-encoding', 'gzip');
+  void reply.send(compressed ? file.gzipped : file.body);
 }

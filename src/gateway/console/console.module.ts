@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
-import { ConsoleController, ConsolePage } from './console.controller.js';
+import { ConsoleFiles } from './console-files.js';
+import { ConsoleController } from './console.controller.js';
+import { ConsoleSessionController } from './session.controller.js';
 
-/** Pages for people. */
-@Module({ controllers: [ConsoleController], providers: [ConsolePage] })
+/** The browser console: its built files, and who is signed in. */
+@Module({ controllers: [ConsoleSessionController, ConsoleController], providers: [ConsoleFiles] })
 export class ConsoleModule {}

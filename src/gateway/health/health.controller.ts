@@ -4,6 +4,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
+import { sessionToken } from '../../platform/auth/session-cookie.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
 import { HealthService, type HealthSummary } from './health.service.js';
@@ -15,13 +16,12 @@ export class RootController {
   constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
 
   @Get()
-  @ApiOperation({ summary: summaryOf('GET', '/'), description: 'Browsers are redirected to the documentation.' })
+  @ApiOperation({ summary: summaryOf('GET', '/'), description: 'Browsers are redirected to the console.' })
   @ApiOkResponse({ schema: { type: 'object', example: { name: 'switchyard', api: '/v1', docs: '/docs' } } })
   index(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
     const { docs } = this.settings.server;
-    const page = docs ? '/docs' : '/console/realtime';
     void reply.header('vary', 'Accept');
-    if (headers.accept?.includes('text/html')) return void reply.redirect(page, 302);
+    if (headers.accept?.includes('text/html')) return void reply.redirect('/console', 302);
     const documents = docs ? { docs: '/docs', openapi: '/docs-json' } : {};
     void reply.send({ name: 'switchyard', api: '/v1', models: '/v1/models', health: '/health', ...documents });
   }
@@ -38,7 +38,8 @@ export class HealthAccess {
   /** True for a key with the scope `admin`; without keys, for every caller that the server accepts. */
   seesDetails({ headers, method, ip: address }: FastifyRequest): boolean {
     try {
-      demandScope(this.authenticator.authenticateRequest(bearerToken(headers), { headers, address }), 'admin');
+      const token = bearerToken(headers) ?? sessionToken(headers);
+      demandScope(this.authenticator.authenticateRequest(token, { headers, address }), 'admin');
       this.origins.demandRequest(method, headers);
       return true;
     } catch {

@@ -102,7 +102,36 @@ export class ListRequestsDto extends RequestChoiceDto {
   @WholeNumber()
   @InRange(1, 1000)
   limit = 100;
+
+  @ApiPropertyOptional({ default: 0, minimum: 0, description: 'So many of those that match are left out first.' })
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(0, 10_000_000)
+  offset = 0;
+
+  @ApiPropertyOptional({ description: 'A part of the id.' })
+  @IsOptional()
+  @IsString({ message: 'must be a part of an id' })
+  search?: string;
+
+  @ApiPropertyOptional({ description: 'Error code that it ended with.', example: 'engine_failed' })
+  @IsOptional()
+  @IsString({ message: 'must be an error code' })
+  code?: string;
+
+  @ApiPropertyOptional({ description: 'Milliseconds that it has waited, or longer.' })
+  @IsOptional()
+  @NumberFromForm()
+  @InRange(0, Number.MAX_SAFE_INTEGER)
+  min_wait_ms?: number;
 }
+
+/** What the scheduler does not choose by: applied to what it lists. */
+export const isListed =
+  ({ search = '', code, min_wait_ms: minWaitMs = 0 }: ListRequestsDto) =>
+  (view: RequestView): boolean =>
+    view.id.includes(search) && (code === undefined || view.code === code) && view.waitedMs >= minWaitMs;
 
 /** Which of several requests of one id is meant: ids are unique within a tenant only. */
 export class NamedRequestDto {
@@ -136,7 +165,8 @@ export class RequestPhasesDto {
 
 export class RequestDto extends StoredFieldsDto {
   @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
-  @ApiPropertyOptional({ description: 'Absent: only the gateway that has it knows.' }) model?: string | undefined;
+  @ApiPropertyOptional({ type: String, description: 'Absent: only the gateway that has it knows.' })
+  model?: string | undefined;
   @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;
   @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
   @ApiProperty({ enum: STATES }) state!: RequestViewState;

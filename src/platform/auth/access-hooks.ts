@@ -3,6 +3,7 @@ import { type Authenticator, basicToken, bearerToken } from './authenticator.js'
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
+import { sessionToken } from './session-cookie.js';
 
 /** `public`: no key needed; `any`: any valid key will do. */
 export type Access = 'public' | 'any' | KeyScope;
@@ -15,9 +16,12 @@ export const PUBLIC_ROUTES: readonly string[] = [
   '/health',
   '/health/live',
   '/health/ready',
-  // A page without data: it asks for the key itself.
-  '/console/realtime',
-  '/console/realtime/:file',
+  // Pages without data: they ask for the key themselves. The session route judges it.
+  '/console',
+  '/console/:view',
+  '/console/:view/:id',
+  '/console/assets/:file',
+  '/console/session',
 ];
 
 /** Pages that a person opens in a browser, which can ask for a password but send no `Bearer`. */
@@ -70,7 +74,7 @@ export function registerAccessHooks(
     const route = request.routeOptions.url;
     const access = accessOf(route, { publicMetrics });
     try {
-      const principal = access === 'public' ? ANYBODY : entering(request, reply, authenticator);
+      const principal = access === 'public' ? ANYBODY : entering(request, reply, { authenticator, origins });
       principals.set(request, principal);
       if (access !== 'public' && principal.keyId !== INTERNAL_KEY_ID)
         origins.demandRequest(request.method, request.headers);
@@ -82,12 +86,18 @@ export function registerAccessHooks(
   });
 }
 
-function entering(request: FastifyRequest, reply: FastifyReply, authenticator: Authenticator): Principal {
+function entering(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, origins }: Pick<AccessOptions, 'authenticator' | 'origins'>,
+): Principal {
   const { headers, ip: address } = request;
   const page = isPage(request.routeOptions.url);
   try {
-    const token = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
-    return authenticator.authenticateRequest(token, { headers, address });
+    const shown = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
+    const principal = authenticator.authenticateRequest(shown ?? sessionToken(headers), { headers, address });
+    if (shown === undefined && authenticator.enabled) origins.demandSession(request.method, headers);
+    return principal;
   } catch (error) {
     void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
     throw error;

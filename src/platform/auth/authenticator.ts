@@ -5,6 +5,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY, type Principal } from './principal.js';
+import { sessionToken } from './session-cookie.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
 
 /** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name. */
@@ -32,10 +33,10 @@ export function subprotocolToken(headers: IncomingHttpHeaders): string | undefin
   return carrier?.slice(KEY_SUBPROTOCOL.length) || undefined;
 }
 
-/** `io(url, { auth: { token } })`; headers serve those who can set them. */
+/** `io(url, { auth: { token } })`; headers serve those who can set them, the cookie the console. */
 export function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | undefined {
   const { token } = (auth ?? {}) as { token?: unknown };
-  return typeof token === 'string' && token !== '' ? token : bearerToken(headers);
+  return typeof token === 'string' && token !== '' ? token : (bearerToken(headers) ?? sessionToken(headers));
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {
@@ -113,9 +114,13 @@ export class Authenticator {
     return this.#signIn(token, address, headers.authorization !== undefined);
   }
 
-  /** A WebSocket's opening request: header, or OpenAI's subprotocol. @throws DomainError as `#signIn` */
+  /**
+   * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie. @throws DomainError as
+   * `#signIn`
+   */
   authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Principal {
-    return this.#signIn(bearerToken(headers) ?? subprotocolToken(headers), socket.remoteAddress);
+    const token = bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
+    return this.#signIn(token, socket.remoteAddress);
   }
 
   /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */

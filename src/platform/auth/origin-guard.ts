@@ -28,6 +28,14 @@ export class OriginGuard {
     if (!READING.includes(method)) this.#demandOrigin(headers);
   }
 
+  /**
+   * A request that a browser signed by itself, by cookie: what changes something comes from our own pages.
+   * @throws DomainError `origin_not_allowed`
+   */
+  demandSession(method: string, headers: Headers): void {
+    if (!READING.includes(method)) this.#demandOrigin(headers);
+  }
+
   /** A WebSocket's opening request. @throws DomainError `host_not_allowed`, `origin_not_allowed` */
   demandUpgrade(headers: Headers): void {
     if (this.keyless()) this.demandHost(headers);

@@ -2,7 +2,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type Principal, type Scope } from './principal.js';
 
-const PREFIX = 'ek_';
+/** What every such token begins with, and no API key does. */
+export const TOKEN_PREFIX = 'ek_';
 
 interface Claims {
   readonly tenant: string;
@@ -46,7 +47,7 @@ export class ShortLivedTokens {
     const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
     const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content, terms };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
-    return { token: `${PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
+    return { token: `${TOKEN_PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
   }
 
   /** Undefined: not one of ours, changed on the way, or expired. */
@@ -63,7 +64,9 @@ export class ShortLivedTokens {
   }
 
   #claimsOf(token: string): Claims | undefined {
-    const [body = '', signature = '', ...rest] = token.startsWith(PREFIX) ? token.slice(PREFIX.length).split('.') : [];
+    const [body = '', signature = '', ...rest] = token.startsWith(TOKEN_PREFIX)
+      ? token.slice(TOKEN_PREFIX.length).split('.')
+      : [];
     if (body === '' || rest.length > 0) return undefined;
     const [given, expected] = [Buffer.from(signature, 'base64url'), this.#sign(body)];
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;

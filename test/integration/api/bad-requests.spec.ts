@@ -165,11 +165,11 @@ describe('addresses that people and clients type', () => {
     expect((await rig.post('/v1/audio/speech/', {})).status).toBe(400);
   });
 
-  it('GET / points to the documentation: JSON for programs, a redirect for browsers', async () => {
+  it('GET / points to the API for programs, and sends browsers to the console', async () => {
     const answer = await fetch(rig.url);
     expect(await answer.json()).toMatchObject({ name: 'switchyard', docs: '/docs', openapi: '/docs-json', api: '/v1' });
     const page = await fetch(rig.url, { headers: { accept: 'text/html,*/*' }, redirect: 'manual' });
-    expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/console']);
   });
 });
 

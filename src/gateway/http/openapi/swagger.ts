@@ -48,7 +48,7 @@ const SECTIONS = {
   requests: 'The state of a request, its cancellation, and stored answers',
   admin: 'Queue, workers and models of the server',
   health: 'Probes and metrics',
-  console: 'The page with a microphone',
+  console: 'The pages of the console, and its sign-in',
 } as const;
 
 /** The OpenAPI document of the whole gateway. */

@@ -1,0 +1,72 @@
+import type { ComponentType } from 'preact';
+import { lazy, Suspense } from './ui/lazy';
+import { useEffect } from 'preact/hooks';
+import { session, unreachable } from './api/session';
+import { feed } from './live/feed';
+import { watchQueue } from './live/queue';
+import { place } from './router';
+import { ConfirmDialog, Notices } from './ui/actions';
+import { Blank, Skeleton } from './ui/states';
+import { Side } from './side';
+import { SignIn } from './sign-in';
+import { VIEWS, visibleViews } from './views';
+
+const PAGES: Readonly<Record<string, ComponentType>> = {
+  now: lazy(() => import('./views/now/now')),
+  requests: lazy(() => import('./views/requests/requests')),
+  request: lazy(() => import('./views/requests/request')),
+  models: lazy(() => import('./views/models')),
+  workers: lazy(() => import('./views/workers')),
+  batches: lazy(() => import('./views/batches/batches')),
+  batch: lazy(() => import('./views/batches/batch')),
+  playground: lazy(() => import('./views/playground/playground')),
+  tenants: lazy(() => import('./views/tenants/tenants')),
+  settings: lazy(() => import('./views/settings')),
+  health: lazy(() => import('./views/health')),
+};
+
+/** A view with an id is the page of one thing. */
+const DETAIL: Readonly<Record<string, string>> = { requests: 'request', batches: 'batch' };
+
+export function App() {
+  const who = session.value;
+  if (!who) return unreachable.value ? <Blank icon="alert" tone="bad" title={unreachable.value} /> : <Skeleton />;
+  return (
+    <>
+      {who.signed_in ? <Console key={who.tenant} /> : <SignIn />}
+      <Notices />
+      <ConfirmDialog />
+    </>
+  );
+}
+
+function Console() {
+  useEffect(() => {
+    feed.open();
+    const leave = watchQueue();
+    return () => {
+      leave();
+      feed.close();
+    };
+  }, []);
+  const { view, id } = place.value;
+  const name =
+    view === 'now' ? (visibleViews.value[0]?.name ?? 'playground') : view === 'realtime' ? 'playground' : view;
+  const page = id !== undefined ? (DETAIL[name] ?? name) : name;
+  const Page = PAGES[page];
+  const title = VIEWS.find(each => each.name === name)?.title;
+  useEffect(() => void (document.title = `${id ?? title ?? 'Not found'} · Switchyard`), [title, id]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Side current={name} />
+      <main id="main" tabIndex={-1}>
+        <Suspense key={`${page} ${id}`} fallback={<Skeleton rows={6} />}>
+          {Page ? <Page /> : <Blank title="There is no such page">The address may be mistyped.</Blank>}
+        </Suspense>
+      </main>
+    </div>
+  );
+}

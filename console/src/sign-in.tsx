@@ -1,0 +1,46 @@
+import { useSignal } from '@preact/signals';
+import { signIn } from './api/session';
+import { Brand } from './side';
+
+/** The key is sent once and kept by nobody here: the server answers with a cookie that scripts cannot read. */
+export function SignIn() {
+  const problem = useSignal('');
+  const busy = useSignal(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const key = String(new FormData(event.currentTarget as HTMLFormElement).get('key') ?? '').trim();
+    if (!key) return void (problem.value = 'Type a key.');
+    busy.value = true;
+    problem.value = '';
+    await signIn(key).catch((error: Error) => (problem.value = error.message));
+    busy.value = false;
+  };
+  return (
+    <main class="sign-in" id="main">
+      <div class="card">
+        <Brand />
+        <h1>Sign in</h1>
+        <p class="lead">This server asks for an API key. What you may see and do depends on its scopes.</p>
+        <form onSubmit={event => void submit(event)}>
+          <label class="field">
+            API key
+            <input
+              name="key"
+              type="password"
+              autocomplete="current-password"
+              spellcheck={false}
+              aria-invalid={problem.value !== ''}
+              aria-describedby="sign-in-problem"
+            />
+          </label>
+          <p id="sign-in-problem" class="state bad" role="alert" hidden={problem.value === ''}>
+            {problem.value}
+          </p>
+          <button type="submit" class="primary" disabled={busy.value}>
+            {busy.value ? 'Signing in' : 'Sign in'}
+          </button>
+        </form>
+      </div>
+    </main>
+  );
+}

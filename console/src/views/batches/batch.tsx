@@ -1,0 +1,193 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { LiveBatch } from '../../../../src/contracts/events/live-event';
+import { get, post, request } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { feed } from '../../live/feed';
+import { go, href, place } from '../../router';
+import { attempt, confirmed } from '../../ui/actions';
+import { count, duration, percent, perSecond } from '../../ui/format';
+import { Icon } from '../../ui/icons';
+import { Bar, Card, Facts, Figure, Page, State, Time } from '../../ui/parts';
+import { Blank, Loaded } from '../../ui/states';
+import { type Batch, isLive } from './batches';
+
+/** One batch: how far it is, what failed, and its results. */
+export default function BatchPage() {
+  const { id = '' } = place.value;
+  const live = useSignal<LiveBatch | undefined>(undefined);
+  const found = useResource(
+    signal => get('/v1/batches/{id}', { id, signal }),
+    `${id} ${live.value?.status ?? ''}`,
+    live.value && !['completed', 'failed', 'expired', 'cancelled'].includes(live.value.status) ? 2000 : 15_000,
+  );
+  useEffect(() => feed.watch(`batch:${id}`, entries => (live.value = entries[0] as LiveBatch | undefined)), [id]);
+  return (
+    <Page
+      title={<span class="mono">{id}</span>}
+      lead={<a href={href('batches')}>All batches</a>}
+      actions={found.data && <Actions of={found.data} reload={found.reload} />}
+    >
+      <Loaded from={found} rows={6}>
+        {batch => <Detail of={{ ...batch, request_counts: live.value?.request_counts ?? batch.request_counts }} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
+  const { id, output_file_id: output, error_file_id: errors } = batch;
+  const cancel = async () => {
+    if (!(await confirmed('Cancel this batch?', 'What is done is kept and can be downloaded.', 'Cancel it'))) return;
+    if (await attempt(() => post('/v1/batches/{id}/cancel', { id }), 'It is being cancelled.')) reload();
+  };
+  const retry = async () => {
+    let made = '';
+    const act = async () => void (made = (await post('/v1/batches/{id}/retry-failed', { id })).id);
+    if (await attempt(act, 'A new batch of the failed lines has begun.')) go(href('batches', made));
+  };
+  return (
+    <>
+      {output && <Download file={output} name={`${id}-results.jsonl`} label="Results" />}
+      {errors && <Download file={errors} name={`${id}-errors.jsonl`} label="Errors" />}
+      {!isLive(batch) && batch.request_counts.failed > 0 && (
+        <button type="button" onClick={() => void retry()}>
+          Retry failed
+        </button>
+      )}
+      {isLive(batch) && (
+        <button type="button" class="danger" onClick={() => void cancel()}>
+          Cancel
+        </button>
+      )}
+    </>
+  );
+}
+
+const Download = ({ file, name, label }: { file: string; name: string; label: string }) => (
+  <a class="button" href={`/v1/files/${file}/content`} download={name}>
+    <Icon name="download" size={16} /> {label}
+  </a>
+);
+
+function Detail({ of: batch }: { of: Batch }) {
+  const { status, request_counts: counts, rate_per_s: rate, eta_s: eta, errors } = batch;
+  const ended = counts.completed + counts.failed;
+  const share = counts.total > 0 ? ended / counts.total : 0;
+  return (
+    <>
+      <Card title={<State of={status} />} aside={`${count(ended)} of ${count(counts.total)} requests`} class="why">
+        <Bar
+          value={ended}
+          max={counts.total}
+          label={`${count(ended)} of ${count(counts.total)} requests`}
+          tone={status === 'completed' ? 'good' : ''}
+        />
+      </Card>
+      <dl class="figures">
+        <Figure label="Done" value={percent(share)} note={`${count(counts.completed)} completed`} />
+        <Figure
+          label="Failed"
+          value={count(counts.failed)}
+          note="requests"
+          {...(counts.failed > 0 && { tone: 'bad' as const })}
+        />
+        <Figure label="Rate" value={rate === null ? 'none' : perSecond(rate)} note="requests" />
+        <Figure
+          label="Remaining"
+          value={eta === null ? 'none' : duration(eta * 1000)}
+          note={isLive(batch) ? 'at this rate' : 'ended'}
+        />
+      </dl>
+      <div class="columns">
+        <Card title="Facts">
+          <Facts
+            of={[
+              ['Route', batch.endpoint],
+              ['Model', batch.model],
+              ['Created', <Time at={batch.created_at} />],
+              ['Begun', batch.in_progress_at && <Time at={batch.in_progress_at} />],
+              ['Completed', batch.completed_at && <Time at={batch.completed_at} />],
+              ['Deadline', <Time at={batch.expires_at} />],
+              ['Retry of', batch.retry_of && <a href={href('batches', batch.retry_of)}>{batch.retry_of}</a>],
+              ['Tokens', batch.usage && count(batch.usage.total_tokens)],
+            ]}
+          />
+        </Card>
+        <Card title="Errors by code">
+          {errors && errors.data.length > 0 && (
+            <ul class="checks">
+              {errors.data.slice(0, 20).map(({ code, message, line }, row) => (
+                <li key={row}>
+                  <span class="state bad wrap">{message}</span>
+                  <span class="muted">
+                    {code}
+                    {line !== null && line !== undefined && `, line ${line}`}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+          {batch.error_file_id ? (
+            <ErrorsByCode file={batch.error_file_id} />
+          ) : (
+            !errors && <Blank title="None so far">Codes are counted when the batch has ended.</Blank>
+          )}
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** As much of the error file as is read for the counts. */
+const MOST_BYTES = 1_000_000;
+
+interface ErrorLine {
+  readonly error?: { code?: string; message?: string } | null;
+  readonly response?: { body?: { error?: { code?: string; message?: string } } } | null;
+}
+
+function ErrorsByCode({ file }: { file: string }) {
+  const counted = useResource(async signal => {
+    const answer = await request(`/v1/files/${file}/content`, {
+      signal,
+      headers: { range: `bytes=0-${MOST_BYTES - 1}` },
+    });
+    return countCodes(await answer.text());
+  }, file);
+  return (
+    <Loaded from={counted}>
+      {codes => (
+        <ul class="checks">
+          {codes.map(([code, { n, message }]) => (
+            <li key={code}>
+              <span class="inline">
+                <b>{count(n)}</b> <code>{code}</code>
+              </span>
+              <span class="muted wrap">{message}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Loaded>
+  );
+}
+
+function countCodes(text: string): [string, { n: number; message: string }][] {
+  const codes = new Map<string, { n: number; message: string }>();
+  for (const line of text.split('\n').filter(Boolean)) {
+    const { code = 'unknown', message = '' } = errorIn(line) ?? {};
+    codes.set(code, { n: (codes.get(code)?.n ?? 0) + 1, message });
+  }
+  return [...codes].sort(([, a], [, b]) => b.n - a.n);
+}
+
+/** Undefined for the last line, when the file was cut there. */
+function errorIn(line: string): { code?: string; message?: string } | undefined {
+  try {
+    const { error, response } = JSON.parse(line) as ErrorLine;
+    return error ?? response?.body?.error;
+  } catch {
+    return undefined;
+  }
+}

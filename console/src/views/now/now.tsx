@@ -1,0 +1,80 @@
+import { get } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { isAdmin } from '../../api/session';
+import { queue, rates, workers } from '../../live/queue';
+import { compact, duration, percent, perSecond } from '../../ui/format';
+import { Card, Figure, Page } from '../../ui/parts';
+import { Bottleneck } from './bottleneck';
+import { Flow } from './flow';
+import { LastHour } from './last-hour';
+
+/** What the server is doing. */
+export default function Now() {
+  const depths = useResource(signal => get('/admin/v1/queue', { signal }), 'queue', isAdmin.value ? 2000 : 0);
+  const waiting = useResource(
+    signal => get('/admin/v1/requests', { query: { state: 'queued', limit: 1000 }, signal }),
+    'waiting',
+    isAdmin.value ? 2000 : 0,
+  );
+  return (
+    <Page title="Now" lead={<Bottleneck />}>
+      <Figures oldestMs={Math.max(0, ...(depths.data?.models ?? []).map(each => each.oldest_wait_ms ?? 0))} />
+      <Card title="Flow" aside={<Legend />} class="flow-card">
+        <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
+      </Card>
+      {isAdmin.value && <LastHour />}
+    </Page>
+  );
+}
+
+const Legend = () => (
+  <>
+    <span>
+      <i class="swatch realtime" /> realtime
+    </span>
+    <span>
+      <i class="swatch batch" /> batch
+    </span>
+    <span>
+      <i class="swatch muted" /> free
+    </span>
+  </>
+);
+
+function Figures({ oldestMs }: { oldestMs: number }) {
+  const lines = [...queue.value.values()];
+  const sum = (of: 'realtime' | 'batch' | 'running') => lines.reduce((total, line) => total + line[of], 0);
+  const speed = (of: 'arrived' | 'completed' | 'rejected' | 'failed') =>
+    [...rates.value.values()].reduce((total, each) => total + each[of], 0);
+  const slots = workers.value.reduce((total, each) => total + each.slots, 0);
+  const used = workers.value.reduce((total, each) => total + Math.min(each.in_use, each.slots), 0);
+  const refused = speed('rejected');
+  return (
+    <dl class="figures">
+      <Figure
+        label="Waiting"
+        value={compact(sum('realtime') + sum('batch'))}
+        note={`${compact(sum('realtime'))} realtime, ${compact(sum('batch'))} batch`}
+      />
+      <Figure
+        label="Oldest wait"
+        value={duration(oldestMs)}
+        note={oldestMs === 0 ? 'nothing waits' : 'of all queues'}
+        {...(oldestMs > 60_000 && { tone: 'warn' as const })}
+      />
+      <Figure label="Arriving" value={perSecond(speed('arrived'))} note="last 10 s" />
+      <Figure
+        label="Completed"
+        value={perSecond(speed('completed'))}
+        note={speed('failed') > 0 ? `${perSecond(speed('failed'))} failed` : 'none failed'}
+      />
+      <Figure label="Slots in use" value={percent(slots ? used / slots : 0)} note={`${used} of ${slots}`} />
+      <Figure
+        label="Refused"
+        value={perSecond(refused)}
+        note="last 10 s"
+        {...(refused > 0 && { tone: 'bad' as const })}
+      />
+    </dl>
+  );
+}

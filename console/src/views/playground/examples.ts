@@ -1,0 +1,84 @@
+import { session } from '../../api/session';
+
+/** The same action in three languages. */
+export interface Example {
+  readonly curl: string;
+  readonly python: string;
+  readonly javascript: string;
+}
+
+const KEY = (): string => (session.value?.keys_required ? '$SWITCHYARD_API_KEY' : 'unused');
+const auth = (): string => (session.value?.keys_required ? ` -H "Authorization: Bearer $SWITCHYARD_API_KEY"` : '');
+const pyKey = (): string => (session.value?.keys_required ? "os.environ['SWITCHYARD_API_KEY']" : "'unused'");
+const jsKey = (): string => (session.value?.keys_required ? 'process.env.SWITCHYARD_API_KEY' : "'unused'");
+
+const python = (call: string): string =>
+  `${KEY() === 'unused' ? '' : 'import os\n'}from openai import OpenAI
+
+client = OpenAI(base_url='${location.origin}/v1', api_key=${pyKey()})
+${call}`;
+
+const javascript = (call: string, imports = ''): string =>
+  `${imports}import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: '${location.origin}/v1', apiKey: ${jsKey()} });
+${call}`;
+
+/** For a shell, in single quotes. */
+const quoted = (value: object): string => `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
+/** A text as Python and JavaScript write it. */
+const text = (value: string): string => JSON.stringify(value);
+
+export const transcribeExample = (model: string, file: string, format = 'json'): Example => ({
+  curl: `curl ${location.origin}/v1/audio/transcriptions${auth()} \\\n  -F file=@${file} -F model=${model} -F response_format=${format}`,
+  python: python(
+    `with open(${text(file)}, 'rb') as audio:\n    print(client.audio.transcriptions.create(model=${text(model)}, file=audio).text)`,
+  ),
+  javascript: javascript(
+    `const file = fs.createReadStream(${text(file)});\nconst { text } = await client.audio.transcriptions.create({ model: ${text(model)}, file });`,
+    "import fs from 'node:fs';\n",
+  ),
+});
+
+export const speakExample = (model: string, voice: string, input: string): Example => ({
+  curl: `curl ${location.origin}/v1/audio/speech${auth()} -H 'content-type: application/json' \\\n  -d ${quoted({ model, voice, input })} -o speech.mp3`,
+  python: python(
+    `speech = client.audio.speech.create(model=${text(model)}, voice=${text(voice)}, input=${text(input)})\nspeech.write_to_file('speech.mp3')`,
+  ),
+  javascript: javascript(
+    `const speech = await client.audio.speech.create({ model: ${text(model)}, voice: ${text(voice)}, input: ${text(input)} });`,
+  ),
+});
+
+export const chatExample = (model: string, content: string, priority = 'batch'): Example => ({
+  curl: `curl ${location.origin}/v1/chat/completions${auth()} -H 'content-type: application/json' -H 'x-priority: ${priority}' \\\n  -d ${quoted({ model, messages: [{ role: 'user', content }], stream: true })}`,
+  python: python(
+    `stream = client.chat.completions.create(\n    model=${text(model)},\n    messages=[{'role': 'user', 'content': ${text(content)}}],\n    extra_headers={'X-Priority': '${priority}'},\n    stream=True,\n)\nfor chunk in stream:\n    print(chunk.choices[0].delta.content or '', end='')`,
+  ),
+  javascript: javascript(
+    `const stream = await client.chat.completions.create(\n  { model: ${text(model)}, messages: [{ role: 'user', content: ${text(content)} }], stream: true },\n  { headers: { 'X-Priority': '${priority}' } },\n);\nfor await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
+  ),
+});
+
+const embedExample = (model: string): Example => ({
+  curl: `curl ${location.origin}/v1/embeddings${auth()} -H 'content-type: application/json' \\\n  -d ${quoted({ model, input: 'A text.' })}`,
+  python: python(`vector = client.embeddings.create(model=${text(model)}, input='A text.').data[0].embedding`),
+  javascript: javascript(
+    `const { data } = await client.embeddings.create({ model: ${text(model)}, input: 'A text.' });`,
+  ),
+});
+
+export const liveExample = (model: string): Example => {
+  const url = `${location.origin.replace(/^http/, 'ws')}/v1/realtime?intent=transcription&model=${model}`;
+  return {
+    curl: `# A WebSocket: PCM16, mono, 24 kHz goes in, events come out.\nwebsocat${auth()} '${url}'`,
+    python: `import asyncio, json, websockets\n\nasync def main():\n    async with websockets.connect('${url}') as socket:\n        async for message in socket:\n            print(json.loads(message)['type'])\n\nasyncio.run(main())`,
+    javascript: `const socket = new WebSocket('${url}', ['realtime']);\nsocket.onmessage = ({ data }) => console.log(JSON.parse(data).type);\nsocket.onopen = () => socket.send(pcm16at24kHz);`,
+  };
+};
+
+export function exampleFor(kind: 'stt' | 'tts' | 'llm' | 'embedding', model: string, voice = 'alloy'): Example {
+  if (kind === 'stt') return transcribeExample(model, 'audio.mp3');
+  if (kind === 'tts') return speakExample(model, voice, 'Every request has a place in the queue.');
+  return kind === 'llm' ? chatExample(model, 'Say hello.') : embedExample(model);
+}

@@ -1,0 +1,42 @@
+import { get } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { go, href, place } from '../../router';
+import { Page } from '../../ui/parts';
+import { Loaded } from '../../ui/states';
+import { Tabs } from '../../ui/tabs';
+import { Chat } from './chat';
+import { Live } from './live';
+import type { Listed } from './model-choice';
+import { Speak } from './speak';
+import { Transcribe } from './transcribe';
+
+const MODES = ['transcribe', 'speak', 'chat', 'live'];
+
+/** Every kind of request by hand, and how a program sends the same. */
+export default function Playground() {
+  const models = useResource(signal => get('/v1/models', { signal }), 'models');
+  const { view, query } = place.value;
+  const wanted = view === 'realtime' ? 'live' : (query.get('mode') ?? '');
+  const mode = MODES.includes(wanted) ? wanted : 'transcribe';
+  const model = query.get('model') ?? '';
+  const panels = (data: readonly Listed[]) => [
+    { value: 'transcribe', label: 'Transcribe', content: () => <Transcribe models={data} wanted={model} /> },
+    { value: 'speak', label: 'Speak', content: () => <Speak models={data} wanted={model} /> },
+    { value: 'chat', label: 'Chat', content: () => <Chat models={data} wanted={model} /> },
+    { value: 'live', label: 'Live', content: () => <Live models={data} wanted={model} /> },
+  ];
+  return (
+    <Page title="Playground" lead="Try what is served here, and copy the code that does the same.">
+      <Loaded from={models}>
+        {({ data }) => (
+          <Tabs
+            label="Kind of request"
+            value={mode}
+            onChange={next => go(href('playground', undefined, { mode: next }), { replace: true })}
+            of={panels(data)}
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}

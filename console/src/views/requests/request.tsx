@@ -1,0 +1,112 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { LiveRequest } from '../../../../src/contracts/events/live-event';
+import { get } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { isAdmin } from '../../api/session';
+import { feed } from '../../live/feed';
+import { href, place } from '../../router';
+import { attempt, confirmed } from '../../ui/actions';
+import { count, duration, plural } from '../../ui/format';
+import { Card, Facts, Page, State, Time } from '../../ui/parts';
+import { Loaded } from '../../ui/states';
+import { cancelOne, setPriority } from './requests';
+import { type Found, Waterfall } from './waterfall';
+
+/** One request: where it is, why it waits, and where its time went. */
+export default function RequestPage() {
+  const { id = '', query } = place.value;
+  const tenant = query.get('tenant') ?? '';
+  const live = useSignal<LiveRequest | undefined>(undefined);
+  const found = useResource(
+    signal =>
+      isAdmin.value
+        ? get('/admin/v1/requests/{id}', { id, query: { tenant }, signal })
+        : (get('/v1/requests/{id}', { id, signal }) as Promise<Found>),
+    `${id} ${live.value?.state ?? ''}`,
+    1500,
+  );
+  useEffect(() => feed.watch(`request:${id}`, entries => (live.value = entries[0] as LiveRequest | undefined)), [id]);
+  return (
+    <Page
+      title={<span class="mono">{id}</span>}
+      lead={<a href={href('requests')}>All requests</a>}
+      actions={found.data && isAdmin.value && <Actions of={found.data} reload={found.reload} />}
+    >
+      <Loaded from={found} rows={6}>
+        {request => <Detail of={request} live={live.value} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
+  if (request.state !== 'queued' && request.state !== 'running') return null;
+  const other = request.priority === 'realtime' ? 'batch' : 'realtime';
+  const change = async () => {
+    if (await attempt(() => setPriority(request, other), `It counts as ${other} now.`)) reload();
+  };
+  const cancel = async () => {
+    if (!(await confirmed('Cancel this request?', 'Its client gets an error at once.', 'Cancel it'))) return;
+    if (await attempt(() => cancelOne(request), 'Cancelled.')) reload();
+  };
+  return (
+    <>
+      {request.state === 'queued' && (
+        <button type="button" onClick={() => void change()}>
+          Make {other}
+        </button>
+      )}
+      <button type="button" class="danger" onClick={() => void cancel()}>
+        Cancel
+      </button>
+    </>
+  );
+}
+
+function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefined }) {
+  const { state, explanation, ahead = [], model, tenant, priority, attempts, worker, code } = request;
+  const group = live?.group;
+  return (
+    <>
+      <Card title={<State of={state} />} class="why">
+        <p>{explanation}</p>
+        {ahead.length > 0 && (
+          <p class="muted">Ahead of it: {ahead.map(each => `${count(each.requests)} of ${each.tenant}`).join(', ')}.</p>
+        )}
+      </Card>
+      <div class="split">
+        <Card
+          title="Where its time went"
+          aside={request.phases.total_ms !== undefined && duration(request.phases.total_ms)}
+        >
+          <Waterfall of={request} live={live} />
+        </Card>
+        <Card title="Facts">
+          <Facts
+            of={[
+              ['Model', model && <a href={href('requests', undefined, { model })}>{model}</a>],
+              ['Tenant', tenant && <a href={href('requests', undefined, { tenant })}>{tenant}</a>],
+              ['Priority', request.aged ? `${priority}, aged: takes turns with realtime` : priority],
+              ['Place in its queue', request.position && count(request.position)],
+              ['Waited', duration(request.waited_ms)],
+              ['Worker', worker],
+              ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
+              ['Group', group && `${plural(group.size, 'request')} together, sent because: ${group.reason}`],
+              [
+                'Computed with',
+                live?.batch_size && live.batch_size > 1 ? `${count(live.batch_size - 1)} others` : undefined,
+              ],
+              ['Error code', code && <code>{code}</code>],
+              ['Cancelled by', live?.cancel_reason],
+              ['Route', request.endpoint],
+              ['Came', request.created_at && <Time at={request.created_at} />],
+              ['Ended', request.completed_at && <Time at={request.completed_at} />],
+              ['Answer', request.content_url && <a href={request.content_url}>{request.status_code} as sent</a>],
+            ]}
+          />
+        </Card>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
+import { OriginGuard } from '../../platform/auth/origin-guard.js';
+import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
+import { noSessionCookie, SESSION_LIFE_S, sessionCookie, sessionToken } from '../../platform/auth/session-cookie.js';
+import { TOKEN_PREFIX } from '../../platform/auth/short-lived-tokens.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
+
+export class SignInDto {
+  @ApiProperty({ description: 'An API key.' }) key!: string;
+}
+
+export class ConsoleSessionDto {
+  @ApiProperty({ description: 'Whether the server asks for keys at all.' }) keys_required!: boolean;
+  @ApiProperty() signed_in!: boolean;
+  @ApiProperty({ description: 'Whose data is shown; empty while nobody is signed in.' }) tenant!: string;
+  @ApiProperty({ enum: KEY_SCOPES, isArray: true }) scopes!: string[];
+}
+
+const LONGEST_KEY = 512;
+
+/** Who looks at the console. The cookie stands for the key that signed in: its tenant, its scopes, its end. */
+@ApiTags('console')
+@Controller('console/session')
+export class ConsoleSessionController {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly origins: OriginGuard,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: summaryOf('GET', '/console/session') })
+  @ApiOkResponse({ type: ConsoleSessionDto })
+  find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): ConsoleSessionDto {
+    this.origins.demandRequest(request.method, request.headers);
+    void reply.header('cache-control', 'no-store');
+    return this.#describe(this.#current(request));
+  }
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: summaryOf('POST', '/console/session'), description: 'The cookie lasts 12 hours.' })
+  @ApiBody({ type: SignInDto })
+  @ApiOkResponse({ type: ConsoleSessionDto })
+  @DescribesErrors('invalid_api_key', 'rate_limit_exceeded')
+  signIn(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): ConsoleSessionDto {
+    this.#demandOwnPage(request);
+    const fields = new FieldReader(body ?? {}, '');
+    const key = fields.string('key', LONGEST_KEY);
+    fields.done();
+    if (!key) throw fields.missing('key');
+    const principal = this.#principalOf(key, request);
+    const scopes = [...principal.scopes];
+    const { token } = this.authenticator.mint(principal, { scopes, ttlS: SESSION_LIFE_S });
+    void reply.headers({ 'set-cookie': sessionCookie(token, isSecure(request)), 'cache-control': 'no-store' });
+    return this.#describe(principal);
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @ApiOperation({ summary: summaryOf('DELETE', '/console/session') })
+  @ApiNoContentResponse()
+  signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
+    this.#demandOwnPage(request);
+    void reply.header('set-cookie', noSessionCookie(isSecure(request)));
+  }
+
+  /** @throws DomainError `invalid_api_key`; also for a short-lived token, which would outlive itself as a cookie */
+  #principalOf(key: string, { headers, ip: address }: FastifyRequest): Principal {
+    const tried = { ...headers, authorization: `Bearer ${key}` };
+    const token = key.startsWith(TOKEN_PREFIX) ? TOKEN_PREFIX : bearerToken(tried);
+    return this.authenticator.authenticateRequest(token, { headers: tried, address });
+  }
+
+  /** With keys or without: another site must not sign anybody in or out. */
+  #demandOwnPage({ method, headers }: FastifyRequest): void {
+    this.origins.demandRequest(method, headers);
+    this.origins.demandSession(method, headers);
+  }
+
+  #current({ headers, ip: address }: FastifyRequest): Principal | undefined {
+    try {
+      return this.authenticator.authenticateRequest(sessionToken(headers), { headers, address });
+    } catch {
+      return undefined;
+    }
+  }
+
+  #describe(principal: Principal | undefined): ConsoleSessionDto {
+    return {
+      keys_required: this.authenticator.enabled,
+      signed_in: principal !== undefined,
+      tenant: principal?.tenant ?? '',
+      scopes: [...(principal?.scopes ?? [])],
+    };
+  }
+}
+
+const isSecure = ({ protocol }: FastifyRequest): boolean => protocol === 'https';

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { io } from 'socket.io-client';
+import { Authenticator } from '../../../src/platform/auth/authenticator.js';
+import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { sttModel } from '../api/models.js';
+import { KeysFolder } from '../auth/keys-folder.js';
+
+let folder: KeysFolder;
+let rig: GatewayRig;
+let operator: string;
+let client: string;
+
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+  operator = folder.add('acme', 'inference', 'admin', 'events');
+  client = folder.add('acme', 'inference');
+  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+});
+afterAll(async () => {
+  await rig.close();
+  await folder.remove();
+});
+
+const signIn = (key: string, headers: Record<string, string> = {}) =>
+  rig.post('/console/session', { key }, { headers });
+const cookieOf = (answer: Response): string => answer.headers.get('set-cookie') ?? '';
+const cookieFor = async (key: string) => ({ cookie: cookieOf(await signIn(key)).split(';')[0] ?? '' });
+const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+  fetch(rig.url + path, { method, headers });
+
+describe('the session of the console', () => {
+  it('is a cookie that scripts cannot read, other sites do not send, and that ends', async () => {
+    const answer = await signIn(operator);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      keys_required: true,
+      signed_in: true,
+      tenant: 'acme',
+      scopes: ['inference', 'admin', 'events'],
+    });
+    expect(cookieOf(answer)).toMatch(/; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+    expect(cookieOf(answer)).not.toContain(operator);
+  });
+
+  it('stands for its key at routes, with the scopes of that key', async () => {
+    const asOperator = await cookieFor(operator);
+    const asClient = await cookieFor(client);
+    expect((await ask('/admin/v1/queue', asOperator)).status).toBe(200);
+    expect((await ask('/v1/models', asClient)).status).toBe(200);
+    expect((await errorOf(ask('/admin/v1/queue', asClient))).code).toBe('missing_scope');
+    expect(await (await ask('/console/session', asClient)).json()).toMatchObject({ scopes: ['inference'] });
+    expect(await (await ask('/health', asOperator)).json()).toHaveProperty('models');
+  });
+
+  it('stands for its key at the live feed', async () => {
+    const socket = io(`${rig.url}/events`, {
+      path: '/events/',
+      transports: ['websocket'],
+      extraHeaders: await cookieFor(operator),
+    });
+    const answer = await socket.emitWithAck('join', 'queue');
+    socket.close();
+    expect(answer).toMatchObject({ ok: true, room: 'queue' });
+  });
+
+  it('changes nothing for a page of another origin', async () => {
+    const cookie = await cookieFor(operator);
+    const other = { ...cookie, origin: 'http://127.0.0.1:1' };
+    const own = { ...cookie, origin: rig.url };
+    const cancel = '/admin/v1/requests/req_1/cancel';
+    expect((await errorOf(ask(cancel, other, 'POST'))).code).toBe('origin_not_allowed');
+    expect((await ask(cancel, own, 'POST')).status).toBe(200);
+    expect((await errorOf(signIn(operator, { origin: 'https://evil.example' }))).code).toBe('origin_not_allowed');
+  });
+
+  it('is not given for a wrong key, nor for a short-lived token', async () => {
+    const authenticator = rig.app.get(Authenticator, { strict: false });
+    const { token } = authenticator.mint(authenticator.authenticate(operator), { scopes: ['realtime'], ttlS: 60 });
+    for (const key of ['sk-wrong', token]) expect((await errorOf(signIn(key))).code).toBe('invalid_api_key');
+    expect((await errorOf(signIn(''))).code).toBe('missing_required_parameter');
+  });
+
+  it('ends when it is changed, and by signing out', async () => {
+    const { cookie } = await cookieFor(operator);
+    const forged = { cookie: `${cookie.slice(0, -2)}xx` };
+    expect((await errorOf(ask('/admin/v1/queue', forged))).code).toBe('invalid_api_key');
+    const out = await ask('/console/session', { cookie }, 'DELETE');
+    expect([out.status, cookieOf(out)]).toEqual([
+      204,
+      expect.stringContaining('switchyard_session=; Path=/; Max-Age=0'),
+    ]);
+  });
+});
+
+describe('the pages of the console', () => {
+  it('need no key, come with a strict policy, and are the same for every view', async () => {
+    const [page, view] = await Promise.all([ask('/console', {}), ask('/console/requests/req_1', {})]);
+    expect([page.status, view.status]).toEqual([200, 200]);
+    expect(await view.text()).toBe(await page.text());
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it('are where a browser is sent from the bare address; a program gets JSON', async () => {
+    const browser = await fetch(rig.url, { headers: { accept: 'text/html' }, redirect: 'manual' });
+    expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console']);
+    expect(await (await ask('/', { accept: 'application/json' })).json()).toMatchObject({ name: 'switchyard' });
+  });
+
+  it('has no file outside of it', async () => {
+    expect((await errorOf(ask('/console/assets/..%2Findex.html', {}))).code).toBe('unknown_url');
+  });
+});
