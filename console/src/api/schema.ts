@@ -37,6 +37,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last hour in steps of 10 s
+         * @description Of this gateway since it started. With a shared queue, `waiting` and `in_flight` are of all gateways.
+         */
+        get: operations["AdminHistoryController_find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/models": {
         parameters: {
             query?: never;
@@ -242,6 +262,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What this gateway does now, and what limits it */
+        get: operations["AdminStatusController_find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workers": {
         parameters: {
             query?: never;
@@ -253,6 +290,66 @@ export interface paths {
         get: operations["AdminWorkersController_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workers/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a worker nothing more until it is resumed
+         * @description Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained when it reconnects, restarts or its model is loaded again, but not when the gateway restarts.
+         */
+        post: operations["AdminWorkersController_drain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workers/{id}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain a worker, replace its process, and resume it
+         * @description Returns at once. Only workers that this gateway started.
+         */
+        post: operations["AdminWorkersController_restart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workers/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a drained worker requests again
+         * @description Also cancels a restart that waits.
+         */
+        post: operations["AdminWorkersController_resume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -944,7 +1041,7 @@ export interface components {
             /** @description While it is unloaded, the next request starts it. */
             starts_on_request: boolean;
             /**
-             * @description failed: no worker is up and each has ended or cannot be reached.
+             * @description failed: each worker has ended, cannot be reached or is drained.
              * @enum {string}
              */
             state: "unloaded" | "loading" | "loaded" | "unloading" | "failed";
@@ -1058,6 +1155,14 @@ export interface components {
         BatchWebhookDto: {
             /** @example https://example.com/hooks/batch */
             url: string;
+        };
+        BottleneckDto: {
+            /** @enum {string} */
+            kind: "draining" | "disk_full" | "dependency_down" | "no_worker" | "workers_lost" | "tenant_floods" | "queue_grows" | "slots_full";
+            /** @description Null: it concerns all models. */
+            model: string | null;
+            /** @description What limits the gateway now, and what would help. */
+            text: string;
         };
         CancellationDto: {
             /** @description true when this call cancelled it; false when it was unknown, finished or cancelled before. */
@@ -1389,6 +1494,26 @@ export interface components {
             /** @description The worker that has it, or had it last. */
             worker?: string;
         };
+        HistoryDto: {
+            /** @description Begin of the first step, Unix seconds; absent: no step has ended yet. */
+            from?: number;
+            /** @enum {string} */
+            object: "history";
+            points: components["schemas"]["HistoryPointDto"][];
+            /**
+             * @description Length of a step in seconds.
+             * @example 10
+             */
+            step_s: number;
+        };
+        HistoryPointDto: {
+            /** @description End of the step, Unix seconds. */
+            at: number;
+            /** @description By model. A model with nothing to report is absent: all its numbers are 0. */
+            models: {
+                [key: string]: components["schemas"]["ModelPointDto"];
+            };
+        };
         InputTokensDetailsDto: {
             cached_tokens: number;
         };
@@ -1461,6 +1586,24 @@ export interface components {
             data: components["schemas"]["ModelDto"][];
             /** @example list */
             object: string;
+        };
+        ModelPointDto: {
+            /** @description Accepted into the queue. */
+            arrived: number;
+            cancelled: number;
+            completed: number;
+            failed: number;
+            /** @description At the end of the step. */
+            in_flight: number;
+            /** @description At the end of the step. */
+            oldest_wait_ms: number;
+            /** @description Rejected by the queue; `arrived` does not count them. */
+            refused: number;
+            /** @description Of the requests that a worker took in the step; within 5 %. */
+            wait_p50_ms?: number;
+            wait_p95_ms?: number;
+            /** @description At the end of the step. */
+            waiting: number;
         };
         OutputTokensDetailsDto: {
             reasoning_tokens: number;
@@ -1631,6 +1774,85 @@ export interface components {
              */
             voice: string;
         };
+        StatusBatchesDto: {
+            running: number;
+            /** @description Not begun, or being validated. */
+            waiting: number;
+        };
+        StatusDependencyDto: {
+            /**
+             * @description redis, database, blobs, batch_processor or disk.
+             * @example database
+             */
+            name: string;
+            /** @enum {string} */
+            state: "up" | "down" | "unknown";
+            /** @description Why it is down, or a figure of it; may be empty. */
+            text: string;
+        };
+        StatusDto: {
+            /** @description Null: the database does not answer. */
+            batches: components["schemas"]["StatusBatchesDto"] | null;
+            /** @description Null: nothing limits it. */
+            bottleneck: components["schemas"]["BottleneckDto"] | null;
+            dependencies: components["schemas"]["StatusDependencyDto"][];
+            gateway: components["schemas"]["StatusGatewayDto"];
+            models: components["schemas"]["StatusModelDto"][];
+            /** @enum {string} */
+            object: "status";
+        };
+        StatusGatewayDto: {
+            /** @description It shuts down and accepts nothing new. */
+            draining: boolean;
+            /**
+             * @description Another one after a restart; `source` in the live feed.
+             * @example gw_0198a1b2
+             */
+            id: string;
+            /** @description Unix seconds. */
+            started_at: number;
+            uptime_s: number;
+            /** @example 0.1.0 */
+            version: string;
+        };
+        StatusModelDto: {
+            /** @example pocketsphinx-en */
+            id: string;
+            /** @description Requests that workers have now. */
+            in_flight: number;
+            /** @description Milliseconds; 0 when nothing waits. */
+            oldest_wait_ms: number;
+            /** @description Of this gateway, over the last minute. */
+            rates: components["schemas"]["StatusRatesDto"];
+            slots: components["schemas"]["StatusSlotsDto"];
+            /** @enum {string} */
+            state: "unloaded" | "loading" | "loaded" | "unloading" | "failed";
+            waiting: components["schemas"]["StatusWaitingDto"];
+            workers: components["schemas"]["StatusWorkersDto"];
+        };
+        StatusRatesDto: {
+            /** @description Accepted into the queue. */
+            arrived_per_s: number;
+            completed_per_s: number;
+            /** @description Rejected by the queue. */
+            refused_per_s: number;
+        };
+        StatusSlotsDto: {
+            free: number;
+            total: number;
+        };
+        StatusWaitingDto: {
+            /** @description Of `batch`: old enough to have turns beside realtime. Of this gateway only. */
+            aged: number;
+            batch: number;
+            realtime: number;
+        };
+        StatusWorkersDto: {
+            /** @description Drained by an operator. */
+            drained: number;
+            ready: number;
+            total: number;
+        };
         TranscriptDto: {
             /** @example the quick brown fox jumps over the lazy dog */
             text: string;
@@ -1761,7 +1983,7 @@ export interface components {
              * @default json
              * @enum {string}
              */
-            response_format: "json" | "text" | "srt" | "verbose_json" | "vtt";
+            response_format: "json" | "text" | "srt" | "verbose_json" | "vtt" | "diarized_json";
             /**
              * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.
              * @default auto
@@ -1836,9 +2058,11 @@ export interface components {
             breaker?: "open" | "half_open";
             /** @example cuda:0 */
             device?: string;
+            /** @description An operator drained it: nothing is sent to it until it is resumed. */
+            drained: boolean;
             /** @description What it last said about itself. */
             health?: Record<string, never>;
-            /** @example pocketsphinx-en-1 */
+            /** @example pocketsphinx-en-0 */
             id: string;
             last_exit?: components["schemas"]["WorkerExitDto"];
             model: string;
@@ -1943,6 +2167,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DependenciesDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminHistoryController_find: {
+        parameters: {
+            query?: {
+                minutes?: unknown;
+                /** @description Canonical id of one model; absent: all. */
+                model?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryDto"];
                 };
             };
             /** @description `invalid_value`: A field has a value outside its range; the message names both. */
@@ -3184,6 +3489,83 @@ export interface operations {
             };
         };
     };
+    AdminStatusController_find: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     AdminWorkersController_list: {
         parameters: {
             query?: never;
@@ -3243,6 +3625,423 @@ export interface operations {
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminWorkersController_drain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_found`: No worker has that id; `GET /admin/v1/workers` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_supervised`: The worker was not started by this gateway, which can neither restart it nor make it stop pulling. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminWorkersController_restart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_found`: No worker has that id; `GET /admin/v1/workers` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_supervised`: The worker was not started by this gateway, which can neither restart it nor make it stop pulling. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminWorkersController_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_found`: No worker has that id; `GET /admin/v1/workers` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_supervised`: The worker was not started by this gateway, which can neither restart it nor make it stop pulling. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
                 headers: {
                     [name: string]: unknown;
                 };
