@@ -124,6 +124,13 @@ describe('examples', () => {
   });
 });
 
+describe('the command in shell examples', () => {
+  it.each(MANUAL.filter(file => file !== 'docs/reference/cli.md'))('is spelled npx switchyard in %s', file => {
+    const lines = shellOf(read(file)).flatMap(block => block.split('\n'));
+    expect(lines.filter(line => /^ *(\$ )?switchyard /.test(line))).toEqual([]);
+  });
+});
+
 const inlineCode = (text: string): string[] => [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
 describe('names', () => {
