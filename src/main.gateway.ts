@@ -22,6 +22,7 @@ async function bootstrap(): Promise<void> {
   const app = await createGateway({
     settings,
     models,
+    sources,
     readModels: () => readModels(settings.workers.modelsFile, engineObjections),
   });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));

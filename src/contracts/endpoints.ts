@@ -75,6 +75,19 @@ export const ENDPOINTS = [
     summary: 'What this gateway does now, and what limits it',
     area: 'admin',
   },
+  { method: 'GET', path: '/admin/v1/settings', summary: 'Effective settings and where each came from', area: 'admin' },
+  {
+    method: 'GET',
+    path: '/admin/v1/logs',
+    summary: 'Last lines of the log of this gateway, or all from now on',
+    area: 'admin',
+  },
+  {
+    method: 'GET',
+    path: '/admin/v1/workers/{id}/log',
+    summary: 'Last lines that a worker wrote, and what happened to its process',
+    area: 'admin',
+  },
   { method: 'GET', path: '/admin/v1/history', summary: 'The last hour in steps of 10 s', area: 'admin' },
   {
     method: 'GET',
@@ -147,6 +160,8 @@ export const ENDPOINTS = [
   { method: 'GET', path: '/health', summary: 'Summary for people: models, workers, draining', area: 'health' },
   { method: 'GET', path: '/health/live', summary: '200 while the process serves', area: 'health' },
   { method: 'GET', path: '/health/ready', summary: '200 while requests can be served, else 503', area: 'health' },
+  { method: 'GET', path: '/healthz', summary: 'Alias of /health/live', area: 'health' },
+  { method: 'GET', path: '/readyz', summary: 'Alias of /health/ready', area: 'health' },
   { method: 'GET', path: '/metrics', summary: 'Prometheus metrics', area: 'health' },
 ] as const satisfies readonly Endpoint[];
 

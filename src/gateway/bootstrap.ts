@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
 import { type ReadModels } from '../platform/config/config.module.js';
+import { type SettingSources } from '../platform/config/effective-settings.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
@@ -27,6 +28,8 @@ export interface GatewayAppOptions {
   readonly models: readonly ModelSpec[];
   /** For `POST /admin/v1/models/reload` (default: `workers.models_file`, without asking the engines). */
   readonly readModels?: ReadModels;
+  /** Where the settings came from, for `GET /admin/v1/settings`. */
+  readonly sources?: SettingSources;
 }
 
 /**
@@ -37,9 +40,10 @@ export async function createGateway({
   settings,
   models,
   readModels,
+  sources,
 }: GatewayAppOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    GatewayModule.forRoot(settings, models, readModels),
+    GatewayModule.forRoot(settings, models, readModels, sources),
     gatewayAdapter(settings),
     { ...APPLICATION_OPTIONS, bufferLogs: true, abortOnError: false },
   );

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { AuthModule } from '../platform/auth/auth.module.js';
 import { ConfigModule, type ReadModels } from '../platform/config/config.module.js';
+import { type SettingSources } from '../platform/config/effective-settings.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
@@ -25,11 +26,16 @@ import { LiveFeedModule } from './live-feed/live-feed.module.js';
 /** The gateway: schedules, never computes. */
 @Module({})
 export class GatewayModule {
-  static forRoot(settings: Settings, models: readonly ModelSpec[], read?: ReadModels): DynamicModule {
+  static forRoot(
+    settings: Settings,
+    models: readonly ModelSpec[],
+    read?: ReadModels,
+    sources?: SettingSources,
+  ): DynamicModule {
     return {
       module: GatewayModule,
       imports: [
-        ConfigModule.forRoot(settings, models, read),
+        ConfigModule.forRoot(settings, models, read, sources),
         ClockModule,
         AuthModule,
         EventsModule,

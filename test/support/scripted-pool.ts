@@ -175,6 +175,10 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return Promise.resolve();
   }
 
+  log(): undefined {
+    return undefined;
+  }
+
   order(): never {
     throw new Error('scripted workers take no orders');
   }

@@ -103,7 +103,7 @@ export const ERROR_REGISTRY = {
   method_not_allowed: invalid(405, 'The route does not support this method; see `Allow`.'),
   worker_not_supervised: invalid(
     409,
-    'The worker was not started by this gateway, which can neither restart it nor make it stop pulling.',
+    'This gateway did not start the worker, or the worker takes its requests from the shared queue by itself.',
   ),
   key_is_from_file: invalid(409, 'Keys of `auth.keys_file` are changed in that file only.'),
   too_many_keys: invalid(409, 'The database holds 10,000 live API keys, the most there may be.'),

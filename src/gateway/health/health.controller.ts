@@ -52,7 +52,7 @@ export class HealthAccess {
 type PublicHealth = Pick<HealthSummary, 'status'>;
 
 @ApiTags('health')
-@Controller('health')
+@Controller()
 export class HealthController {
   constructor(
     private readonly health: HealthService,
@@ -60,7 +60,7 @@ export class HealthController {
   ) {}
 
   /** Always 200: for people and dashboards. Probes use the two below. */
-  @Get()
+  @Get('health')
   @ApiOperation({ summary: 'Summary for people: models, workers, dependencies, draining' })
   @ApiOkResponse({
     description: '`status` is ok, degraded, unavailable or draining. The rest is for keys with the scope admin.',
@@ -69,14 +69,14 @@ export class HealthController {
     return this.#shown(request);
   }
 
-  @Get('live')
+  @Get(['health/live', 'healthz'])
   @ApiOperation({ summary: '200 while the process serves' })
   @ApiOkResponse({ description: 'The event loop turns; nothing else is asked.' })
   live(): { status: 'live' } {
     return { status: 'live' };
   }
 
-  @Get('ready')
+  @Get(['health/ready', 'readyz'])
   @ApiOperation({ summary: '200 while requests can be served, else 503' })
   @ApiOkResponse({ description: 'At least one model has a ready worker.' })
   @ApiServiceUnavailableResponse({ description: 'No worker is ready yet, or the server is draining.' })

@@ -13,6 +13,8 @@ export interface PooledWorkerOptions {
   readonly device?: string;
   /** Of `addresses`: it comes and goes with its address record. */
   readonly isRemote: boolean;
+  /** It takes requests from the shared queue by itself. */
+  readonly pulls: boolean;
   readonly location: WorkerLocation;
   readonly connection: ConnectionSettings;
   readonly breaker: BreakerOptions;

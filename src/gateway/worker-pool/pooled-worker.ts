@@ -4,6 +4,7 @@ import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
+import { type LogRing } from '../../platform/logging/log-ring.js';
 import { type PooledWorkerOptions } from './pooled-worker-options.js';
 import { reportProblem, whyNotReady } from './report-check.js';
 import { ServiceRecord } from './service-record.js';
@@ -25,6 +26,8 @@ export class PooledWorker {
   readonly id: string;
   readonly model: string;
   readonly isRemote: boolean;
+  readonly pulls: boolean;
+  readonly log: LogRing;
   #phase: Phase = 'stopped';
   #connection: WorkerConnection | undefined;
   #report: WorkerHealthReport | undefined;
@@ -35,7 +38,8 @@ export class PooledWorker {
   readonly #hold: WorkerHold;
 
   constructor(private readonly options: PooledWorkerOptions) {
-    ({ id: this.id, model: this.model, isRemote: this.isRemote } = options);
+    ({ id: this.id, model: this.model, isRemote: this.isRemote, pulls: this.pulls } = options);
+    this.log = options.log.recent;
     this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
     this.#hold = new WorkerHold(options.location);
   }
@@ -129,7 +133,7 @@ export class PooledWorker {
   hold(restart = false): boolean {
     if (this.#closing || !this.#hold.begin(restart)) return this.#closing;
     if (this.#phase === 'ready') this.#suspend('draining');
-    this.#checkHold();
+    this.#hold.check(this.running, this.#connection !== undefined);
     this.#connection?.health.probeNow();
     return true;
   }
@@ -216,7 +220,6 @@ export class PooledWorker {
     if (report.generation && this.#connection)
       this.options.onGeneration(this.#connection.generation.since(report.generation));
     if (this.#closing) return;
-    if (this.#hold.isHeld) this.#checkHold(report);
     if (report.state !== 'ready') return this.#suspend(report.state);
     if (this.#hold.isHeld) return this.#suspend('draining');
     this.#enter('ready');
@@ -277,12 +280,9 @@ export class PooledWorker {
     this.#checkDrained();
   }
 
-  #checkHold(report?: WorkerHealthReport): void {
-    this.#hold.check({ running: this.running, isConnected: this.#connection !== undefined, report });
-  }
-
   #checkDrained(): void {
     if (this.#closing && this.running === 0) this.#drained.resolve();
+    if (this.#connection) this.#hold.check(this.running, true);
   }
 
   /** No offers from now on. */

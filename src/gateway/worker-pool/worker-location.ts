@@ -162,8 +162,6 @@ export interface WorkerLocation {
   start(events: LocationEvents): void;
   /** @param unready why a probe says that it takes no work; undefined: it takes work */
   onProbe?(unready: string | undefined): void;
-  /** It takes work by itself as well: it stops doing so, in its next processes too, until `pause(false)`. */
-  pause?(isPaused: boolean): void;
   /** Ends its process and starts another one at once. Absent: the gateway does not supervise it. */
   restart?(): void;
   /** The worker no longer answers its probes. */

@@ -11,6 +11,7 @@ import { type Lease } from '../../core/shared/lease.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type LogRing } from '../../platform/logging/log-ring.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions, type WorkerOrder } from './model-workers.js';
@@ -164,12 +165,18 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;
   }
 
-  /** @throws DomainError `worker_not_supervised`, for a worker that is not of this pool too */
+  /** @throws DomainError `worker_not_supervised` */
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
-    if (worker && this.#models.get(worker.model)?.order(worker, order)) return;
-    const why = worker ? 'Only its address is configured' : 'It pulls from the shared queue and was started elsewhere';
+    const pulls = worker === undefined || worker.pulls;
+    if (!pulls && this.#models.get(worker.model)?.order(worker, order)) return;
+    const why = pulls ? 'It takes its requests from the shared queue' : 'This gateway knows its address only';
     throw new DomainError('worker_not_supervised', `${why}: ${order} ${workerId} where it runs.`);
+  }
+
+  /** What a worker wrote last, and what happened to its process. */
+  log(workerId: string): LogRing | undefined {
+    return this.#worker(workerId)?.log;
   }
 
   workers(): WorkerView[] {

@@ -165,6 +165,7 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRos
     kind: model.kind,
     device,
     isRemote,
+    pulls: model.kind !== 'llm' && pulledWork(model, options.settings).sharedQueue !== undefined,
     location: location(log),
     connection: {
       limits: {

@@ -16,6 +16,8 @@ export const PUBLIC_ROUTES: readonly string[] = [
   '/health',
   '/health/live',
   '/health/ready',
+  '/healthz',
+  '/readyz',
   // Pages without data: they ask for the key themselves. The session route judges it.
   '/console',
   '/console/:view',

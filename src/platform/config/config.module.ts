@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { SETTING_SOURCES, type SettingSources, sourcesOf } from './effective-settings.js';
 import { readModels } from './load-config.js';
 import { ModelList } from './model-list.js';
 import { type ModelSpec } from './model-spec.js';
@@ -20,6 +21,7 @@ export class ConfigModule {
     settings: Settings,
     models: readonly ModelSpec[],
     read: ReadModels = () => readModels(settings.workers.modelsFile),
+    sources: SettingSources = sourcesOf(settings),
   ): DynamicModule {
     const list = new ModelList(models, read);
     return {
@@ -27,10 +29,11 @@ export class ConfigModule {
       global: true,
       providers: [
         { provide: SETTINGS, useValue: settings },
+        { provide: SETTING_SOURCES, useValue: sources },
         { provide: MODELS, useValue: list.current },
         { provide: ModelList, useValue: list },
       ],
-      exports: [SETTINGS, MODELS, ModelList],
+      exports: [SETTINGS, SETTING_SOURCES, MODELS, ModelList],
     };
   }
 }

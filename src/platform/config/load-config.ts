@@ -5,6 +5,7 @@ import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, type ModelsFile, modelsFromFile } from './models-file.js';
 import {
   CONFIG_FILE_VARIABLE,
+  DEFAULT_ORIGIN,
   settingsFromEnvironment,
   settingsFromFile,
   SettingSource,
@@ -102,7 +103,7 @@ function modelsIn(directory: string, name: string, askEngine: EngineCheck | unde
 function merge(file: SettingSource, overrides: SettingSource): Map<SettingPath, SourcedValue> {
   const merged = new Map<SettingPath, SourcedValue>();
   for (const path of SETTING_PATHS) {
-    const fallback = { value: settingDefinition(path).default, origin: 'default' };
+    const fallback = { value: settingDefinition(path).default, origin: DEFAULT_ORIGIN };
     merged.set(path, overrides.values.get(path) ?? file.values.get(path) ?? fallback);
   }
   return merged;

@@ -94,6 +94,9 @@ function readSetting(file: YamlFile, section: string, { key, value }: Pair, sour
 
 const isSettingPath = (path: string): path is SettingPath => (SETTING_PATHS as readonly string[]).includes(path);
 
+/** Origin of a value that nothing sets. */
+export const DEFAULT_ORIGIN = 'default';
+
 /** A value and where it was written. */
 export interface SourcedValue {
   readonly value: SettingValue;

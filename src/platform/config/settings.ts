@@ -170,6 +170,13 @@ export const settingDefinition = (path: SettingPath): SettingDefinition => SETTI
 /** `queue.max_requests` → `SWITCHYARD_QUEUE_MAX_REQUESTS` */
 export const environmentName = (path: string): string => `SWITCHYARD_${path.toUpperCase().replaceAll('.', '_')}`;
 
+/** `settings.queue.maxRequests` by its path. */
+export function settingAt(settings: Settings, path: SettingPath): SettingValue {
+  const [section, name] = path.split('.') as [string, string];
+  const sections = settings as unknown as Record<string, Record<string, SettingValue>>;
+  return sections[section]?.[camelCase(name)] ?? settingDefinition(path).default;
+}
+
 /** Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty file and environment give. */
 export function settingsFrom(values: Partial<Record<SettingPath, SettingValue>>): Settings {
   const nested: Record<string, Record<string, SettingValue>> = {};

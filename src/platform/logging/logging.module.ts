@@ -4,6 +4,7 @@ import { type DestinationStream, type LoggerOptions } from 'pino';
 import { isColorSupported, prettyFactory } from 'pino-pretty';
 import { type Settings } from '../config/settings.js';
 import { standardOutput } from './log-output.js';
+import { LogRing } from './log-ring.js';
 import { currentRequestId } from './request-lines.js';
 
 export interface LogOptions {
@@ -59,6 +60,10 @@ const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = functio
   else method.apply(this, args);
 };
 
+/** Injection token of the `LogRing` with the last lines of this process. */
+export const GATEWAY_LOG = Symbol('GATEWAY_LOG');
+const KEPT_LINES = 2000;
+
 const isPretty = (pretty: LogOptions['pretty']): boolean =>
   pretty === 'true' || (pretty === 'auto' && process.stdout.isTTY);
 
@@ -72,8 +77,21 @@ const isPretty = (pretty: LogOptions['pretty']): boolean =>
 export class LoggingModule {
   static forRoot(options: LogOptions): DynamicModule {
     const pino = { ...pinoOptions(options), wrapSerializers: false };
-    const pinoHttp: [typeof pino, DestinationStream] = [pino, logDestination(options)];
-    // Without routes, nestjs-pino gives its logger alone: no middleware, no child logger per request.
-    return { module: LoggingModule, imports: [LoggerModule.forRoot({ pinoHttp, forRoutes: [] })] };
+    const [output, ring] = [logDestination(options), new LogRing(KEPT_LINES)];
+    const destination: DestinationStream = {
+      write: line => {
+        ring.addPino(line);
+        output.write(line);
+      },
+    };
+    const pinoHttp: [typeof pino, DestinationStream] = [pino, destination];
+    return {
+      module: LoggingModule,
+      global: true,
+      // Without routes, nestjs-pino gives its logger alone: no middleware, no child logger per request.
+      imports: [LoggerModule.forRoot({ pinoHttp, forRoutes: [] })],
+      providers: [{ provide: GATEWAY_LOG, useValue: ring }],
+      exports: [GATEWAY_LOG],
+    };
   }
 }

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
 /** Probes and scrapes come every few seconds and say nothing: kept off the log. */
-const QUIET = /^\/(health|metrics)(\/|\?|$)/;
+const QUIET = /^\/(healthz?|readyz|metrics)(\/|\?|$)/;
 
 const requests = new AsyncLocalStorage<string>();
 

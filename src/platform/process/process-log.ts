@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Logger } from '@nestjs/common';
+import { type LogLevel, LogRing, logText } from '../logging/log-ring.js';
 
 /**
  * A process that never ends its line would grow the gateway's memory; longer lines are cut into pieces of this size.
@@ -117,11 +118,25 @@ const METHOD_OF_LEVEL: Readonly<Record<number, Method>> = {
   60: 'fatal',
 };
 
+const LEVEL_OF_METHOD: Readonly<Record<Method, LogLevel>> = {
+  verbose: 'trace',
+  debug: 'debug',
+  log: 'info',
+  warn: 'warn',
+  error: 'error',
+  fatal: 'fatal',
+};
+
+const KEPT_LINES = 500;
+
 /** Fields every pino line has and this process's own line gives again. */
 const REPEATED = new Set(['level', 'time', 'pid', 'hostname', 'v', 'role', 'msg']);
 
 /** Writes the lines of a child process into this process's log, each with the child's name under `key`. */
 export class ProcessLog {
+  /** The last ones, whatever this process's own log lets pass. */
+  readonly recent = new LogRing(KEPT_LINES);
+
   constructor(
     private readonly target: LogTarget,
     private readonly name: string,
@@ -143,6 +158,7 @@ export class ProcessLog {
   }
 
   #write(method: Method, fields: object, message: string): void {
+    this.recent.add({ at: Date.now() / 1000, level: LEVEL_OF_METHOD[method], text: logText(message, fields) });
     this.target[method]({ ...fields, [this.key]: this.name }, message);
   }
 }

@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type HistoryDto } from '../../../src/gateway/admin/status/history.controller.js';
 import { RequestHistoryService } from '../../../src/gateway/admin/status/request-history.service.js';
 import { type StatusDto } from '../../../src/gateway/admin/status/status.controller.js';
+import { type SettingListDto } from '../../../src/gateway/admin/settings.controller.js';
+import { SETTING_PATHS } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -64,8 +66,11 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     expect(bottleneck).toMatchObject({ kind: expect.stringMatching(/^(slots_full|queue_grows)$/), model: 'stt' });
     expect(await model()).toMatchObject({ in_flight: 2, slots: { total: 2, free: 0 } });
     expect((await model()).rates.arrived_per_s).toBeGreaterThan(0);
-    for (let left = 4; left > 0; left = (await model()).in_flight + (await model()).waiting.batch) machine.releaseAll();
-    expect((await Promise.all(calls)).map(call => call.status)).toEqual([200, 200, 200, 200]);
+    const answers = Promise.all(calls);
+    let answered = false;
+    void answers.then(() => (answered = true));
+    for (; !answered; await status()) machine.releaseAll();
+    expect((await answers).map(call => call.status)).toEqual([200, 200, 200, 200]);
   });
 
   it('keeps steps of the last hour, by model', async () => {
@@ -88,5 +93,33 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   it.each(['minutes=0', 'minutes=61', 'minutes=x', 'minute=5'])('refuses history?%s with 400', async query => {
     const found = await errorOf(fetch(`${rig.url}/admin/v1/history?${query}`));
     expect(found).toMatchObject({ status: 400, code: 'invalid_value', param: query.split('=')[0] });
+  });
+
+  it('answers /healthz and /readyz as /health/live and /health/ready', async () => {
+    for (const [alias, path] of [
+      ['/healthz', '/health/live'],
+      ['/readyz', '/health/ready'],
+    ] as const) {
+      const [answer, original] = [await fetch(rig.url + alias), await fetch(rig.url + path)];
+      expect([answer.status, await answer.json()]).toEqual([original.status, await original.json()]);
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('lists every setting with its value and source, and no secret', async () => {
+    const { data } = (await rig.json('/admin/v1/settings')) as SettingListDto;
+    expect(data.map(({ name }) => name)).toEqual(SETTING_PATHS);
+    const found = (name: string) => data.find(setting => setting.name === name);
+    expect(found('queue.max_requests')).toMatchObject({
+      ...{
+        source: 'default',
+        value: 10_000,
+        default: 10_000,
+        variable: 'SWITCHYARD_QUEUE_MAX_REQUESTS',
+        secret: false,
+      },
+    });
+    expect(found('workers.restart_min_ms')).toMatchObject({ source: 'argument', value: 10 });
+    expect(found('database.url')).toMatchObject({ secret: true, value: null, set: false });
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
+import { type LogDto } from '../../../src/gateway/admin/logs.controller.js';
 import { externalModel } from '../../support/external-model.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { isReady, workerThat } from '../../support/pool-harness.js';
@@ -29,7 +30,7 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
         sttModel({ id: 'local', aliases: [], capabilities: [...capabilities], replicas: 1 }),
         externalModel([], { id: 'script', aliases: [] }),
       ],
-      settings: { 'server.upload_limit_bytes': 25 * 1024 * 1024 },
+      settings: { 'server.upload_limit_bytes': 25 * 1024 * 1024, 'logging.level': 'info' },
     });
     await Promise.all([...ids, 'local-0', 'script-0'].map(id => worker(id, isReady)));
   });
@@ -153,5 +154,34 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
     expect((await worker(ids[0]!)).state).toBe('ready');
     for (const what of ['drain', 'resume', 'restart'] as const)
       expect(await errorOf(order('nobody', what))).toMatchObject({ status: 404, code: 'worker_not_found' });
+  });
+
+  describe('logs', () => {
+    const lines = async (path: string) => ((await rig.json(path)) as LogDto).data;
+
+    it('shows the last lines of a worker, of every level, and what happened to its process', async () => {
+      const data = await lines('/admin/v1/workers/local-0/log?lines=500');
+      expect(data.some(({ text }) => text.startsWith('worker started {"childPid":'))).toBe(true);
+      expect(data.find(({ text }) => text.startsWith('fixture listens'))).toMatchObject({ level: 'info' });
+      expect(await lines('/admin/v1/workers/local-0/log?lines=1')).toHaveLength(1);
+      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/nobody/log`))).toMatchObject({ status: 404 });
+      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`))).toMatchObject({ status: 400 });
+    });
+
+    it('shows the log of the gateway, and follows it', async () => {
+      expect(await status(transcribe('', 'local'))).toBe(200);
+      expect((await lines('/admin/v1/logs')).at(-1)?.text).toContain('/v1/audio/transcriptions');
+      const stop = new AbortController();
+      const headers = { accept: 'text/event-stream' };
+      const stream = await fetch(`${rig.url}/admin/v1/logs?lines=1`, { headers, signal: stop.signal });
+      expect(stream.headers.get('content-type')).toBe('text/event-stream');
+      const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let read = (await reader.read()).value ?? '';
+      await errorOf(order('nobody', 'drain'));
+      while (!read.includes('/admin/v1/workers/nobody/drain')) read += (await reader.read()).value ?? '';
+      expect(read).toMatch(/^data: \{"at":[\d.]+,"level":"info","text":"/);
+      stop.abort();
+      expect(await lines('/admin/v1/logs?level=error')).toEqual([]);
+    });
   });
 });

@@ -111,7 +111,7 @@ describe('/docs', () => {
       const stream = responses['200']?.content?.['text/event-stream'];
       return stream ? [[name, stream.schema.description, stream.example]] : [];
     });
-    expect(streams.length).toBe(5);
+    expect(streams.length).toBe(6);
     for (const [, description, example] of streams) {
       expect(description).toContain('`data: ');
       expect(example).toContain('data: {');

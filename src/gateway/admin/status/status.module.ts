@@ -4,15 +4,17 @@ import { HttpModule } from '../../http/http.module.js';
 import { JobsModule } from '../../jobs/jobs.module.js';
 import { SchedulerModule } from '../../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../../worker-pool/worker-pool.module.js';
+import { AdminLogsController } from '../logs.controller.js';
+import { AdminSettingsController } from '../settings.controller.js';
 import { GatewayStatus, StoreStatus } from './gateway-status.js';
 import { AdminHistoryController } from './history.controller.js';
 import { RequestHistoryService } from './request-history.service.js';
 import { AdminStatusController } from './status.controller.js';
 
-/** Status and history. Apart from `AdminModule` because it needs the database and the batch processor too. */
+/** The gateway as a whole. Apart from `AdminModule` because it needs the database and the batch processor too. */
 @Module({
   imports: [DependenciesModule, HttpModule, JobsModule, SchedulerModule, WorkerPoolModule],
-  controllers: [AdminStatusController, AdminHistoryController],
+  controllers: [AdminStatusController, AdminHistoryController, AdminLogsController, AdminSettingsController],
   providers: [GatewayStatus, RequestHistoryService, StoreStatus],
 })
 export class AdminStatusModule {}

@@ -1,0 +1,108 @@
+import { Controller, Get, Inject, Param, Query, Req, Res, UsePipes } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { LogFollower } from '../../platform/logging/log-follower.js';
+import { LOG_LEVELS, type LogLevel, type LogLine, LogRing } from '../../platform/logging/log-ring.js';
+import { GATEWAY_LOG } from '../../platform/logging/logging.module.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { AdminInputPipe } from './admin-input.pipe.js';
+
+const MAX_LINES = 2000;
+/** Each holds a connection and up to a thousand lines. */
+const MAX_FOLLOWERS = 16;
+const TRY_AGAIN_MS = 10_000;
+
+export class LogQueryDto {
+  @ApiPropertyOptional({ default: 200, minimum: 1, maximum: MAX_LINES, description: 'The newest ones, oldest first.' })
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(1, MAX_LINES)
+  lines = 200;
+
+  @ApiPropertyOptional({ enum: LOG_LEVELS, description: 'At least this level; absent: all that is logged.' })
+  @IsOptional()
+  @OneOf(LOG_LEVELS)
+  level: LogLevel = 'trace';
+}
+
+export class LogLineDto implements LogLine {
+  @ApiProperty({ description: 'Unix seconds, with milliseconds.', example: 1767225600.123 }) at!: number;
+  @ApiProperty({ enum: LOG_LEVELS }) level!: LogLevel;
+  @ApiProperty({ description: 'Message, then further fields as JSON; at most 2048 characters.' }) text!: string;
+}
+
+export class LogDto {
+  @ApiProperty({ enum: ['list'] }) object!: 'list';
+  @ApiProperty({ type: [LogLineDto] }) data!: LogLineDto[];
+}
+
+const EVENTS = {
+  type: 'string',
+  description:
+    'With `Accept: text/event-stream`: each line as `data: {…}` of a LogLineDto, kept ones first, then new ones.',
+};
+
+/** What the gateway and its workers logged last, from memory. */
+@ApiTags('admin')
+@Controller('admin/v1')
+@UsePipes(AdminInputPipe)
+export class AdminLogsController {
+  #followers = 0;
+
+  constructor(
+    @Inject(GATEWAY_LOG) private readonly log: LogRing,
+    private readonly pool: WorkerPoolService,
+  ) {}
+
+  @Get('logs')
+  @ApiOperation({
+    summary: 'Last lines of the log of this gateway, or all from now on',
+    description:
+      'At most 2000 lines, of the levels that `logging.level` lets pass. A reader of the event stream that is too slow ' +
+      'loses lines and is told how many.',
+  })
+  @ApiOkResponse({
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/LogDto' } },
+      'text/event-stream': {
+        schema: EVENTS,
+        example: 'data: {"at":1767225600.1,"level":"info","text":"answered"}\n\n',
+      },
+    },
+  })
+  @DescribesErrors('invalid_value', 'rate_limit_exceeded')
+  logs(@Query() query: LogQueryDto, @Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
+    if (headers.accept?.includes('text/event-stream')) return this.#follow(query, reply);
+    void reply.send({ object: 'list', data: this.log.last(query.lines, query.level) } satisfies LogDto);
+  }
+
+  @Get('workers/:id/log')
+  @ApiParam({ name: 'id', example: 'pocketsphinx-en-0' })
+  @ApiOperation({
+    summary: 'Last lines that a worker wrote, and what happened to its process',
+    description: 'At most 500 lines. Of a worker on another machine only what this gateway noticed.',
+  })
+  @ApiOkResponse({ type: LogDto })
+  @DescribesErrors('invalid_value', 'worker_not_found')
+  worker(@Param('id') id: string, @Query() { lines, level }: LogQueryDto): LogDto {
+    const log = this.pool.log(id);
+    if (!log) throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);
+    return { object: 'list', data: log.last(lines, level) };
+  }
+
+  #follow(query: LogQueryDto, reply: FastifyReply): void {
+    if (this.#followers >= MAX_FOLLOWERS)
+      throw new DomainError('rate_limit_exceeded', `The log has ${MAX_FOLLOWERS} readers already.`, {
+        retryAfterMs: TRY_AGAIN_MS,
+      });
+    this.#followers += 1;
+    const follower = new LogFollower(this.log, query);
+    follower.once('close', () => (this.#followers -= 1));
+    void reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).send(follower);
+  }
+}

@@ -1,0 +1,77 @@
+import { type Observable, Subject } from 'rxjs';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogLine {
+  /** Unix seconds, with milliseconds. */
+  readonly at: number;
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
+/** Of one line; the rest is cut off. */
+export const MAX_LINE_CHARS = 2048;
+
+/** pino's numbers are ten apart, beginning at 10. */
+const levelOf = (level: unknown): LogLevel => LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
+
+export const isAtLeast = (line: LogLine, level: LogLevel): boolean =>
+  LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level);
+
+/** Every pino line has these; they are shown apart or say nothing here. */
+const APART = new Set(['level', 'time', 'pid', 'hostname', 'v', 'role', 'msg']);
+
+/** Message and further fields of a log record as one text. */
+export function logText(message: string, fields: object): string {
+  const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !APART.has(name)));
+  const detail = Object.keys(shown).length === 0 ? '' : ` ${JSON.stringify(shown)}`;
+  return (message + detail).trimStart().slice(0, MAX_LINE_CHARS);
+}
+
+/** A line that pino wrote. */
+export function pinoLine(line: string): LogLine {
+  try {
+    const record = JSON.parse(line) as Record<string, unknown>;
+    const { level, time, msg } = record;
+    const at = (typeof time === 'number' ? time : Date.now()) / 1000;
+    return { at, level: levelOf(level), text: logText(typeof msg === 'string' ? msg : '', record) };
+  } catch {
+    return { at: Date.now() / 1000, level: 'info', text: line.trimEnd().slice(0, MAX_LINE_CHARS) };
+  }
+}
+
+/** The newest lines of a log, in bounded memory, and those that follow. */
+export class LogRing {
+  readonly #kept: (LogLine | string)[] = [];
+  readonly #added = new Subject<LogLine>();
+
+  /** Synchronous: a subscriber must not block. */
+  readonly added$: Observable<LogLine> = this.#added.asObservable();
+
+  constructor(private readonly size: number) {}
+
+  add(line: LogLine): void {
+    this.#keep({ ...line, text: line.text.slice(0, MAX_LINE_CHARS) });
+    this.#added.next(line);
+  }
+
+  /** A line of pino. It is parsed when somebody reads it: writing a log must stay cheap. */
+  addPino(line: string): void {
+    const isRead = this.#added.observed;
+    const parsed = isRead || line.length > 2 * MAX_LINE_CHARS ? pinoLine(line) : undefined;
+    this.#keep(parsed ?? line);
+    if (isRead && parsed) this.#added.next(parsed);
+  }
+
+  /** The last `count` of at least that level, oldest first. */
+  last(count: number, level: LogLevel = 'trace'): LogLine[] {
+    const lines = this.#kept.map(kept => (typeof kept === 'string' ? pinoLine(kept) : kept));
+    return lines.filter(line => isAtLeast(line, level)).slice(-count);
+  }
+
+  #keep(line: LogLine | string): void {
+    this.#kept.push(line);
+    if (this.#kept.length > this.size) this.#kept.shift();
+  }
+}
