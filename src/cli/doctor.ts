@@ -40,7 +40,7 @@ export const doctorCommand = (): Command =>
     });
 
 async function diagnose(): Promise<readonly Diagnosis[]> {
-  const machine = [checkNode(), await checkPackages(), await checkFfmpeg()];
+  const machine = [checkNode(), await checkFfmpeg()];
   let config: LoadedConfig;
   try {
     config = loadConfig({ askEngine: engineObjections });
@@ -58,6 +58,7 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
       detail: problemText(warning),
     })),
     ...checkEngineLibraries(models),
+    ...(await checkPackages(models)),
     ...(await checkCommands(models)),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),
