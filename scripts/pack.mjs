@@ -65,7 +65,7 @@ function copy(path, filter) {
 /** The nested packages of a package are entries of the lockfile themselves. */
 const kept = (source, top) =>
   source === top || !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
-const withoutTests = source => !source.endsWith('.spec.js') && !source.endsWith('.tsbuildinfo') && kept(source, source);
+const withoutTests = (source, top) => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && kept(source, top);
 
 async function enginePackages() {
   const { ENGINE_TABLE } = await import(pathToFileURL(inRoot('dist/worker/engines/engine-table.js')).href);

@@ -23,6 +23,7 @@ const npmAnswers = (): boolean => {
 
 const LIMIT_MB = 150;
 const INSTALL_LIMIT_MS = 600_000;
+const LIMIT_MS = 240_000;
 const suite = describeWith(
   { name: 'an npm registry', present: npmAnswers() },
   { name: 'ffmpeg, pocketsphinx, flite', present: existsSync('/usr/share/pocketsphinx/model/en-us/en-us') },
@@ -61,49 +62,57 @@ suite('the npm package in an empty folder', () => {
     expect(await readFile(join(product, 'LICENSE'), 'utf8')).toContain('Apache License');
   });
 
-  it('names the command that brings an engine', async () => {
-    const { engines } = JSON.parse((await switchyard('engines', 'list', '--json')).stdout) as {
-      engines: { engine: string; installed: boolean }[];
-    };
-    const installed = engines.filter(each => each.installed).map(({ engine }) => engine);
-    expect(installed).toEqual(expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']));
-    expect(installed).not.toContain('whisper-onnx');
-    await writeFile(
-      join(folder, 'models.yaml'),
-      `models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], options: { model: /nowhere } }]`,
-    );
-    const doctor = await run(command, ['doctor'], {
-      ...{ cwd: folder, env: { ...environment(), SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml') } },
-    }).catch((error: { stdout: string }) => error);
-    expect(doctor.stdout).toContain('switchyard engines install whisper-onnx');
-  });
+  it(
+    'names the command that brings an engine',
+    async () => {
+      const { engines } = JSON.parse((await switchyard('engines', 'list', '--json')).stdout) as {
+        engines: { engine: string; installed: boolean }[];
+      };
+      const installed = engines.filter(each => each.installed).map(({ engine }) => engine);
+      expect(installed).toEqual(expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']));
+      expect(installed).not.toContain('whisper-onnx');
+      await writeFile(
+        join(folder, 'models.yaml'),
+        `models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], options: { model: /nowhere } }]`,
+      );
+      const doctor = await run(command, ['doctor'], {
+        ...{ cwd: folder, env: { ...environment(), SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml') } },
+      }).catch((error: { stdout: string }) => error);
+      expect(doctor.stdout).toContain('switchyard engines install whisper-onnx');
+    },
+    LIMIT_MS,
+  );
 
-  it('starts, speaks, transcribes and stops; configuration and data are in its home folder', async () => {
-    const port = await freePort();
-    const up = spawn(command, ['up', '--port', String(port), '--no-install'], { cwd: folder, env: environment() });
-    let output = '';
-    for (const stream of [up.stdout, up.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    while (!output.includes('Switchyard is ready')) {
-      if (up.exitCode !== null) throw new Error(output);
-      await Promise.race([once(up.stderr, 'data'), once(up, 'exit')]);
-    }
-    const url = `http://127.0.0.1:${port}`;
-    const speech = await fetch(`${url}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'tts-1', voice: 'alloy', input: 'Every request has a place in the queue.' }),
-    });
-    const form = new FormData();
-    form.set('file', new Blob([await speech.arrayBuffer()]), 'speech.mp3');
-    form.set('model', 'whisper-1');
-    const transcript = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
-    expect(await transcript.json()).toMatchObject({ text: 'every request has a place in the queue' });
-    for (const page of ['/docs', '/console/realtime']) expect((await fetch(url + page)).status).toBe(200);
+  it(
+    'starts, speaks, transcribes and stops; configuration and data are in its home folder',
+    async () => {
+      const port = await freePort();
+      const up = spawn(command, ['up', '--port', String(port), '--no-install'], { cwd: folder, env: environment() });
+      let output = '';
+      for (const stream of [up.stdout, up.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      while (!output.includes('Switchyard is ready')) {
+        if (up.exitCode !== null) throw new Error(output);
+        await Promise.race([once(up.stderr, 'data'), once(up, 'exit')]);
+      }
+      const url = `http://127.0.0.1:${port}`;
+      const speech = await fetch(`${url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'tts-1', voice: 'alloy', input: 'Every request has a place in the queue.' }),
+      });
+      const form = new FormData();
+      form.set('file', new Blob([await speech.arrayBuffer()]), 'speech.mp3');
+      form.set('model', 'whisper-1');
+      const transcript = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+      expect(await transcript.json()).toMatchObject({ text: 'every request has a place in the queue' });
+      for (const page of ['/docs', '/console/realtime']) expect((await fetch(url + page)).status).toBe(200);
 
-    up.kill('SIGTERM');
-    await once(up, 'exit');
-    expect([up.exitCode, output.includes('Stopped.')]).toEqual([0, true]);
-    expect(await readdir(join(folder, 'home'))).toEqual(['config', 'data']);
-    expect(await readdir(folder)).not.toContain('data');
-  });
+      up.kill('SIGTERM');
+      await once(up, 'exit');
+      expect([up.exitCode, output.includes('Stopped.')]).toEqual([0, true]);
+      expect(await readdir(join(folder, 'home'))).toEqual(['config', 'data']);
+      expect(await readdir(folder)).not.toContain('data');
+    },
+    LIMIT_MS,
+  );
 });

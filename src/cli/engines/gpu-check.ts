@@ -21,13 +21,14 @@ export interface GpuReport {
   readonly checks: readonly Diagnosis[];
 }
 
-/** By the version in its file names, such as `libcudart.so.13`; what the packages of today are linked with is 13. */
+/** By the version in its file names, such as `libcudart.so.13`. */
 const FAMILIES = [
   { what: 'CUDA', pattern: /\blib(?:cudart|cublas)\.so\.\d+/g },
   { what: 'cuDNN', pattern: /\blibcudnn\.so\.\d+/g },
 ];
-const CUDA_OF_PACKAGES = '13';
-const IMAGE = 'or use the image target worker-cuda';
+/** What onnxruntime-gpu 1.30 asks for in its metadata; the image target `cuda` has it. */
+export const CUDA_OF_PACKAGES = '13';
+const IMAGE = 'or use the image target cuda';
 const cudaFix = (version: string): string =>
   `apt-get install -y cuda-libraries-${version}-0 libcudnn9-cuda-${version}, from NVIDIA's repository, ${IMAGE}`;
 
