@@ -110,7 +110,7 @@ describe('docker/compose.yaml', () => {
   });
 
   it.each(COMPOSE)('%s has no secret, builds targets that exist and names images after them', file => {
-    const secret = /PASSWORD|SECRET_ACCESS_KEY|:\/\/\w+:/;
+    const secret = /PASSWORD|SECRET_ACCESS_KEY|:\/\/\w+:\S+@/;
     const lines = read(file).split('\n');
     expect(
       lines.filter(line => !line.startsWith('#') && secret.test(line) && !line.includes('${STORES_PASSWORD')),
