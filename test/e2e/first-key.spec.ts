@@ -28,7 +28,8 @@ describe('the first start beyond loopback', () => {
       expect(keys).toHaveLength(1);
       key = keys[0]!;
       expect(await status(gateway, '/v1/models')).toBe(401);
-      for (const path of ['/v1/models', '/admin/v1/queue', '/metrics']) expect(await status(gateway, path, key)).toBe(200);
+      for (const path of ['/v1/models', '/admin/v1/queue', '/metrics'])
+        expect(await status(gateway, path, key)).toBe(200);
       expect(await readFile(join(folder, 'data/keys.yaml'), 'utf8')).not.toContain(key);
     }
     await using again = await start();

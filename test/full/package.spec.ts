@@ -73,7 +73,7 @@ suite('the npm package in an empty folder', () => {
       expect(installed).not.toContain('whisper-onnx');
       await writeFile(
         join(folder, 'models.yaml'),
-        `models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], options: { model: /nowhere } }]`,
+        `models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], options: { modelDir: /nowhere } }]`,
       );
       const doctor = await run(command, ['doctor'], {
         ...{ cwd: folder, env: { ...environment(), SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml') } },
@@ -87,7 +87,7 @@ suite('the npm package in an empty folder', () => {
     'starts, speaks, transcribes and stops; configuration and data are in its home folder',
     async () => {
       const port = await freePort();
-      const up = spawn(command, ['up', '--port', String(port), '--no-install'], { cwd: folder, env: environment() });
+      const up = spawn(command, ['up', '--port', String(port)], { cwd: folder, env: environment() });
       let output = '';
       for (const stream of [up.stdout, up.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
       while (!output.includes('Switchyard is ready')) {
