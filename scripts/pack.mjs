@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
-import { ensureBuild } from './setup/build.mjs';
+import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { done, runMain, SetupError } from './setup/report.mjs';
 
@@ -16,7 +16,7 @@ import { done, runMain, SetupError } from './setup/report.mjs';
 export const PACKAGE_FOLDER = inRoot('node_modules', '.cache', 'package');
 
 const FILES = [
-  ...['dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'src/gateway/console/page', 'proto'],
+  ...['dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'console/dist', 'proto'],
   ...['config/switchyard.yaml', 'config/models.yaml', 'config/catalogue.yaml', 'config/verify-speech.ogg'],
   ...['workers/python/src', 'workers/python/requirements', 'workers/python/pyproject.toml', 'workers/python/README.md'],
   ...['switchyard', 'up', 'up-cluster', 'gateway-probe', 'gateway-process'].map(name => `scripts/${name}.mjs`),
@@ -34,6 +34,7 @@ const json = path => JSON.parse(readFileSync(path, 'utf8'));
 /** @returns the archive */
 export async function pack() {
   await ensureBuild();
+  await ensureConsole();
   rmSync(PACKAGE_FOLDER, { recursive: true, force: true });
   for (const path of FILES) copy(path, path === 'dist' ? withoutTests : kept);
   const { packages } = json(inRoot('package-lock.json'));
