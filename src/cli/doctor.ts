@@ -39,8 +39,9 @@ export const doctorCommand = (): Command =>
       if (!well) process.exitCode = EXIT.failed;
     });
 
-async function diagnose(): Promise<readonly Diagnosis[]> {
-  const machine = [checkNode(), await checkFfmpeg()];
+/** Every check of this machine and its configuration. */
+export async function diagnose(): Promise<readonly Diagnosis[]> {
+  const machine = [checkNode(), await checkPackages(), await checkFfmpeg()];
   let config: LoadedConfig;
   try {
     config = loadConfig({ askEngine: engineObjections });
@@ -58,7 +59,6 @@ async function diagnose(): Promise<readonly Diagnosis[]> {
       detail: problemText(warning),
     })),
     ...checkEngineLibraries(models),
-    ...(await checkPackages(models)),
     ...(await checkCommands(models)),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),

@@ -2,16 +2,18 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../platform/config/yaml-file.js';
 import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
+import { benchCommand } from './bench.js';
 import { chatCommand } from './chat.js';
 import { CliError, EXIT, EXIT_MEANINGS, type ExitCode, InterruptedError } from './shared/cli-error.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
-import { doctorCommand } from './doctor.js';
+import { diagnose, doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
 import { initCommand } from './init.js';
 import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './keys.js';
+import { listenCommand } from './listen.js';
 import { modelsAddCommand } from './models-add.js';
 import { modelsCheckCommand } from './models-check.js';
 import { modelsListCommand } from './models-list.js';
@@ -20,11 +22,14 @@ import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
 import { modelsVerifyCommand } from './models-verify.js';
 import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
+import { statusCommand } from './operate/status.js';
+import { topCommand } from './operate/top.js';
 import { workersCommand } from './operate/workers.js';
 import { group } from './shared/gateway-command.js';
 import { speakCommand } from './speak.js';
 import { columns, MARKS, say } from './shared/terminal.js';
 import { transcribeCommand } from './transcribe.js';
+import { supportBundleCommand } from './support/support-bundle.js';
 import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
 
@@ -38,7 +43,7 @@ Examples:
   switchyard speak "Mind the gap." -o gap.mp3
   switchyard transcribe gap.mp3 --format srt
   switchyard chat "What does a switchyard do?"
-  switchyard queue                                     what waits, by model and priority
+  switchyard status                                    models, queues, workers, and what limits them
   switchyard why req_0198a1b2c3d4                      why a request waits
   switchyard worker check 127.0.0.1:9000               does this worker keep to the protocol?
   switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
@@ -67,6 +72,9 @@ export function program(): Command {
     initCommand(),
     upCommand(),
     doctorCommand(),
+    supportBundleCommand(diagnose),
+    statusCommand(),
+    topCommand(),
     queueCommand(),
     whyCommand(),
     requestsCommand(),
@@ -75,7 +83,9 @@ export function program(): Command {
     transcribeCommand(),
     speakCommand(),
     chatCommand(),
+    listenCommand(),
     batchCommand(),
+    benchCommand(),
     keysCommand(),
     enginesCommand(),
     gpuCommand(),

@@ -52,7 +52,7 @@ export class GatewayClient {
       throw this.#unreachable(error as Error);
     }
     if (response.ok) return response;
-    throw new CliError(errorText(await response.text(), response), STATUS_EXIT[response.status] ?? EXIT.failed);
+    throw await refusal(response);
   }
 
   async json<T>(path: string, request: GatewayRequest = {}): Promise<T> {
@@ -115,6 +115,10 @@ function readKey(file: string): string {
     throw new CliError(`--key-file: ${(error as Error).message}`, EXIT.usage, { cause: error });
   }
 }
+
+/** What a response that is not 2xx says, with the exit code of its status. */
+export const refusal = async (response: Response): Promise<CliError> =>
+  new CliError(errorText(await response.text(), response), STATUS_EXIT[response.status] ?? EXIT.failed);
 
 /** The message of OpenAI's error envelope, or the first 200 characters of any other body. */
 function errorText(body: string, { status, headers }: Response): string {

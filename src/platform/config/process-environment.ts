@@ -60,4 +60,10 @@ export function foreignEnvironment(
   return { ...Object.fromEntries(inherited), ...added };
 }
 
+/** Values of variables that hold secrets, to be removed from what leaves this machine. */
+export const secretValues = (environment: NodeJS.ProcessEnv = process.env): readonly string[] =>
+  Object.entries(environment).flatMap(([name, value = '']) =>
+    value.length >= 6 && (SECRETS.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name)) ? [value] : [],
+  );
+
 const SECRETS = new Set(['DATABASE_URL', 'REDIS_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'OPENAI_API_KEY']);

@@ -22,6 +22,13 @@ const REMOTE: Readonly<Record<string, Row>> = {
   speak: { args: ['hello', '-o', '-'], wrong: ['hello', '--speed', '5'] },
   chat: { args: ['hello', '-m', 'm'], wrong: ['hello', '--max-tokens', '0'] },
   'models verify': { args: ['m'], wrong: ['m', '--text', 'words'] },
+  status: { args: [], wrong: ['--limit', '1'] },
+  top: { args: [], wrong: ['--interval', '0'] },
+  bench: { args: ['m'], wrong: ['m', '--callers', '0'] },
+  listen: { args: ['audio.wav', '--raw', '16000'], wrong: ['none.wav'] },
+  'workers drain': { args: ['w-0'], wrong: [] },
+  'workers resume': { args: ['w-0'], wrong: [] },
+  'workers restart': { args: ['w-0'], wrong: [] },
   queue: { args: [], wrong: ['--limit', '1'] },
   why: { args: ['req_1'], wrong: ['req_1', 'req_2'] },
   'requests list': { args: [], wrong: ['--state', 'lost'] },
@@ -39,6 +46,7 @@ const REMOTE: Readonly<Record<string, Row>> = {
 
 /** Commands that work on this machine. `models list` shows what is on disk when no gateway answers. */
 const LOCAL: Readonly<Record<string, Row>> = {
+  'support-bundle': { args: [], wrong: ['-o', 'none/bundle.tar.gz'] },
   init: { args: [], wrong: ['.'] },
   up: { args: [], wrong: ['--port', '0'] },
   completion: { args: ['bash'], wrong: ['tcsh'] },

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
@@ -71,6 +72,85 @@ describe('commands of the operator', () => {
   it('takes the gateway from SWITCHYARD_URL', async () => {
     const { code, stdout } = await new CommandRun(['queue', '--json'], { SWITCHYARD_URL: product.url }).ended;
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ accepting: true })]);
+  });
+});
+
+describe('commands that use a running gateway', () => {
+  let product: Product;
+  let folder: string;
+  const fast = syntheticModel({ streams: 4 }, { capabilities: ['transcribe', 'stream'] });
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'operate-'));
+    writeFileSync(join(folder, 'clip.txt'), 'mind the gap');
+    product = await Product.start([fast]);
+  }, 60_000);
+  afterAll(async () => {
+    await product[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  const inFolder = { INIT_CWD: '' };
+  beforeAll(() => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }));
+  const run = (...args: string[]) => runHere([...args, '--url', product.url]);
+  const child = (args: readonly string[], environment = {}, input = '') =>
+    new CommandRun(args, { ...inFolder, ...environment }, input).ended;
+
+  it('status and top tell what the gateway does; without a terminal top prints once', async () => {
+    const { stdout } = await run('status');
+    expect(stdout).toMatch(/^gw_\w+ +\d+\.\d+\.\d+ +up /);
+    expect(stdout).toMatch(/^synthetic +loaded +0 +0 +- +0 +1\/1 /m);
+    expect((await run('top')).stdout).toMatch(/^synthetic +loaded/m);
+    const twice = (await run('top', '--count', '2', '--interval', '0.1', '--json')).stdout.trim().split('\n');
+    expect(twice.map(line => (JSON.parse(line) as { object: string }).object)).toEqual(['status', 'status']);
+  });
+
+  it('workers drain and resume; 5 for a worker that is unknown', async () => {
+    expect((await run('workers', 'drain', 'synthetic-0')).stdout).toMatch(/^synthetic-0 .*, drained/m);
+    expect((await run('workers', 'resume', 'synthetic-0')).stdout).not.toContain('drained');
+    expect(await run('workers', 'drain', 'none')).toMatchObject({ code: 5, stdout: '' });
+  });
+
+  it('bench reports latency, throughput and grouping', async () => {
+    const { code, stdout } = await child(['bench', 'synthetic', '--audio', 'clip.txt', '-n', '6', '-c', '3', '--json']);
+    const report = JSON.parse(stdout) as { answered: number; p99_ms: number; mean_group: number };
+    expect([code, report.answered]).toEqual([0, 6]);
+    expect(report.p99_ms).toBeGreaterThan(0);
+    expect(report.mean_group).toBeGreaterThanOrEqual(1);
+  });
+
+  it('listen prints the text of raw audio from stdin, and of a file that ffmpeg reads', async () => {
+    // The engine recites what it received: 12 bytes.
+    const HEARD = /^synthetic transcript \w+ 12 bytes\n$/;
+    const raw = ['listen', '-', '--model', 'synthetic', '--raw', '16000'];
+    expect(await child(raw, {}, 'mind the gap')).toMatchObject({ code: 0, stdout: expect.stringMatching(HEARD) });
+    const { stdout } = await child([...raw, '--json'], {}, 'mind the gap');
+    const types = stdout
+      .trim()
+      .split('\n')
+      .map(line => (JSON.parse(line) as { type: string }).type);
+    expect(types.at(-1)).toBe('conversation.item.input_audio_transcription.completed');
+    const broken = await child(['listen', 'clip.txt', '--model', 'synthetic']);
+    expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('ffmpeg ended with code')]);
+  });
+
+  it('support-bundle holds every part and none of the secrets', async () => {
+    const secrets = {
+      SWITCHYARD_API_KEY: 'sk-switchyard-planted-key-0123456789',
+      SWITCHYARD_REDIS_URL: 'redis://user:planted-redis@127.0.0.1:1/0',
+      HF_TOKEN: 'hf_planted_token_0123456789',
+      AWS_SECRET_ACCESS_KEY: 'planted/aws/secret',
+    };
+    const { code, stdout } = await child(['support-bundle', '-o', 'bundle.tar.gz'], secrets);
+    expect([code, stdout]).toEqual([0, 'bundle.tar.gz\n']);
+    const archive = gunzipSync(readFileSync(join(folder, 'bundle.tar.gz'))).toString();
+    expect(archive).not.toMatch(/planted/);
+    expect(archive).toContain('redis://[redacted]@127.0.0.1:1/0');
+    const { stdout: names } = await promisify(execFile)('tar', ['tzf', join(folder, 'bundle.tar.gz')]);
+    const json = 'version settings doctor health status history queue requests workers models dependencies'.split(' ');
+    expect(names.trim().split('\n')).toEqual([...json.map(name => `${name}.json`), 'metrics.txt']);
+    const extract = ['xzOf', join(folder, 'bundle.tar.gz'), 'status.json'];
+    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject({ object: 'status' });
   });
 });
 

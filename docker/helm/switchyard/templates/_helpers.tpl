@@ -54,16 +54,15 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Of one role: dict "root" $ "role" "gateway" */}}
 {{- define "switchyard.container" -}}
-imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   readOnlyRootFilesystem: true
   allowPrivilegeEscalation: false
   capabilities: { drop: [ALL] }
 envFrom:
-  - configMapRef: { name: {{ include "switchyard.name" .root }} }
-  - secretRef: { name: {{ index .root.Values.shared.secrets .role }} }
+  - configMapRef: { name: {{ include "switchyard.name" . }} }
+  - secretRef: { name: {{ .Values.shared.secretName }} }
 {{- end }}
 
 {{- define "switchyard.mounts" -}}
