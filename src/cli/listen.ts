@@ -122,7 +122,10 @@ function piped([program = '', ...args]: readonly string[]) {
 }
 
 /** @throws CliError when the program fails by itself */
-async function* outputOf(child: ChildProcessByStdio<Writable, Readable, null>, program: string): AsyncGenerator<Buffer> {
+async function* outputOf(
+  child: ChildProcessByStdio<Writable, Readable, null>,
+  program: string,
+): AsyncGenerator<Buffer> {
   const ended = once(child, 'exit').catch((error: Error) => {
     throw new CliError(`${program}: ${error.message}`);
   });
