@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { command, inRoot } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { runMain } from './setup/report.mjs';
@@ -7,5 +8,9 @@ await runMain(async () => {
   await ensurePackages();
   const loader = inRoot('test/support/typescript-loader.mjs');
   const main = inRoot('scripts/docs/write-tables.ts');
-  return (await command(nodeBinary(), ['--import', loader, main], { show: true })).code;
+  const { code } = await command(nodeBinary(), ['--import', loader, main], { show: true });
+  // The client of the console, where its packages are installed.
+  if (code !== 0 || !existsSync(inRoot('console/node_modules'))) return code;
+  const client = inRoot('scripts/console-client.ts');
+  return (await command(nodeBinary(), ['--import', loader, client], { show: true })).code;
 });

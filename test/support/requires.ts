@@ -12,6 +12,7 @@ export interface Requirement {
 
 export const REDIS: Requirement = { name: 'redis-server', present: hasRedis };
 export const POSTGRES: Requirement = { name: 'postgresql', present: existsSync('/usr/lib/postgresql') };
+export const CONSOLE: Requirement = { name: 'console packages', present: existsSync('console/node_modules') };
 export const BROWSER: Requirement = { name: 'chromium', present: hasBrowser };
 
 /** `describe`, or a skipped one whose title names what is missing. */

@@ -72,7 +72,12 @@ function Table({ of: batches }: { of: readonly Batch[] }) {
                   <State of={status} />
                 </td>
                 <td class="progress-cell">
-                  <Bar value={ended} max={counts.total} label={`${count(ended)} of ${count(counts.total)} requests`} />
+                  <Bar
+                    value={ended}
+                    max={counts.total}
+                    label={`${count(ended)} of ${count(counts.total)} requests`}
+                    tone={status === 'completed' ? 'good' : ''}
+                  />
                   <span class="muted sub">
                     {count(ended)} of {count(counts.total)}
                     {counts.total > 0 && `, ${percent(ended / counts.total)}`}

@@ -27,7 +27,7 @@ export function LastHour() {
 
 function Charts({ of: { points, step_s: step } }: { of: History }) {
   const series = useMemo(() => {
-    const each = (pick: (counts: Counts) => number | null, join: (a: number, b: number) => number) =>
+    const each = (pick: (counts: Counts) => number | null | undefined, join: (a: number, b: number) => number) =>
       points.map(({ models }) => Object.values(models).reduce((total, counts) => join(total, pick(counts) ?? 0), 0));
     const add = (a: number, b: number) => a + b;
     const perStep = (values: number[]) => values.map(value => value / step);
@@ -55,7 +55,7 @@ function Charts({ of: { points, step_s: step } }: { of: History }) {
         ]}
       />
       <Chart
-        title="In the house"
+        title="Waiting and at workers"
         times={series.times}
         format={compact}
         lines={[

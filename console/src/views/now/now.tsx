@@ -36,7 +36,7 @@ const Legend = () => (
       <i class="swatch batch" /> batch
     </span>
     <span>
-      <i class="swatch muted" /> free
+      <i class="swatch idle" /> free
     </span>
   </>
 );

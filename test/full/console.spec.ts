@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Browser, type Page } from 'playwright-core';
+import { openBrowser } from '../support/browser.js';
+import { Product } from '../support/product.js';
+import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
+import { syntheticModel } from '../support/synthetic-model.js';
+
+const AXE = 'console/node_modules/axe-core/axe.min.js';
+const VIEWS = ['', 'requests', 'batches', 'models', 'workers', 'playground', 'tenants', 'settings', 'health'];
+/** The marker makes a request hold its worker until it is cancelled. */
+const HANG = 'hang please';
+
+describeWith(BROWSER, CONSOLE)('the console in a browser, on a gateway under load', () => {
+  let product: Product;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    const faults = [{ marker: HANG, action: 'hang' }];
+    const slow = syntheticModel({ baseMs: 1, maxBatch: 1, maxConcurrent: 1, faults });
+    const chat = syntheticModel({ tokens: 4 }, { id: 'chat', kind: 'llm', capabilities: ['chat'] });
+    product = await Product.start([slow, chat], { 'batch.embedded': 'true' });
+    browser = await openBrowser();
+    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page.on('pageerror', error => complaints.push(error.message));
+    page.on('console', message => {
+      if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await product?.[Symbol.asyncDispose]();
+  });
+
+  const open = (view: string) => page.goto(`${product.url}/console/${view}`);
+
+  it('shows every view without a violation of accessibility, at both widths', async () => {
+    const axe = readFileSync(AXE, 'utf8');
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const view of VIEWS) {
+        await open(view);
+        await page.locator('h1').waitFor();
+        await page.evaluate(axe);
+        const found = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
+        expect([view, width, found]).toEqual([view, width, []]);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  }, 180_000);
+
+  it('says why a request waits and who is ahead, and cancels it', async () => {
+    const first = product.transcribe(HANG, { id: 'req_first' });
+    await product.untilRunning(1);
+    const behind = product.transcribe('second', { id: 'req_second' });
+    await open('requests');
+    await page.locator('a', { hasText: 'req_second' }).click();
+    await page.locator('.why', { hasText: 'every slot of the workers of synthetic' }).waitFor();
+    await open('requests');
+    await page.getByLabel('Choose req_first').check();
+    await page.getByRole('button', { name: 'Cancel chosen' }).click();
+    await page.getByRole('button', { name: 'Cancel them' }).click();
+    expect((await first).ok).toBe(false);
+    expect((await behind).status).toBe(200);
+  }, 120_000);
+
+  it('shows a worker that dies and returns', async () => {
+    const [worker] = await product.workers();
+    await open('workers');
+    await page.locator('section', { hasText: worker!.id }).locator('.state.good').waitFor();
+    process.kill(worker!.pid!, 'SIGKILL');
+    const card = page.locator('section').filter({ has: page.locator('h2', { hasText: worker!.id }) });
+    await card.locator('summary', { hasText: 'SIGKILL' }).waitFor();
+    await card.locator('.state.good').waitFor();
+  }, 120_000);
+
+  it('runs a batch from a file to its download', async () => {
+    const file = join(product.folder, 'lines.jsonl');
+    const line = (id: string) => ({
+      ...{ custom_id: id, method: 'POST', url: '/v1/chat/completions' },
+      body: { model: 'chat', messages: [{ role: 'user', content: 'hello' }] },
+    });
+    await writeFile(file, ['a', 'b'].map(id => JSON.stringify(line(id))).join('\n'));
+    await open('batches');
+    await page.getByRole('button', { name: 'Submit a batch' }).click();
+    await page.setInputFiles('dialog input[type=file]', file);
+    await page.locator('dialog', { hasText: '2 requests for /v1/chat/completions' }).waitFor();
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    const results = page.getByRole('link', { name: 'Results' });
+    await results.waitFor({ timeout: 60_000 });
+    const [download] = await Promise.all([page.waitForEvent('download'), results.click()]);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text.trim().split('\n').length).toBe(2);
+  }, 120_000);
+
+  it('loads nothing from elsewhere and breaks no rule of its own policy', async () => {
+    await open('');
+    await page.locator('h1').waitFor();
+    const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+    expect(loaded.filter(name => !name.startsWith(product.url))).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
