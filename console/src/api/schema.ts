@@ -57,6 +57,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** API keys, without their secrets */
+        get: operations["AdminKeysController_list"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description The answer is the only place where the key appears.
+         */
+        post: operations["AdminKeysController_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description In effect on this gateway at once, on others within 5 s.
+         */
+        delete: operations["AdminKeysController_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of an API key
+         * @description Sessions that are open stay open: they belong to the key, not to its secret.
+         */
+        post: operations["AdminKeysController_rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Last lines of the log of this gateway, or all from now on
+         * @description At most 2000 lines, of the levels that `logging.level` lets pass. A reader of the event stream that is too slow loses lines and is told how many.
+         */
+        get: operations["AdminLogsController_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/models": {
         parameters: {
             query?: never;
@@ -262,6 +343,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Effective settings and where each came from */
+        get: operations["AdminSettingsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/status": {
         parameters: {
             query?: never;
@@ -310,6 +408,26 @@ export interface paths {
          * @description Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained when it reconnects, restarts or its model is loaded again, but not when the gateway restarts.
          */
         post: operations["AdminWorkersController_drain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workers/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Last lines that a worker wrote, and what happened to its process
+         * @description At most 500 lines. Of a worker on another machine only what this gateway noticed.
+         */
+        get: operations["AdminLogsController_worker"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -488,7 +606,7 @@ export interface paths {
             cookie?: never;
         };
         /** 200 while the process serves */
-        get: operations["HealthController_live"];
+        get: operations["HealthController_live[0]"];
         put?: never;
         post?: never;
         delete?: never;
@@ -505,7 +623,24 @@ export interface paths {
             cookie?: never;
         };
         /** 200 while requests can be served, else 503 */
-        get: operations["HealthController_ready"];
+        get: operations["HealthController_ready[0]"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** 200 while the process serves */
+        get: operations["HealthController_live[1]"];
         put?: never;
         post?: never;
         delete?: never;
@@ -523,6 +658,23 @@ export interface paths {
         };
         /** Prometheus metrics */
         get: operations["MetricsController_scrape"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** 200 while requests can be served, else 503 */
+        get: operations["HealthController_ready[1]"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1050,6 +1202,43 @@ export interface components {
         AdminModelListDto: {
             data: components["schemas"]["AdminModelDto"][];
         };
+        ApiKeyDto: {
+            /** @description Unix seconds. */
+            created_at: number | null;
+            /** @enum {string|null} */
+            default_priority: "realtime" | "batch" | null;
+            /** @description Unix seconds. */
+            expires_at: number | null;
+            /** @example key_0198a1b2c3d4 */
+            id: string;
+            /** @description Unix seconds, at most a minute old. */
+            last_used_at: number | null;
+            /** @description Its own limits; null: those of its tenant. */
+            limits: Record<string, never> | null;
+            /** @description The only models it may use; null: all. */
+            models: string[] | null;
+            name: string;
+            /** @enum {string} */
+            object: "api_key";
+            /** @description First characters of the secret. */
+            prefix: string | null;
+            /** @description Unix seconds. */
+            revoked_at: number | null;
+            scopes: ("inference" | "admin" | "events")[];
+            /**
+             * @description file: the keys file, which is changed by hand only.
+             * @enum {string}
+             */
+            source: "database" | "file";
+            tenant: string;
+        };
+        ApiKeyListDto: {
+            /** @description Those of the keys file, then those of the database, newest first. */
+            data: components["schemas"]["ApiKeyDto"][];
+            has_more: boolean;
+            /** @enum {string} */
+            object: "list";
+        };
         BatchCreateDto: {
             /**
              * @description a number and s, m, h or d, from 60s to 7d, such as 30m or 24h. OpenAI knows 24h only.
@@ -1304,6 +1493,39 @@ export interface components {
             /** @description Whose data is shown; empty while nobody is signed in. */
             tenant: string;
         };
+        CreateKeyDto: {
+            /**
+             * @description Of its requests that state none.
+             * @enum {string}
+             */
+            default_priority?: "realtime" | "batch";
+            /** @description Unix seconds; instead of expires_in_days. */
+            expires_at?: number;
+            /** @description Absent, without expires_at: it never expires. */
+            expires_in_days?: number;
+            /**
+             * @description Its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests.
+             * @example {
+             *       "requests_per_minute": 60
+             *     }
+             */
+            limits?: Record<string, never>;
+            /** @description Ids or aliases of the only models it may use; absent: all. */
+            models?: string[];
+            /**
+             * @description For people: who uses it and for what.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @default [
+             *       "inference"
+             *     ]
+             */
+            scopes: ("inference" | "admin" | "events")[];
+            /** @example acme */
+            tenant: string;
+        };
         DependenciesDto: {
             data: components["schemas"]["DependencyDto"][];
         };
@@ -1517,6 +1739,41 @@ export interface components {
         InputTokensDetailsDto: {
             cached_tokens: number;
         };
+        IssuedKeyDto: {
+            /** @description Unix seconds. */
+            created_at: number | null;
+            /** @enum {string|null} */
+            default_priority: "realtime" | "batch" | null;
+            /** @description Unix seconds. */
+            expires_at: number | null;
+            /** @example key_0198a1b2c3d4 */
+            id: string;
+            /** @description Unix seconds, at most a minute old. */
+            last_used_at: number | null;
+            /** @description Its own limits; null: those of its tenant. */
+            limits: Record<string, never> | null;
+            /** @description The only models it may use; null: all. */
+            models: string[] | null;
+            name: string;
+            /** @enum {string} */
+            object: "api_key";
+            /** @description First characters of the secret. */
+            prefix: string | null;
+            /** @description Unix seconds. */
+            revoked_at: number | null;
+            scopes: ("inference" | "admin" | "events")[];
+            /**
+             * @description The key itself. It is shown here only.
+             * @example sk-switchyard-…
+             */
+            secret: string;
+            /**
+             * @description file: the keys file, which is changed by hand only.
+             * @enum {string}
+             */
+            source: "database" | "file";
+            tenant: string;
+        };
         LiveSessionDto: {
             /** @description Audio received so far. */
             audio_seconds: number;
@@ -1537,6 +1794,22 @@ export interface components {
         };
         LiveSessionListDto: {
             data: components["schemas"]["LiveSessionDto"][];
+        };
+        LogDto: {
+            data: components["schemas"]["LogLineDto"][];
+            /** @enum {string} */
+            object: "list";
+        };
+        LogLineDto: {
+            /**
+             * @description Unix seconds, with milliseconds.
+             * @example 1767225600.123
+             */
+            at: number;
+            /** @enum {string} */
+            level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+            /** @description Message, then further fields as JSON; at most 2048 characters. */
+            text: string;
         };
         ModelDto: {
             /**
@@ -1721,6 +1994,13 @@ export interface components {
             requests: number;
             tenant: string;
         };
+        RotateKeyDto: {
+            /**
+             * @description Seconds that the present secret stays valid.
+             * @default 0
+             */
+            grace_s: number;
+        };
         ServerVadDto: {
             /** @default 300 */
             prefix_padding_ms: number;
@@ -1733,6 +2013,34 @@ export interface components {
             threshold: number;
             /** @enum {string} */
             type: "server_vad";
+        };
+        SettingDto: {
+            /** @example a whole number from 1 to 1000000 */
+            allowed: string;
+            default: string | number | boolean;
+            description: string;
+            /** @example queue.max_requests */
+            name: string;
+            /**
+             * @description File and line, or variable.
+             * @example config/switchyard.yaml:12:3
+             */
+            origin?: string;
+            /** @description It may hold a password: its value is never shown. */
+            secret: boolean;
+            /** @description It is not empty. */
+            set: boolean;
+            /** @enum {string} */
+            source: "default" | "file" | "environment" | "argument";
+            /** @description Null for a secret. */
+            value: (string | number | boolean) | null;
+            /** @example SWITCHYARD_QUEUE_MAX_REQUESTS */
+            variable: string;
+        };
+        SettingListDto: {
+            data: components["schemas"]["SettingDto"][];
+            /** @enum {string} */
+            object: "list";
         };
         SignInDto: {
             /** @description An API key. */
@@ -2067,7 +2375,7 @@ export interface components {
             last_exit?: components["schemas"]["WorkerExitDto"];
             model: string;
             pid?: number;
-            /** @description Why it gets no requests, or one at a time. */
+            /** @description Why it gets no requests, or one at a time; or what is wrong with its output. */
             problem?: string;
             /** @description Processes started after the first. */
             restarts: number;
@@ -2248,6 +2556,543 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HistoryDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminKeysController_list: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminKeysController_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKeyDto"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedKeyDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `too_many_keys`: The database holds 10,000 live API keys, the most there may be. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminKeysController_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `key_not_found`: No such API key, or it is revoked or expired and cannot be rotated. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `key_is_from_file`: Keys of `auth.keys_file` are changed in that file only. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminKeysController_rotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateKeyDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedKeyDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `key_not_found`: No such API key, or it is revoked or expired and cannot be rotated. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `key_is_from_file`: Keys of `auth.keys_file` are changed in that file only. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminLogsController_logs: {
+        parameters: {
+            query?: {
+                /** @description At least this level; absent: all that is logged. */
+                level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+                /** @description The newest ones, oldest first. */
+                lines?: unknown;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogDto"];
+                    /** @example data: {"at":1767225600.1,"level":"info","text":"answered"} */
+                    "text/event-stream": string;
                 };
             };
             /** @description `invalid_value`: A field has a value outside its range; the message names both. */
@@ -3489,6 +4334,83 @@ export interface operations {
             };
         };
     };
+    AdminSettingsController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     AdminStatusController_find: {
         parameters: {
             query?: never;
@@ -3708,7 +4630,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `worker_not_supervised`: The worker was not started by this gateway, which can neither restart it nor make it stop pulling. */
+            /** @description `worker_not_supervised`: This gateway did not start the worker, or the worker takes its requests from the shared queue by itself. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3764,6 +4686,99 @@ export interface operations {
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
             501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminLogsController_worker: {
+        parameters: {
+            query?: {
+                /** @description At least this level; absent: all that is logged. */
+                level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+                /** @description The newest ones, oldest first. */
+                lines?: unknown;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_found`: No worker has that id; `GET /admin/v1/workers` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3847,7 +4862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `worker_not_supervised`: The worker was not started by this gateway, which can neither restart it nor make it stop pulling. */
+            /** @description `worker_not_supervised`: This gateway did not start the worker, or the worker takes its requests from the shared queue by itself. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3986,7 +5001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `worker_not_supervised`: The worker was not started by this gateway, which can neither restart it nor make it stop pulling. */
+            /** @description `worker_not_supervised`: This gateway did not start the worker, or the worker takes its requests from the shared queue by itself. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4561,7 +5576,7 @@ export interface operations {
             };
         };
     };
-    HealthController_live: {
+    "HealthController_live[0]": {
         parameters: {
             query?: never;
             header?: never;
@@ -4606,7 +5621,7 @@ export interface operations {
             };
         };
     };
-    HealthController_ready: {
+    "HealthController_ready[0]": {
         parameters: {
             query?: never;
             header?: never;
@@ -4655,6 +5670,51 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "HealthController_live[1]": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event loop turns; nothing else is asked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
             };
         };
     };
@@ -4732,6 +5792,58 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
+            };
+        };
+    };
+    "HealthController_ready[1]": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At least one model has a ready worker. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No worker is ready yet, or the server is draining. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
