@@ -13,7 +13,7 @@ import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
 import { type Endpoint, ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
-import { SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
+import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
 import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keywords.js';
@@ -41,11 +41,12 @@ const ERROR_TABLES: Tables = {
 const SETTING_TABLES: Tables = {
   settings: () =>
     table(
-      ['setting', 'default', 'allowed', 'what'],
+      ['setting', 'variable', 'default', 'allowed', 'what'],
       SETTING_PATHS.map(path => {
         const definition = settingDefinition(path);
         return [
           code(path),
+          code(environmentName(path)),
           definition.default === '' ? 'empty' : code(String(definition.default)),
           definition.allowed,
           definition.help,

@@ -1,10 +1,14 @@
 import { Command } from 'commander';
+import { isSecretSetting } from '../platform/config/effective-settings.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { examples } from './shared/examples.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
 import { environmentName, settingDefinition, type SettingPath } from '../platform/config/settings.js';
 import { print, printJson } from './shared/terminal.js';
+
+/** In place of an address that may hold a password. */
+const HIDDEN = '(hidden)';
 
 /** One effective setting as `config:print` shows it. */
 export interface ConfigRow {
@@ -21,7 +25,7 @@ export interface ConfigRow {
 export function configRows({ sources }: LoadedConfig): ConfigRow[] {
   return [...sources].map(([path, { value, origin }]) => ({
     path,
-    value,
+    value: isSecretSetting(path) && value !== '' ? HIDDEN : value,
     origin,
     default: settingDefinition(path).default,
     allowed: settingDefinition(path).allowed,

@@ -76,6 +76,18 @@ describe('loadConfig', () => {
     );
   });
 
+  it('takes PORT and REDIS_URL; the own variable wins, and a difference is reported without values', () => {
+    const source = (environment: Record<string, string>, path: SettingPath) => load(environment).sources.get(path);
+    const common = { PORT: '9000', REDIS_URL: 'redis://:secret@one.example' };
+    expect(source(common, 'server.port')).toEqual({ value: 9000, origin: 'PORT' });
+    expect(source(common, 'redis.url')).toMatchObject({ origin: 'REDIS_URL' });
+    const own = { SWITCHYARD_SERVER_PORT: '9000', SWITCHYARD_REDIS_URL: 'redis://two.example' };
+    expect(source({ ...common, ...own }, 'redis.url')?.value).toBe('redis://two.example');
+    const warnings = load({ ...common, ...own }).warnings.map(problemText);
+    expect(warnings).toEqual([expect.stringContaining('redis.url: is ignored: SWITCHYARD_REDIS_URL')]);
+    expect(warnings.join()).not.toContain('secret');
+  });
+
   it('takes QUEUE_DRIVER for queue.driver', () => {
     const redis = { SWITCHYARD_REDIS_URL: 'redis://other.example' };
     expect(load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver')).toEqual({

@@ -53,7 +53,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...models.problems,
   ];
   if (problems.length > 0) throw new ConfigError(problems);
-  return { settings, models: models.models, sources, warnings: models.warnings };
+  return { settings, models: models.models, sources, warnings: [...overrides.warnings, ...models.warnings] };
 }
 
 /** Origin of `auth.keys_file` where none is set and the server is reachable from elsewhere. */

@@ -3,7 +3,7 @@ import { bytes, count, DAY_MS, flag, GIB, MIB, ms, type SettingDefinition, text 
 /** How the gateway listens, and who may call it. */
 export const SERVER_SETTINGS = {
   'server.host': text('127.0.0.1', 'Address the gateway listens on.'),
-  'server.port': count(8000, 0, 65_535, 'Port the gateway listens on; 0 takes any free one.'),
+  'server.port': count(8000, 0, 65_535, 'Port the gateway listens on; 0 takes any free one. Alias: PORT.'),
   'server.upload_limit_bytes': bytes(
     25 * MIB,
     1,

@@ -23,6 +23,8 @@ const BORROWED: Readonly<Record<string, SettingPath>> = {
   MAX_CONCURRENCY: 'pull.max_concurrency',
   HF_ENDPOINT: 'hub.endpoint',
   DATABASE_URL: 'database.url',
+  REDIS_URL: 'redis.url',
+  PORT: 'server.port',
   QUEUE_DRIVER: 'queue.driver',
 };
 
@@ -35,12 +37,11 @@ const BORROWED_SECONDS: Readonly<Record<string, SettingPath>> = {
 /** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
 export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): SettingSource {
   const source = new SettingSource();
-  for (const [name, path] of Object.entries(BORROWED)) {
-    if (environment[name] && !environment[environmentName(path)]) source.take(path, environment[name], name);
-  }
-  for (const [name, path] of Object.entries(BORROWED_SECONDS)) {
-    const raw = environment[name];
-    if (raw && !environment[environmentName(path)]) source.take(path, millisecondsOf(raw), name);
+  for (const [name, path] of Object.entries({ ...BORROWED, ...BORROWED_SECONDS })) {
+    const [raw, own] = [environment[name], environment[environmentName(path)]];
+    const value = raw && name in BORROWED_SECONDS ? millisecondsOf(raw) : raw;
+    if (raw && !own) source.take(path, value, name);
+    else if (raw && own !== String(value)) source.warnings.push(overruled(name, path));
   }
   const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
   for (const [name, raw] of Object.entries(environment)) {
@@ -51,6 +52,13 @@ export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): Setting
   }
   return source;
 }
+
+/** Two variables of one setting differ. Without their values, which may be secrets. */
+const overruled = (name: string, path: SettingPath): ConfigProblem => ({
+  origin: name,
+  path,
+  message: `is ignored: ${environmentName(path)} says something else, and wins`,
+});
 
 /** What is no number stays as it is, and is refused with its own words. */
 function millisecondsOf(seconds: string): number | string {
@@ -107,6 +115,7 @@ export interface SourcedValue {
 export class SettingSource {
   readonly values = new Map<SettingPath, SourcedValue>();
   readonly problems: ConfigProblem[] = [];
+  readonly warnings: ConfigProblem[] = [];
 
   take(path: SettingPath, raw: unknown, origin: string): void {
     const definition = settingDefinition(path);

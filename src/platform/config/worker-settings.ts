@@ -4,7 +4,8 @@ import { bytes, choice, count, DAY_MS, decimal, GIB, ms, text } from './setting-
 export const REDIS_SETTINGS = {
   'redis.url': text(
     '',
-    'Redis shared by several gateways; it holds the queue when queue.driver is redis. Empty: a single gateway.',
+    'Redis shared by several gateways; it holds the queue when queue.driver is redis. Empty: a single gateway. ' +
+      'Alias: REDIS_URL.',
   ),
   'redis.prefix': text(
     'switchyard',
