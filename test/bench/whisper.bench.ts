@@ -19,6 +19,8 @@ type Rates = Readonly<Record<string, readonly number[]>>;
 
 interface Measured {
   readonly rates: Rates;
+  /** Of eight callers, round by round: the sizes of the engine calls that their first eight answers came from. */
+  readonly groups: Readonly<Record<string, readonly (readonly number[])[]>>;
   /** Peers that cannot be had, with the reason. */
   readonly leftOut: Readonly<Record<string, string>>;
 }
@@ -45,10 +47,11 @@ export async function run(): Promise<BenchResult> {
   const address = `127.0.0.1:${await freePort()}`;
   stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
   const gateway = stack.use(await GatewayProcess.start(models(address, onnxPath), SETTINGS, { folder }));
-  const { rates, leftOut } = await measured(gateway, path, onnxPath);
+  const { rates, groups, leftOut } = await measured(gateway, path, onnxPath);
   for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
   const table = Object.fromEntries(Object.entries(rates).map(([way, series]) => [way, quartiles(series)]));
-  return { results: { threads: THREADS, audioSecondsPerS: table, leftOut }, goals: goalsOf(rates) };
+  const goals = [...goalsOf(rates), ...groupGoals(groups)];
+  return { results: { threads: THREADS, audioSecondsPerS: table, groups, leftOut }, goals };
 }
 
 function models(address: string, modelDir: string): ModelSpec[] {
@@ -84,6 +87,14 @@ function goalsOf(rates: Rates): BenchGoal[] {
     return [atLeast(name, quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50, aim)];
   });
 }
+
+/** Eight uploads at once are one group of 8, in the median round. */
+const groupGoals = (groups: Measured['groups']): BenchGoal[] =>
+  Object.entries(groups).map(([way, rounds]) =>
+    atLeast(`${way}: of the first 8, in a call of 8`, quartiles(rounds.map(together)).p50, 8),
+  );
+
+const together = (sizes: readonly number[]): number => sizes.filter(size => size === 8).length;
 
 const interpreter = (): string => process.env.WHISPER_PYTHON ?? 'python3';
 

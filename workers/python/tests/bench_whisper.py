@@ -6,7 +6,8 @@
     python bench_whisper.py --path FOLDER/random-base --url http://127.0.0.1:8000 --ctranslate2 ID --threads 2
 
 The gateway's worker for ID runs on the same folder with `--threads 2 --temperatures 0`. Wants a quiet machine. The last
-line is JSON: rates by way and round, and the peers that are left out.
+line is JSON: rates by way and round, the sizes of the engine calls of the first eight of eight callers, and the peers
+that are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from switchyard_worker.ctranslate2.audio_file import RATE
 from switchyard_worker.ctranslate2.whisper import Settings, Task, Whisper
 
 Clips = list[np.ndarray[Any, np.dtype[np.int16]]]
-Way = Callable[[Clips], None]
+#: Returns the sizes of the engine calls that its answers came from, where answers tell them.
+Way = Callable[[Clips], list[int]]
 #: Of every window, by the model's own limit.
 TOKENS = 64
 BATCH = 8
@@ -38,10 +40,11 @@ BATCH = 8
 def own_batches(whisper: Whisper, batch: int) -> Way:
     """Features and one `generate` per batch, as a script on CTranslate2 alone does it."""
 
-    def hear(clips: Clips) -> None:
+    def hear(clips: Clips) -> list[int]:
         for at in range(0, len(clips), batch):
             part = clips[at : at + batch]
             whisper.hear([Task(whisper.features(clip), len(clip) / RATE, "en") for clip in part])
+        return []
 
     return hear
 
@@ -71,7 +74,7 @@ def transformers_batches(folder: Path, threads: int) -> Way:
     ]
     never = generation["suppress_tokens"]
 
-    def hear(clips: Clips) -> None:
+    def hear(clips: Clips) -> list[int]:
         for at in range(0, len(clips), BATCH):
             floats = [clip.astype(np.float32) / 32768 for clip in clips[at : at + BATCH]]
             features = extractor(floats, sampling_rate=RATE, return_tensors="pt").input_features
@@ -85,8 +88,11 @@ def transformers_batches(folder: Path, threads: int) -> Way:
                     do_sample=False,
                     suppress_tokens=never,
                 )
-            if found.shape[1] - len(start[0]) != TOKENS:
-                raise ValueError(f"transformers made {found.shape[1] - len(start[0])} tokens, not {TOKENS}")
+            # Older versions return the start as well.
+            made = found.shape[1] - (len(start[0]) if found[0, : len(start[0])].tolist() == start[0] else 0)
+            if made != TOKENS:
+                raise ValueError(f"transformers made {made} tokens, not {TOKENS}")
+        return []
 
     hear([rhythm(1, 1)])
     return hear
@@ -128,15 +134,15 @@ def through_gateway(url: str, model: str, callers: int, temperature: str) -> Way
 
     fields = {"model": model, "language": "en", "temperature": temperature}
 
-    def hear(clips: Clips) -> None:
+    def hear(clips: Clips) -> list[int]:
         files = [wav(clip) for clip in clips]
         with ThreadPoolExecutor(callers) as pool:
-            list(pool.map(lambda file: post(url, file, fields), files))
+            return list(pool.map(lambda file: post(url, file, fields), files))
 
     return hear
 
 
-def post(url: str, file: bytes, fields: dict[str, str]) -> None:
+def post(url: str, file: bytes, fields: dict[str, str]) -> int:
     edge = "----bench"
     parts = [f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in fields.items()]
     head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'
@@ -144,6 +150,7 @@ def post(url: str, file: bytes, fields: dict[str, str]) -> None:
     headers = {"Content-Type": f"multipart/form-data; boundary={edge}"}
     with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/audio/transcriptions", body, headers)) as answer:
         answer.read()
+        return int(answer.headers["x-switchyard-batch-size"])
 
 
 def ways_of(options: argparse.Namespace) -> tuple[dict[str, tuple[Way, int]], dict[str, str]]:
@@ -181,22 +188,25 @@ def main() -> None:
     parser.add_argument("--compute-type", default="default")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--clips", type=int, default=16, help="of one turn; twice as many for 32 callers (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     ways, left_out = ways_of(options)
     clips = [rhythm(options.seconds, seed) for seed in range(1, 2 * options.clips + 1)]
     rates: dict[str, list[float]] = {name: [] for name in ways}
+    groups: dict[str, list[list[int]]] = {}
     for number in range(options.rounds + 1):
         for name, (hear, count) in ways.items():
             # The first round warms up.
             part = clips[: count if number else min(count, BATCH)]
             started = time.perf_counter()
-            hear(part)
+            sizes = hear(part)
             rate = len(part) * options.seconds / (time.perf_counter() - started)
             print(f"  {number or 'warm-up'}  {name:32} {rate:8.1f} audio s/s", file=sys.stderr, flush=True)
             if number:
                 rates[name].append(rate)
-    print(json.dumps({"rates": rates, "leftOut": left_out}))
+            if number and name.endswith(", 8 callers"):
+                groups.setdefault(name, []).append(sizes[:BATCH])
+    print(json.dumps({"rates": rates, "groups": groups, "leftOut": left_out}))
 
 
 if __name__ == "__main__":
