@@ -21,6 +21,7 @@ import { modelsPullCommand } from './models-pull.js';
 import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
 import { modelsVerifyCommand } from './models-verify.js';
+import { logsCommand } from './operate/logs.js';
 import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
 import { statusCommand } from './operate/status.js';
 import { topCommand } from './operate/top.js';
@@ -77,6 +78,7 @@ export function program(): Command {
     topCommand(),
     queueCommand(),
     whyCommand(),
+    logsCommand(),
     requestsCommand(),
     workersCommand(),
     modelsCommand(),

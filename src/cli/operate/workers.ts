@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
 import { gatewayCommand, group } from '../shared/gateway-command.js';
+import { workerLogsCommand } from './logs.js';
 import { columns } from '../shared/terminal.js';
 
 export interface WorkerAnswer {
@@ -33,10 +34,11 @@ const act = (name: string, about: string, notes?: string): Command =>
   });
 
 export const workersCommand = (): Command =>
-  group('workers', 'workers of the gateway: list, drain, resume, restart', [
+  group('workers', 'workers of the gateway: list, logs, drain, resume, restart', [
     list(),
     act('drain', 'give a worker no more requests; those that it runs finish', '`workers resume` ends it.'),
     act('resume', 'give a drained worker requests again'),
+    workerLogsCommand(),
     act('restart', 'drain a worker, end its process and start a new one', 'Only of workers that the gateway starts.'),
   ]);
 

@@ -4,7 +4,7 @@ import { examples } from './examples.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
 import { print, printJson } from './terminal.js';
 
-export type OptionValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+export type OptionValues = Readonly<Record<string, string | number | boolean | object | undefined>>;
 
 /** A command that asks a gateway and prints its answer. */
 export interface GatewayCommand<T> {

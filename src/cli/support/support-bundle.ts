@@ -26,6 +26,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   workers: '/admin/v1/workers',
   models: '/admin/v1/models',
   dependencies: '/admin/v1/dependencies',
+  logs: '/admin/v1/logs?lines=500',
 };
 const LIMIT_MS = 10_000;
 

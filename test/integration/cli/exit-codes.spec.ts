@@ -26,9 +26,15 @@ const REMOTE: Readonly<Record<string, Row>> = {
   top: { args: [], wrong: ['--interval', '0'] },
   bench: { args: ['m'], wrong: ['m', '--callers', '0'] },
   listen: { args: ['audio.wav', '--raw', '16000'], wrong: ['none.wav'] },
+  logs: { args: [], wrong: ['--level', 'loud'] },
+  'workers logs': { args: ['w-0'], wrong: ['w-0', '--lines', '0'] },
   'workers drain': { args: ['w-0'], wrong: [] },
   'workers resume': { args: ['w-0'], wrong: [] },
   'workers restart': { args: ['w-0'], wrong: [] },
+  'keys create': { args: ['--tenant', 'a'], wrong: ['--tenant', 'a', '--scope', 'root'] },
+  'keys list': { args: [], wrong: ['--limit', '1'] },
+  'keys revoke': { args: ['key_1'], wrong: [] },
+  'keys rotate': { args: ['key_1'], wrong: ['key_1', '--grace', '-1'] },
   queue: { args: [], wrong: ['--limit', '1'] },
   why: { args: ['req_1'], wrong: ['req_1', 'req_2'] },
   'requests list': { args: [], wrong: ['--state', 'lost'] },
@@ -63,7 +69,6 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'gpu install': { args: [], wrong: ['cuda'] },
   'config print': { args: [], wrong: ['--yaml'] },
   'worker check': { args: [], wrong: ['127.0.0.1'] },
-  'keys create': { args: [], wrong: ['--tenant', 'a', '--scope', 'root'] },
 };
 
 const ENVELOPE = { error: { message: 'Not with this key.', type: 'invalid_request_error', code: 'invalid_api_key' } };

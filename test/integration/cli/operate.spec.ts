@@ -111,6 +111,26 @@ describe('commands that use a running gateway', () => {
     expect(await run('workers', 'drain', 'none')).toMatchObject({ code: 5, stdout: '' });
   });
 
+  it('logs and workers logs print lines', async () => {
+    const page = JSON.parse((await run('logs', '--json')).stdout) as { data: { text: string }[] };
+    expect(Array.isArray(page.data)).toBe(true);
+    expect(await run('workers', 'logs', 'synthetic-0')).toMatchObject({ code: 0 });
+    expect(await run('workers', 'logs', 'none')).toMatchObject({ code: 5, stdout: '' });
+  });
+
+  it('keys create prints the key alone on stdout; list, rotate and revoke find it by its id', async () => {
+    const made = await run('keys', 'create', '--tenant', 'acme', '--name', 'web shop', '--model', 'synthetic');
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk-switchyard-\S+\n$/) });
+    const [id = ''] = made.stderr.split(' ');
+    const rotated = await run('keys', 'rotate', id);
+    expect([rotated.code, rotated.stdout === made.stdout]).toEqual([0, false]);
+    expect((await run('keys', 'list')).stdout).toMatch(
+      new RegExp(`^${id} +web shop +acme +inference +synthetic +data`, 'm'),
+    );
+    expect(await run('keys', 'revoke', id)).toMatchObject({ code: 0, stdout: `${id} of acme revoked\n` });
+    expect(await run('keys', 'revoke', 'key_none')).toMatchObject({ code: 5, stdout: '' });
+  });
+
   it('bench reports latency, throughput and grouping', async () => {
     const { code, stdout } = await child(['bench', 'synthetic', '--audio', 'clip.txt', '-n', '6', '-c', '3', '--json']);
     const report = JSON.parse(stdout) as { answered: number; p99_ms: number; mean_group: number };
@@ -147,7 +167,9 @@ describe('commands that use a running gateway', () => {
     expect(archive).not.toMatch(/planted/);
     expect(archive).toContain('redis://[redacted]@127.0.0.1:1/0');
     const { stdout: names } = await promisify(execFile)('tar', ['tzf', join(folder, 'bundle.tar.gz')]);
-    const json = 'version settings doctor health status history queue requests workers models dependencies'.split(' ');
+    const json = 'version settings doctor health status history queue requests workers models dependencies logs'.split(
+      ' ',
+    );
     expect(names.trim().split('\n')).toEqual([...json.map(name => `${name}.json`), 'metrics.txt']);
     const extract = ['xzOf', join(folder, 'bundle.tar.gz'), 'status.json'];
     expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject({ object: 'status' });
