@@ -1,29 +1,16 @@
 import { useSignal } from '@preact/signals';
-import { request } from '../api/client';
+import { type Answer, get } from '../api/client';
 import { useResource } from '../api/resource';
 import { plural } from '../ui/format';
 import { Card, Page } from '../ui/parts';
 import { Blank, Loaded } from '../ui/states';
 
-interface Setting {
-  readonly name: string;
-  readonly value: unknown;
-  readonly source: 'default' | 'file' | 'environment' | 'argument';
-  readonly variable: string;
-  readonly default: unknown;
-  readonly unit?: string;
-  readonly description: string;
-  readonly secret: boolean;
-  readonly set?: boolean;
-}
+type Setting = Answer<'/admin/v1/settings'>['data'][number];
 
 const shown = (value: unknown): string => (value === '' || value === null ? 'empty' : String(value));
 
 export default function Settings() {
-  const list = useResource(
-    async signal => (await (await request('/admin/v1/settings', { signal })).json()) as { data: Setting[] },
-    'settings',
-  );
+  const list = useResource(signal => get('/admin/v1/settings', { signal }), 'settings');
   const search = useSignal('');
   const changedOnly = useSignal(false);
   return (
@@ -88,8 +75,7 @@ function Table({ of: settings }: { of: readonly Setting[] }) {
                       <i class="muted">{each.set ? 'secret, set' : 'not set'}</i>
                     ) : (
                       <code>{shown(each.value)}</code>
-                    )}{' '}
-                    <span class="muted">{each.unit}</span>
+                    )}
                   </td>
                   <td>
                     <span class={`tag ${each.source === 'default' ? '' : 'realtime'}`}>{each.source}</span>
