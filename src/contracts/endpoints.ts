@@ -141,6 +141,14 @@ export const ENDPOINTS = [
     area: 'admin',
   },
   { method: 'DELETE', path: '/admin/v1/keys/{id}', summary: 'Revoke an API key', area: 'admin' },
+  {
+    method: 'GET',
+    path: '/admin/v1/tenants',
+    summary: 'Tenants: their keys, limits and usage of today',
+    area: 'admin',
+  },
+  { method: 'GET', path: '/admin/v1/usage', summary: 'Usage by day, tenant, key and model', area: 'admin' },
+  { method: 'GET', path: '/admin/v1/audit', summary: 'Who changed what, newest first', area: 'admin' },
   { method: 'GET', path: '/admin/v1/sessions', summary: 'Live sessions of this gateway', area: 'admin' },
   { method: 'POST', path: '/admin/v1/sessions/{id}/end', summary: 'End a live session', area: 'admin' },
   {

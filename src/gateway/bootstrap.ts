@@ -10,6 +10,7 @@ import { Authenticator } from '../platform/auth/authenticator.js';
 import { CrossOrigins, registerCrossOriginHooks } from '../platform/http/cross-origin.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
+import { AuditLog, registerAuditHooks } from './admin/audit-log.js';
 import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
 import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
@@ -76,6 +77,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
     origins: app.get(OriginGuard),
   });
   registerUnroutedHook(fastify);
+  registerAuditHooks(fastify, app.get(AuditLog));
   const inner = app.get(InnerRequests);
   registerLimitHooks(fastify, { limiter: app.get(RateLimiter), isCounted: ({ headers }) => inner.isInner(headers) });
   registerIdempotencyHooks(fastify, { service: app.get(IdempotencyService), inner, ...idempotency(settings) });

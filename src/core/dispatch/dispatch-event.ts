@@ -14,6 +14,8 @@ interface EventBase {
   readonly requestId: string;
   /** Absent: the default tenant. */
   readonly tenant?: string;
+  /** Id of the key that usage is counted for; absent: none. */
+  readonly keyId?: string;
   readonly model: string;
   readonly priority: PriorityLabel;
   /** Monotonic milliseconds. */
@@ -24,6 +26,10 @@ interface EventBase {
 export interface WorkUsage {
   /** Input and output. */
   readonly tokens?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** Of text to synthesize. */
+  readonly characters?: number;
   /** Recognized or synthesized. */
   readonly audioSeconds?: number;
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { type DispatchEvent, type LatencyPhases, type WorkUsage } from '../../core/dispatch/dispatch-event.js';
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
 import { type QueueComputation } from '../../core/dispatch/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
@@ -40,22 +41,28 @@ export class SettledHistory {
 }
 
 /** Seconds of audio as the worker measured them, or tokens as the engine counted them. */
-export function usageOf(reply: WorkerReply): WorkUsage | undefined {
+function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undefined {
   switch (reply.kind) {
     case 'transcript':
       return { audioSeconds: reply.transcript.durationS };
     case 'speech':
-      return { audioSeconds: reply.durationS };
+      return { audioSeconds: reply.durationS, ...(task.kind === 'synthesize' && { characters: task.text.length }) };
     default:
-      return reply.usage && { tokens: reply.usage.promptTokens + reply.usage.completionTokens };
+      return reply.usage && tokensOf(reply.usage);
   }
 }
+
+const tokensOf = ({ promptTokens, completionTokens }: TokenUsage): WorkUsage => ({
+  tokens: promptTokens + completionTokens,
+  inputTokens: promptTokens,
+  outputTokens: completionTokens,
+});
 
 /** `shutting_down`: its worker never started it. */
 export type RequeueCode = 'worker_lost' | 'shutting_down';
 
 type OwnFields<E> = E extends DispatchEvent
-  ? Omit<E, 'key' | 'requestId' | 'tenant' | 'model' | 'priority' | 'atMs'>
+  ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>
   : never;
 
 /** A request was given to a worker: which one, and why now. */
@@ -234,8 +241,8 @@ export class RequestRegistry {
   }
 
   emit(tracked: TrackedRequest, fields: OwnFields<DispatchEvent>): void {
-    const { key, id: requestId, tenant, model } = tracked.request;
-    const base = { key, requestId, tenant, model, priority: tracked.priority, atMs: this.clock.nowMs() };
+    const { key, id: requestId, tenant, keyId, model } = tracked.request;
+    const base = { key, requestId, tenant, keyId, model, priority: tracked.priority, atMs: this.clock.nowMs() };
     this.events.emit({ ...fields, ...base });
   }
 
@@ -244,7 +251,7 @@ export class RequestRegistry {
     const execution = settlement.status === 'completed' ? settlement.reply.execution : undefined;
     const { batchSize, batchId } = execution ?? {};
     const { status } = settlement;
-    const usage = status === 'completed' ? usageOf(settlement.reply) : undefined;
+    const usage = status === 'completed' ? usageOf(settlement.reply, tracked.request.payload) : undefined;
     const code = codeOf(settlement);
     this.emit(tracked, { type: 'settled', status, code, phases, batchSize, batchId, usage, attempts });
     tracked.answer({ settlement, phases, attempts, batchSize, execution });

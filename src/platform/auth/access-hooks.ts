@@ -56,6 +56,9 @@ export function principalOf(request: FastifyRequest): Principal {
   return principal;
 }
 
+/** Undefined where the request was refused before its key was known. */
+export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined => principals.get(request);
+
 export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
 
 export interface AccessOptions {

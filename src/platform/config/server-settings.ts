@@ -63,4 +63,6 @@ export const SERVER_SETTINGS = {
     'Tenants with their own metrics: off, top-N (the busiest), or comma-separated names; all others ' +
       'count as `other`.',
   ),
+  'usage.keep_days': count(400, 1, 3650, 'Days for which usage is kept.'),
+  'audit.keep_days': count(90, 1, 3650, 'Days for which the audit log is kept.'),
 } as const satisfies Record<string, SettingDefinition>;

@@ -1,0 +1,98 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
+import { isObject } from '../../core/shared/schema.js';
+import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
+import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
+
+const READING = ['GET', 'HEAD', 'OPTIONS'];
+/** Attempts without the right key: whoever has none must not be able to fill the table. */
+const NOT_STORED = [401, 403];
+const MAX_DETAIL = 500;
+const MAX_TARGET = 200;
+/** Answers are read for the id of what was made, and for the code of a refusal. */
+const MAX_READ = 65_536;
+const SECRET = /secret|token|password|authorization|sha256/i;
+const DAY_MS = 86_400_000;
+const CLEAN_MS = 3_600_000;
+
+/** Stores who changed what through admin routes. */
+@Injectable()
+export class AuditLog {
+  readonly #logger = new Logger(AuditLog.name);
+  #cleanedAtMs = 0;
+
+  constructor(
+    @Inject(AUDIT_STORE) private readonly store: AuditStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** Never rejects: the change was made. An entry that cannot be stored is logged whole. */
+  async add(entry: Omit<AuditEntry, 'id' | 'atMs'>, nowMs = Date.now()): Promise<void> {
+    const whole = { ...entry, id: timeOrderedId('audit_', nowMs), atMs: nowMs };
+    try {
+      await this.store.add(whole);
+      if (nowMs - this.#cleanedAtMs < CLEAN_MS) return;
+      this.#cleanedAtMs = nowMs;
+      await this.store.removeBefore(nowMs - this.settings.audit.keepDays * DAY_MS);
+    } catch (error) {
+      this.#logger.error({ entry: whole, reason: (error as Error).message }, 'the audit log could not be written');
+    }
+  }
+}
+
+/** Every state-changing admin route, before its answer is sent. */
+export function registerAuditHooks(fastify: FastifyInstance, audit: AuditLog): void {
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    const route = request.routeOptions.url;
+    if (!route?.startsWith('/admin/') || READING.includes(request.method)) return payload;
+    if (NOT_STORED.includes(reply.statusCode)) return payload;
+    const principal = knownPrincipalOf(request);
+    if (principal) await audit.add(entryOf(request, reply, { principal, route, answer: parsed(payload) }));
+    return payload;
+  });
+}
+
+interface Answered {
+  readonly principal: Principal;
+  readonly route: string;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+function entryOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { principal, route, answer }: Answered,
+): Omit<AuditEntry, 'id' | 'atMs'> {
+  const { tenant, keyId = '' } = principal;
+  const { id = answer.id } = request.params as { id?: unknown };
+  const { code } = isObject(answer.error) ? answer.error : {};
+  return {
+    ...{ tenant, key: keyId, requestId: request.id },
+    action: `${request.method} ${route}`,
+    target: typeof id === 'string' ? id.slice(0, MAX_TARGET) : '',
+    detail: detailOf({ ...(request.query as object), ...(isObject(request.body) ? request.body : {}) }),
+    outcome: reply.statusCode < 400 ? 'ok' : String(code ?? reply.statusCode),
+  };
+}
+
+/** What was asked, without anything that could be a secret. */
+function detailOf(fields: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries(fields).filter(([name]) => !SECRET.test(name));
+  const text = shown.length === 0 ? '' : JSON.stringify(Object.fromEntries(shown));
+  return text.length <= MAX_DETAIL ? text : `${text.slice(0, MAX_DETAIL - 1)}…`;
+}
+
+function parsed(payload: unknown): Readonly<Record<string, unknown>> {
+  const text = Buffer.isBuffer(payload) ? payload.toString('utf8') : payload;
+  if (typeof text !== 'string' || text.length > MAX_READ) return {};
+  try {
+    const answer: unknown = JSON.parse(text);
+    return isObject(answer) ? answer : {};
+  } catch {
+    return {};
+  }
+}

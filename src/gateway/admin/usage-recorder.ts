@@ -1,0 +1,117 @@
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import {
+  USAGE_SUMS,
+  type UsageGroup,
+  type UsageRow,
+  type UsageStore,
+  type UsageSums,
+} from '../../core/access/usage-store.port.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { USAGE_STORE } from '../../platform/database/database.tokens.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+
+type Settled = Extract<DispatchEvent, { readonly type: 'settled' }>;
+
+/** What a killed process loses at most. */
+const FLUSH_MS = 5000;
+/** Of distinct groups between two writes; further ones are summed under one name. */
+const MAX_GROUPS = 10_000;
+/** No tenant or key can have this name. */
+const OVERFLOW = '~other';
+const DAY_MS = 86_400_000;
+
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/**
+ * Counts every settled request once, by day, tenant, key and model: summed in memory, added to the database every few
+ * seconds and at shutdown. What the database does not take is added later.
+ */
+@Injectable()
+export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
+  readonly #logger = new Logger(UsageRecorder.name);
+  #sums = new Map<string, UsageRow>();
+  #flushing: Promise<void> = Promise.resolve();
+  #events: Subscription | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #cleanedDay = '';
+
+  constructor(
+    @Inject(USAGE_STORE) private readonly store: UsageStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly bus: DispatchEventBus,
+  ) {}
+
+  onModuleInit(): void {
+    this.#events = this.bus.events$.subscribe(event => {
+      if (event.type === 'settled') this.#add(rowOf(event, dayOf(Date.now())));
+    });
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
+  }
+
+  /** Requests have settled by now. */
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#events?.unsubscribe();
+    await this.flush();
+  }
+
+  /** Resolves when what was counted before is in the database, or could not be written. */
+  flush(): Promise<void> {
+    return (this.#flushing = this.#flushing.then(() => this.#flush()));
+  }
+
+  async #flush(): Promise<void> {
+    const rows = [...this.#sums.values()];
+    this.#sums = new Map();
+    try {
+      if (rows.length > 0) await this.store.add(rows);
+      await this.#clean(Date.now());
+    } catch (error) {
+      for (const row of rows) this.#add(row);
+      this.#logger.warn({ reason: (error as Error).message, groups: rows.length }, 'usage is written later');
+    }
+  }
+
+  async #clean(nowMs: number): Promise<void> {
+    if (this.#cleanedDay === dayOf(nowMs)) return;
+    this.#cleanedDay = dayOf(nowMs);
+    await this.store
+      .removeBefore(dayOf(nowMs - this.settings.usage.keepDays * DAY_MS))
+      .catch((error: Error) => this.#logger.warn({ reason: error.message }, 'old usage is removed tomorrow'));
+  }
+
+  #add(row: UsageRow): void {
+    const name = nameOf(row);
+    const known = this.#sums.get(name);
+    if (known) this.#sums.set(name, summed(known, row));
+    else if (this.#sums.size < MAX_GROUPS || row.tenant === OVERFLOW) this.#sums.set(name, row);
+    else this.#add({ ...row, tenant: OVERFLOW, key: OVERFLOW, model: OVERFLOW });
+  }
+}
+
+const nameOf = ({ day, tenant, key, model }: UsageGroup): string => JSON.stringify([day, tenant, key, model]);
+
+const summed = (a: UsageRow, b: UsageRow): UsageRow => ({
+  ...a,
+  ...(Object.fromEntries(USAGE_SUMS.map(name => [name, a[name] + b[name]])) as unknown as UsageSums),
+});
+
+/** An engine call is shared by its group: each member has an equal part of its time. */
+function rowOf(event: Settled, day: string): UsageRow {
+  const { tenant = DEFAULT_TENANT, keyId: key = '', model, status, usage = {}, phases, batchSize = 1 } = event;
+  const { grpcMs = 0, readyMs = 0 } = phases;
+  return {
+    ...{ day, tenant, key, model, requests: 1 },
+    completed: Number(status === 'completed'),
+    failed: Number(status === 'failed'),
+    cancelled: Number(status === 'cancelled'),
+    audioMs: Math.round((usage.audioSeconds ?? 0) * 1000),
+    characters: usage.characters ?? 0,
+    inputTokens: usage.inputTokens ?? 0,
+    outputTokens: usage.outputTokens ?? 0,
+    deviceMs: Math.round(Math.max(0, grpcMs - readyMs) / Math.max(1, batchSize)),
+  };
+}

@@ -1,0 +1,76 @@
+import { Controller, Get, Inject, Query, UseInterceptors, UsePipes } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type KeyStore } from '../../core/access/key-store.port.js';
+import { type UsageStore } from '../../core/access/usage-store.port.js';
+import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { KEY_LIMITS } from '../../platform/auth/api-key.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { KEY_STORE, USAGE_STORE } from '../../platform/database/database.tokens.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
+import { AdminInputPipe } from './admin-input.pipe.js';
+import { dayOf, UsageRecorder } from './usage-recorder.js';
+import { TenantListDto, UsageListDto, UsageQueryDto, usageDto, usageTodayDto } from './usage.dto.js';
+
+const MAX_GROUPS = 10_000;
+const DEFAULT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** What tenants used, and who they are. This gateway's own counts are up to date, those of others a few seconds old. */
+@ApiTags('admin')
+@Controller('admin/v1')
+@UsePipes(AdminInputPipe)
+@UseInterceptors(OutageInterceptor)
+export class AdminUsageController {
+  constructor(
+    @Inject(USAGE_STORE) private readonly usageStore: UsageStore,
+    @Inject(KEY_STORE) private readonly keyStore: KeyStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly ring: KeyRing,
+    private readonly recorder: UsageRecorder,
+  ) {}
+
+  @Get('usage')
+  @ApiOperation({ summary: 'Usage by day, tenant, key and model' })
+  @ApiOkResponse({ type: UsageListDto })
+  @DescribesErrors('invalid_value', 'storage_unavailable')
+  async usage(@Query() { to = dayOf(Date.now()), ...query }: UsageQueryDto): Promise<UsageListDto> {
+    const { from = dayOf(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS), group_by: groupBy, tenant } = query;
+    if (from > to) throw new DomainError('invalid_value', '`from` must not be after `to`.', { param: 'from' });
+    await this.recorder.flush();
+    const asked = { from, to, groupBy, limit: MAX_GROUPS + 1, ...(tenant !== undefined && { tenant }) };
+    const rows = await this.usageStore.sum(asked);
+    const data = rows.slice(0, MAX_GROUPS).map(usageDto);
+    return { object: 'list', from, to, data, has_more: rows.length > MAX_GROUPS };
+  }
+
+  @Get('tenants')
+  @ApiOperation({ summary: 'Tenants: their keys, limits and usage of today' })
+  @ApiOkResponse({ type: TenantListDto })
+  @DescribesErrors('storage_unavailable')
+  async tenants(): Promise<TenantListDto> {
+    await this.recorder.flush();
+    const today = dayOf(Date.now());
+    const used = await this.usageStore.sum({ from: today, to: today, groupBy: ['tenant'], limit: MAX_GROUPS });
+    const keys = new Map<string, number>();
+    for (const { tenant } of [...this.ring.fileKeys, ...(await this.keyStore.live())])
+      keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
+    const sums = new Map(used.map(row => [row.tenant ?? '', row]));
+    const limits = Object.fromEntries(LIMIT_NAMES.map((name, at) => [KEY_LIMITS[at], this.settings.limits[name]]));
+    const data = [...new Set([...keys.keys(), ...sums.keys()])].sort().map(id => ({
+      ...({ object: 'tenant', id, keys: keys.get(id) ?? 0, limits } as const),
+      usage_today: usageTodayDto(sums.get(id)),
+    }));
+    return { object: 'list', data, has_more: false };
+  }
+}
+
+/** @throws DomainError for a day that no calendar has, such as 2027-02-30 */
+function lastMs(day: string): number {
+  const ms = Date.parse(day);
+  if (Number.isNaN(ms) || dayOf(ms) !== day)
+    throw new DomainError('invalid_value', '`to` is no day of the calendar.', { param: 'to' });
+  return ms;
+}
