@@ -15,7 +15,7 @@ import { RecentMap } from '../../core/shared/recent-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 /** Requests that ended recently, to explain a wait after the answer has gone out. Bounded by count. */
