@@ -75,7 +75,7 @@ function entryOf(
     action: `${request.method} ${route}`,
     target: typeof id === 'string' ? id.slice(0, MAX_TARGET) : '',
     detail: detailOf({ ...(request.query as object), ...(isObject(request.body) ? request.body : {}) }),
-    outcome: reply.statusCode < 400 ? 'ok' : String(code ?? reply.statusCode),
+    outcome: reply.statusCode < 400 ? 'ok' : typeof code === 'string' ? code : String(reply.statusCode),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query, UseInterceptors, UsePipes } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type KeyStore } from '../../core/access/key-store.port.js';
-import { type UsageStore } from '../../core/access/usage-store.port.js';
+import { type UsageStore, type UsageSums } from '../../core/access/usage-store.port.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { KEY_LIMITS } from '../../platform/auth/api-key.js';
@@ -57,8 +57,8 @@ export class AdminUsageController {
     const keys = new Map<string, number>();
     for (const { tenant } of [...this.ring.fileKeys, ...(await this.keyStore.live())])
       keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
-    const sums = new Map(used.map(row => [row.tenant ?? '', row]));
-    const limits = Object.fromEntries(LIMIT_NAMES.map((name, at) => [KEY_LIMITS[at], this.settings.limits[name]]));
+    const sums = new Map(used.map((row): [string, UsageSums] => [row.tenant ?? '', row]));
+    const limits: Record<string, number> = Object.fromEntries(LIMIT_NAMES.map((name, at): [string, number] => [KEY_LIMITS[at] ?? name, this.settings.limits[name]]));
     const data = [...new Set([...keys.keys(), ...sums.keys()])].sort().map(id => ({
       ...({ object: 'tenant', id, keys: keys.get(id) ?? 0, limits } as const),
       usage_today: usageTodayDto(sums.get(id)),
