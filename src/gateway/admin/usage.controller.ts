@@ -58,7 +58,9 @@ export class AdminUsageController {
     for (const { tenant } of [...this.ring.fileKeys, ...(await this.keyStore.live())])
       keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
     const sums = new Map(used.map((row): [string, UsageSums] => [row.tenant ?? '', row]));
-    const limits: Record<string, number> = Object.fromEntries(LIMIT_NAMES.map((name, at): [string, number] => [KEY_LIMITS[at] ?? name, this.settings.limits[name]]));
+    const limits: Record<string, number> = Object.fromEntries(
+      LIMIT_NAMES.map((name, at): [string, number] => [KEY_LIMITS[at] ?? name, this.settings.limits[name]]),
+    );
     const data = [...new Set([...keys.keys(), ...sums.keys()])].sort().map(id => ({
       ...({ object: 'tenant', id, keys: keys.get(id) ?? 0, limits } as const),
       usage_today: usageTodayDto(sums.get(id)),

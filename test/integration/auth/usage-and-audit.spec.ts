@@ -48,9 +48,11 @@ describe('usage', () => {
     await cancelledRequest('u1', bearer(secret));
     await cancelledRequest('u2', { ...bearer(secret), 'idempotency-key': 'i1' });
     const { body } = await call('GET', '/admin/v1/usage?group_by=tenant,key,model&tenant=acme');
-    expect(body.data).toEqual([
-      { tenant: 'acme', key: id, model: 'stt', requests: 2, completed: 0, failed: 0, cancelled: 2, audio_s: 0 },
-    ].map(row => expect.objectContaining(row)));
+    expect(body.data).toEqual(
+      [{ tenant: 'acme', key: id, model: 'stt', requests: 2, completed: 0, failed: 0, cancelled: 2, audio_s: 0 }].map(
+        row => expect.objectContaining(row),
+      ),
+    );
     const { body: tenants } = await call('GET', '/admin/v1/tenants');
     expect(tenants.data).toEqual([
       expect.objectContaining({ object: 'tenant', id: 'acme', keys: 1 }),
