@@ -45,6 +45,6 @@ export const group = (name: string, about: string, commands: readonly Command[])
 /** `?a=1&b=2` of the options that were given; empty without any. */
 export function queryOf(options: OptionValues, names: readonly string[]): string {
   const query = new URLSearchParams();
-  for (const name of names) if (options[name] !== undefined) query.set(name, String(options[name]));
+  for (const name of names) if (options[name] !== undefined) query.set(name, String(options[name] as string | number));
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
