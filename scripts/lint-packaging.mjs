@@ -25,11 +25,11 @@ const CUSTOM = ['keda.enabled', 'monitoring.serviceMonitor', 'monitoring.rules',
 /** Each check names its tool; one whose tool cannot be had is skipped and said to be. */
 const CHECKS = [
   { what: 'docker/Dockerfile', tool: 'hadolint', run: () => tool('hadolint', ['docker/Dockerfile']) },
-  {
-    what: 'docker/compose.yaml',
+  ...['compose.yaml', 'compose.cluster.yaml'].map(name => ({
+    what: `docker/${name}`,
     tool: 'dclint',
-    run: () => dclint(['-c', 'config/dclint.yaml', 'docker/compose.yaml']),
-  },
+    run: () => dclint(['-c', 'config/dclint.yaml', `docker/${name}`]),
+  })),
   { what: 'chart, defaults', tool: 'helm', run: () => tool('helm', ['lint', '--strict', '--quiet', CHART]) },
   { what: 'chart, all on', tool: 'helm', run: () => tool('helm', ['template', 'r', CHART, ...withAll(CUSTOM)]) },
   { what: 'chart against Kubernetes', tool: 'kubectl-validate', run: validateChart },

@@ -3,25 +3,28 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { inRoot, ROOT } from './setup/command.mjs';
+import { ENVIRONMENT, HOME, inRoot, ROOT } from './setup/command.mjs';
+import { ensureHome } from './setup/home.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 import { fail, runMain } from './setup/report.mjs';
 
 const CONFIG = 'switchyard.yaml';
 
 /** Working folder and environment; a settings file that the environment names has been chosen by the caller. */
-function placeOf(launchedFrom) {
-  const env = { ...process.env, INIT_CWD: launchedFrom };
+async function placeOf(launchedFrom) {
+  const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
   const own = process.env.SWITCHYARD_CONFIG === undefined && existsSync(join(launchedFrom, CONFIG));
-  return own ? { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } } : { cwd: ROOT, env };
+  if (own) return { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } };
+  await ensureHome();
+  return { cwd: HOME, env };
 }
 
 /**
  * The `switchyard` command: runs the built one with the Node of this project. A folder with a `switchyard.yaml` is a
- * gateway of its own; elsewhere it works in the project's folder, as the gateway does, so that both see the same
- * configuration. Names of files start where it was called (INIT_CWD).
+ * gateway of its own; elsewhere it works in the project's folder, or the one that the npm package keeps for its user, as
+ * the gateway does, so that both see the same configuration. Names of files start where it was called (INIT_CWD).
  */
-await runMain(() => {
+await runMain(async () => {
   const main = inRoot('dist/cli/switchyard.js');
   if (!existsSync(main)) {
     fail('Switchyard is not built yet: npm run up, or npm ci && npm run build');
@@ -30,7 +33,7 @@ await runMain(() => {
   const here = process.cwd();
   const launchedFrom = `${here}/` === ROOT ? (process.env.INIT_CWD ?? here) : here;
   const child = spawn(nodeBinary(), [main, ...process.argv.slice(2)], {
-    ...placeOf(launchedFrom),
+    ...(await placeOf(launchedFrom)),
     stdio: 'inherit',
   });
   // Ctrl-C reaches the child by the terminal; what is sent to this process alone is passed on.

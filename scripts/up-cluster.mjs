@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from './topology/cluster.mjs';
-import { inRoot } from './setup/command.mjs';
+import { HOME } from './setup/command.mjs';
 import { bold, dim, say, warn } from './setup/report.mjs';
 
 const PROBE_EVERY_MS = 250;
@@ -12,7 +12,7 @@ const PROBE_EVERY_MS = 250;
  * @param sizes {data, gateways, workers, processors}
  */
 export async function serveCluster(settings, sizes, readyLimitMs) {
-  const cluster = new Cluster({ ...settings, ...sizes, folder: resolve(sizes.data ?? inRoot('data', 'cluster')) });
+  const cluster = new Cluster({ ...settings, ...sizes, folder: resolve(sizes.data ?? join(HOME, 'data', 'cluster')) });
   const stopping = new AbortController();
   const code = ended(cluster, stopping);
   // Nothing outlives this process, however it ends short of SIGKILL.

@@ -34,7 +34,7 @@ await runMain(async () => {
   if (options.help) return void console.log(HELP);
   const missing = options.run ? [] : await prepared(options);
   const settings = await effectiveSettings(options);
-  await refuseTakenPort(settings);
+  await refuseTakenPort(settings, options.run ? 'switchyard up' : 'npm run up --');
   stopWithNpm();
   const limitMs = missing.length > 0 ? READY_LIMIT_WITHOUT_ENGINE_MS : READY_LIMIT_MS;
   if (!options.cluster) return serve(settings, limitMs);
@@ -109,11 +109,11 @@ async function effectiveSettings({ environment, run }) {
   };
 }
 
-async function refuseTakenPort({ host, port }) {
+async function refuseTakenPort({ host, port }, up) {
   if (port === 0) throw new SetupError('--port 0 would take an unknown port; name one');
   // Compiled by now: the gateway's own check, so that both say the same.
   const { explainListenProblem } = await import(inRoot('dist/platform/process/listen-check.js'));
-  const problem = await explainListenProblem({ host, port }, other => `npm run up -- --port ${other}`);
+  const problem = await explainListenProblem({ host, port }, other => `${up} --port ${other}`);
   if (problem) throw new SetupError(problem);
 }
 

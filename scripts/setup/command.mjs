@@ -1,13 +1,25 @@
 import { spawn } from 'node:child_process';
-import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const inRoot = (...parts) => join(ROOT, ...parts);
 
+/** Installed from npm: built, and without the tools that build it. npm publishes no lockfile. */
+export const IS_PACKAGE = !existsSync(inRoot('package-lock.json'));
+
+const { SWITCHYARD_HOME: named, ...environment } = process.env;
+/** Without the variable that is no setting of the product. */
+export const ENVIRONMENT = environment;
+
+/** Working folder of the product: configuration and data. The package's own is replaced by each upgrade. */
+export const HOME = IS_PACKAGE ? resolve(named ?? join(homedir(), '.switchyard')) : ROOT;
+
 /** Finds the project's tools, and its Node, before the system's. */
 export const toolEnvironment = (extra = {}) => ({
-  ...process.env,
+  ...ENVIRONMENT,
   PATH: [inRoot('node_modules', '.bin'), process.env.PATH].join(delimiter),
   ...extra,
 });

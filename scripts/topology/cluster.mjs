@@ -13,7 +13,8 @@ import { listens, postgresServer, redisServer } from './servers.mjs';
 const SERVERS_READY_MS = 60_000;
 
 /**
- * The topology of docker/compose.yaml as plain processes on one machine: Redis, PostgreSQL, gateways behind a proxy,
+ * The topology of docker/compose.cluster.yaml as plain processes on one machine: Redis, PostgreSQL, gateways behind a
+ * proxy,
  * workers of every model, batch processors. Whatever ends by itself is started again. `cluster.json` in its folder
  * tells who is who.
  */

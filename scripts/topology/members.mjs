@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { inRoot, ROOT } from '../setup/command.mjs';
+import { HOME, inRoot } from '../setup/command.mjs';
 import { nodeBinary } from '../setup/packages.mjs';
 import { postgresUrl } from './servers.mjs';
 
@@ -16,7 +16,7 @@ export async function switchyardMembers(plan) {
   // Compiled by now: the flags that a gateway starts its own processor with.
   const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/platform/config/processor-link.js'));
   const member = (name, kind, script, extra) => ({
-    ...{ name, kind, file: nodeBinary(), cwd: ROOT, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS, tied: true },
+    ...{ name, kind, file: nodeBinary(), cwd: HOME, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS, tied: true },
     ...extra,
     args: [...(extra.nodeFlags ?? []), inRoot('dist', script), ...(extra.args ?? [])],
     env: { ...plan.env, ...settings, ...extra.env },

@@ -9,6 +9,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { listenProblem, portHolder } from '../platform/process/listen-check.js';
 import { freeBytes } from '../platform/storage/storage-problems.js';
 import { aptInstallCommand } from '../worker/engines/engine.js';
+import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
 import { openNativeLibrary } from '../worker/engines/threads/native-library.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
@@ -50,16 +51,24 @@ export function checkNode(): Diagnosis {
   return { what: 'Node', state: 'fail', detail: process.version, fix: `install Node ${NODE_MIN.join('.')} or newer` };
 }
 
-const LATE_PACKAGES = ['koffi', 'onnxruntime-node', 'sherpa-onnx-node', 'node-llama-cpp'];
+/** The npm packages of engines that models use: what is absent shows only when an engine starts. */
+export async function checkPackages(models: readonly ModelSpec[]): Promise<readonly Diagnosis[]> {
+  const engines = new Set<string>(models.flatMap(({ replicas, engine }) => (replicas === 0 ? [] : [engine])));
+  const checks = [...engines].flatMap(engine => {
+    const [name] = ENGINE_TABLE[engine]?.npm ?? [];
+    return name === undefined ? [] : [checkPackage(name, engine)];
+  });
+  return Promise.all(checks);
+}
 
-/** The packages that are loaded late: what is absent shows only when an engine starts. */
-export async function checkPackages(): Promise<Diagnosis> {
-  const missing: string[] = [];
-  for (const name of LATE_PACKAGES) {
-    await import(name).catch((error: unknown) => missing.push(`${name} (${(error as Error).message.split('\n')[0]})`));
+async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
+  try {
+    await import(name);
+    return ok(engine, `${name} loads`);
+  } catch (error) {
+    const detail = `${name}: ${(error as Error).message.split('\n')[0]}`;
+    return { what: engine, state: 'fail', detail, fix: `switchyard engines install ${engine}` };
   }
-  if (missing.length === 0) return ok('packages', `${LATE_PACKAGES.join(', ')} load`);
-  return { what: 'packages', state: 'fail', detail: missing.join('; '), fix: 'npm ci' };
 }
 
 export async function checkFfmpeg(): Promise<Diagnosis> {

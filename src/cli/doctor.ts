@@ -41,7 +41,7 @@ export const doctorCommand = (): Command =>
 
 /** Every check of this machine and its configuration. */
 export async function diagnose(): Promise<readonly Diagnosis[]> {
-  const machine = [checkNode(), await checkPackages(), await checkFfmpeg()];
+  const machine = [checkNode(), await checkFfmpeg()];
   let config: LoadedConfig;
   try {
     config = loadConfig({ askEngine: engineObjections });
@@ -59,6 +59,7 @@ export async function diagnose(): Promise<readonly Diagnosis[]> {
       detail: problemText(warning),
     })),
     ...checkEngineLibraries(models),
+    ...(await checkPackages(models)),
     ...(await checkCommands(models)),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
 import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
-import { PRODUCT_FOLDER } from './engines/command.js';
+import { engineVersion, installEnginePackages, PACKAGED_ENGINES } from './engines/engine-packages.js';
 import { buildLlamaKernels, llamaKernels, removeLlamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { columns, MARKS, print, printJson, ProgressLine, say } from './shared/terminal.js';
@@ -31,6 +29,9 @@ const INSTALL_HELP = `
 ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
              again changes nothing, or brings the versions of this release. pip's own settings apply (PIP_NO_INDEX,
              PIP_FIND_LINKS, PIP_INDEX_URL, …).
+whisper-onnx, sherpa-onnx, llama-cpp
+             The npm packages of the engine, at the versions of this release: 0.3 GB, 35 MB, 115 MB, beside the
+             gateway's package. An upgrade of that removes them: install again. A clone has them already.
 llama-cpp    --native compiles llama.cpp for this machine's CPU, offline: 3 minutes on two cores, 55 MB. Run it again
              after npm ci. The prebuilt kernels reach 0.65 to 0.8 of the compiled ones with several requests.
 
@@ -53,7 +54,7 @@ export const enginesCommand = (): Command =>
     .addCommand(
       new Command('install')
         .description('install what an engine needs beside the npm packages')
-        .addArgument(new Argument('<engine>', 'the engine').choices(['ctranslate2', 'llama-cpp']))
+        .addArgument(new Argument('<engine>', 'the engine').choices(['ctranslate2', ...PACKAGED_ENGINES]))
         .option('--cuda', 'ctranslate2: with the CUDA libraries that it loads (1 GB more)')
         .option('--python <command>', 'ctranslate2: the Python to use')
         .option('--native', 'llama-cpp: compile it for this CPU')
@@ -64,7 +65,7 @@ export const enginesCommand = (): Command =>
         )
         .action((engine: string, options: InstallOptions) =>
           interruptible(signal =>
-            engine === 'llama-cpp' ? installLlama(options, signal) : installPython(options, signal),
+            engine === 'ctranslate2' ? installPython(options, signal) : installPackages(engine, options, signal),
           ),
         ),
     );
@@ -89,7 +90,7 @@ async function listedEngines(python: PythonEnvironment): Promise<readonly Listed
   };
   const kernels = (await llamaKernels()) === 'localBuild' ? ', compiled for this CPU' : '';
   return Object.entries(ENGINE_TABLE).map(([engine, { npm, kinds, capabilities, devices }]) => {
-    const version = npm !== undefined ? packageVersion(npm) : engine in versions ? versions[engine] : 'built in';
+    const version = npm !== undefined ? engineVersion(engine) : engine in versions ? versions[engine] : 'built in';
     return {
       ...{ engine, kinds, capabilities, devices: Object.keys(devices), installed: version !== undefined },
       version: version === undefined ? '' : `${version}${engine === 'llama-cpp' ? kernels : ''}`,
@@ -104,12 +105,6 @@ function pythonVersion(python: PythonEnvironment): string | undefined {
   const hint = state === 'outdated' ? ', install again for the versions of this release' : '';
   return `${ctranslate2}, Python ${of}${hint}`;
 }
-
-const packageVersion = (name: string): string | undefined =>
-  attempt(() => {
-    const text = readFileSync(join(PRODUCT_FOLDER, 'node_modules', name, 'package.json'), 'utf8');
-    return (JSON.parse(text) as { version: string }).version;
-  });
 
 function attempt<T>(work: () => T): T | undefined {
   try {
@@ -127,9 +122,16 @@ function table(engines: readonly ListedEngine[]): string {
   return columns([['engine', 'version', 'devices', 'serves'], ...rows]);
 }
 
-async function installLlama({ native, prebuilt }: InstallOptions, signal: AbortSignal): Promise<void> {
-  if (native === prebuilt)
-    throw new CliError('llama.cpp comes with the npm packages; give --native or --prebuilt', EXIT.usage);
+async function installPackages(
+  engine: string,
+  { native, prebuilt }: InstallOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((native ?? prebuilt) !== undefined && engine !== 'llama-cpp')
+    throw new CliError('--native and --prebuilt are for llama-cpp', EXIT.usage);
+  if (native && prebuilt) throw new CliError('give --native or --prebuilt, not both', EXIT.usage);
+  await installEnginePackages(engine, { signal, report: text => say(`${MARKS.ok} ${text}`) });
+  if (!native && !prebuilt) return;
   const build = { signal, report: (text: string) => say(`${MARKS.ok} ${text}`) };
   await (native ? buildLlamaKernels(build) : removeLlamaKernels(build));
 }

@@ -144,7 +144,13 @@ describe('names', () => {
   });
 
   it.each(MANUAL)('of environment variables in %s exist', file => {
-    const known = [...variables, ...Object.values(GATEWAY_VARIABLES), 'SWITCHYARD_CONFIG', 'SWITCHYARD_WORKER_SPEC'];
+    const known = [
+      ...variables,
+      ...Object.values(GATEWAY_VARIABLES),
+      'SWITCHYARD_CONFIG',
+      'SWITCHYARD_HOME',
+      'SWITCHYARD_WORKER_SPEC',
+    ];
     expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import { CUDA_OF_PACKAGES } from '../../src/cli/engines/gpu-check.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
@@ -21,7 +22,9 @@ import {
 import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
-const TARGETS = ['gateway', 'worker', 'worker-cuda', 'batch', 'standalone'];
+const TARGETS = ['gateway', 'cuda', 'cpu'];
+const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
+const COMPOSE = ['docker/compose.yaml', 'docker/compose.gpu.yaml', 'docker/compose.cluster.yaml'];
 const SETTINGS = SETTING_PATHS.map(environmentName);
 const read = (path: string): string => readFileSync(path, 'utf8');
 const yaml = <T>(path: string): T => parse(read(path), { merge: true }) as T;
@@ -33,10 +36,10 @@ describe('docker/Dockerfile', () => {
   const stages = dockerStages('docker/Dockerfile');
   const instructions = stages.flatMap(stage => stage.instructions);
 
-  it('has the targets gateway, worker, worker-cuda, batch, and standalone as the default', () => {
+  it('has the targets gateway, cuda, and cpu as the default', () => {
     const names = stages.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(TARGETS));
-    expect(names.at(-1)).toBe('standalone');
+    expect(names.at(-1)).toBe('cpu');
   });
 
   it.each(TARGETS)('%s runs as uid 1000, and starts a main that exists', name => {
@@ -47,15 +50,15 @@ describe('docker/Dockerfile', () => {
     expect([main, existsSync(`src/${main}.ts`)]).toEqual([expect.any(String), true]);
   });
 
-  it('starts batch with the flags that a gateway gives its processor', () => {
-    const start = inherited(stages, 'batch').findLast(line => line.startsWith('CMD ')) ?? '';
-    expect(JSON.parse(start.slice('CMD '.length))).toEqual(['node', ...PROCESSOR_NODE_FLAGS, 'dist/main.batch.js']);
+  it.each(TARGETS)('%s listens beyond loopback, where the first start makes a key', name => {
+    const environment = inherited(stages, name).filter(line => line.startsWith('ENV '));
+    expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
+    expect(environment.join(' ')).not.toMatch(/ALLOW_ANONYMOUS|KEYS_FILE/);
   });
 
-  it('standalone asks for keys although it listens beyond loopback', () => {
-    const environment = inherited(stages, 'standalone').filter(line => line.startsWith('ENV '));
-    expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
-    expect(environment.join(' ')).not.toContain('ALLOW_ANONYMOUS');
+  it('has the CUDA that its packages need', () => {
+    const { from } = stages.find(({ name }) => name === 'cuda')!;
+    expect(/^nvidia\/cuda:(\d+)\./.exec(from)?.[1]).toBe(CUDA_OF_PACKAGES);
   });
 
   it('copies what is in the repository', () => {
@@ -88,6 +91,7 @@ interface Compose {
   readonly configs: Record<string, { content: string }>;
 }
 interface Service {
+  readonly image?: string;
   readonly build?: { target: string };
   readonly environment?: Record<string, string>;
   readonly command?: readonly string[];
@@ -98,7 +102,30 @@ interface Service {
 }
 
 describe('docker/compose.yaml', () => {
-  const { services, configs } = yaml<Compose>('docker/compose.yaml');
+  const { services } = yaml<Compose>('docker/compose.yaml');
+
+  it('is one container, published on loopback, that makes its key: nothing is open, nothing is in the file', () => {
+    expect(Object.keys(services)).toEqual(['switchyard']);
+    expect(services.switchyard).toMatchObject({ ports: ['127.0.0.1:8000:8000'], read_only: true });
+    expect(services.switchyard?.environment).toBeUndefined();
+  });
+
+  it.each(COMPOSE)('%s has no secret, builds targets that exist and names images after them', file => {
+    const secret = /PASSWORD|SECRET_ACCESS_KEY|:\/\/\w+:\S+@/;
+    const lines = read(file).split('\n');
+    expect(
+      lines.filter(line => !line.startsWith('#') && secret.test(line) && !line.includes('${STORES_PASSWORD')),
+    ).toEqual([]);
+    const built = Object.values(yaml<Compose>(file).services).filter(({ build }) => build);
+    for (const { build, image } of built) {
+      expect(TARGETS).toContain(build!.target);
+      expect(image).toBe(`switchyard-${build!.target}:${VERSION}`);
+    }
+  });
+});
+
+describe('docker/compose.cluster.yaml', () => {
+  const { services, configs } = yaml<Compose>('docker/compose.cluster.yaml');
   const ours = Object.entries(services).filter(([, { build }]) => build);
 
   it('runs gateways, pull workers and processors beside Redis, PostgreSQL, S3, Prometheus and Grafana', () => {
@@ -116,7 +143,7 @@ describe('docker/compose.yaml', () => {
   });
 
   it('sets settings that exist', () => {
-    expect(environmentNames(read('docker/compose.yaml')).filter(name => !SETTINGS.includes(name))).toEqual([]);
+    expect(environmentNames(read('docker/compose.cluster.yaml')).filter(name => !SETTINGS.includes(name))).toEqual([]);
   });
 
   it('depends on services, configs and files that exist', () => {
@@ -128,12 +155,20 @@ describe('docker/compose.yaml', () => {
     }
   });
 
+  it('starts processors with the flags that a gateway gives its own; so does the chart', () => {
+    const wanted = ['node', ...PROCESSOR_NODE_FLAGS, 'dist/main.batch.js'];
+    expect(services.batch?.command).toEqual(wanted);
+    expect(read(`${CHART}/templates/batch.yaml`)).toContain(`command: [${wanted.join(', ')}]`);
+  });
+
   it('has models without a mistake, each served by workers that are started for it', () => {
     const { models } = parse(configs.models!.content) as { models: { id: string; addresses: string[] }[] };
     expect(problemsOf(configs.models!.content)).toEqual([]);
     for (const { id, addresses } of models) {
       const [service = '', port = ''] = addresses[0]!.split(':');
-      expect(services[service]?.command).toEqual(['--model', id, '--listen', `0.0.0.0:${port}`, '--insecure']);
+      expect(services[service]?.command).toEqual([
+        ...['node', 'dist/main.worker.js', '--model', id, '--listen', `0.0.0.0:${port}`, '--insecure'],
+      ]);
     }
   });
 
@@ -145,13 +180,16 @@ describe('docker/compose.yaml', () => {
   });
 
   it('gives Prometheus the ports that gateways and processors serve metrics on', () => {
-    const exposed = (target: string): string[] =>
-      inherited(dockerStages('docker/Dockerfile'), target).filter(line => line.startsWith('EXPOSE '));
+    const exposed = (service: string): string[] => {
+      const target = /^switchyard-(\w+):/.exec(services[service]?.image ?? '')?.[1] ?? '';
+      const lines = inherited(dockerStages('docker/Dockerfile'), target).filter(line => line.startsWith('EXPOSE '));
+      return lines.flatMap(line => line.split(' ').slice(1));
+    };
     const { scrape_configs: jobs } = yaml<{
       scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
     }>('config/prometheus/prometheus.yaml');
     for (const { dns_sd_configs: targets } of jobs)
-      for (const { names, port } of targets) expect(exposed(names[0]!)).toContain(`EXPOSE ${port}`);
+      for (const { names, port } of targets) expect(exposed(names[0]!)).toContain(String(port));
   });
 });
 
@@ -160,6 +198,11 @@ describe('docker/helm/switchyard', () => {
     .map(name => read(`${CHART}/templates/${name}`))
     .join('\n');
   const values = yaml<Record<string, unknown>>(`${CHART}/values.yaml`);
+
+  it('has the version of the product', () => {
+    const { version, appVersion } = yaml<Record<string, string>>(`${CHART}/Chart.yaml`);
+    expect([version, appVersion]).toEqual([VERSION, VERSION]);
+  });
 
   it('sets settings that exist, in templates and by values', () => {
     const named = environmentNames(templates).filter(name => !SETTINGS.includes(name));

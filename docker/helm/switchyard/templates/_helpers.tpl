@@ -54,15 +54,16 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
+{{/* Of one role: dict "root" $ "role" "gateway" */}}
 {{- define "switchyard.container" -}}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 securityContext:
   readOnlyRootFilesystem: true
   allowPrivilegeEscalation: false
   capabilities: { drop: [ALL] }
 envFrom:
-  - configMapRef: { name: {{ include "switchyard.name" . }} }
-  - secretRef: { name: {{ .Values.shared.secretName }} }
+  - configMapRef: { name: {{ include "switchyard.name" .root }} }
+  - secretRef: { name: {{ index .root.Values.shared.secrets .role }} }
 {{- end }}
 
 {{- define "switchyard.mounts" -}}

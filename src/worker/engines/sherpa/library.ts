@@ -80,10 +80,8 @@ export function loadSherpa(): SherpaLibrary {
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new Error(
-      `Cannot load sherpa-onnx-node (${reason}). Install it with \`npm install sherpa-onnx-node@1.13.8\`.`,
-      {
-        cause,
-      },
+      `Cannot load sherpa-onnx-node (${reason}). Install it with \`switchyard engines install sherpa-onnx\`.`,
+      { cause },
     );
   }
 }

@@ -3,7 +3,7 @@ import { type RowData, type RowTensor } from './kv-batches.js';
 
 type OnnxRuntime = typeof Onnx;
 
-const INSTALL = 'npm install onnxruntime-node@1.30.0';
+const INSTALL = 'switchyard engines install whisper-onnx';
 
 /** Loaded when an engine needs it: 290 MB that nobody else pays for. */
 async function loadOnnxRuntime(): Promise<OnnxRuntime> {

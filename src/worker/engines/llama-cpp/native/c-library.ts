@@ -92,7 +92,9 @@ export function openCLibrary(): CLibrary {
   const { n_gpu_layers: layers } = opened.modelDefaults();
   const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
   if (layers !== -1 || batch !== 2048 || run !== 512)
-    throw new Error('This llama.cpp is not the one that the embedding engine knows: npm install node-llama-cpp@3.22.1');
+    throw new Error(
+      'This llama.cpp is not the one that the embedding engine knows: switchyard engines install llama-cpp',
+    );
   return opened;
 }
 

@@ -2,8 +2,7 @@ import type * as LlamaPackage from 'node-llama-cpp';
 import { type ChildSettings, type LlamaDevice } from '../protocol.js';
 import { errorMessage } from '../../../../core/shared/error-message.js';
 
-const VERSION = '3.22.1';
-const INSTALL = `npm install node-llama-cpp@${VERSION}`;
+const INSTALL = 'switchyard engines install llama-cpp';
 const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
 
 /**

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ENGINE_TABLE } from '../../worker/engines/engine-table.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
+import { lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+
+interface ProductManifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  /** Of the npm package `switchyard-gateway` only, which leaves the packages of engines to `engines install`. */
+  readonly engineDependencies?: Readonly<Record<string, string>>;
+  readonly engineOverrides?: Readonly<Record<string, unknown>>;
+}
+
+const manifestOf = (product: string): ProductManifest =>
+  JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as ProductManifest;
+
+/** The `node_modules` with the packages of engines: in a clone the one of all packages, else one of their own. */
+export const engineModules = (product = PRODUCT_FOLDER): string =>
+  join(product, ...(manifestOf(product).engineDependencies ? ['engines'] : []), 'node_modules');
+
+/** Engines whose npm packages can be installed. */
+export const PACKAGED_ENGINES: readonly string[] = Object.keys(ENGINE_TABLE).filter(name => ENGINE_TABLE[name]?.npm);
+
+/** @returns the version of an engine's main package; undefined if it is not installed */
+export function engineVersion(engine: string, product = PRODUCT_FOLDER): string | undefined {
+  const [main = ''] = ENGINE_TABLE[engine]?.npm ?? [];
+  return installedVersion(main, engineModules(product));
+}
+
+function installedVersion(name: string, modules: string): string | undefined {
+  try {
+    return (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface PackageInstall {
+  readonly report: (text: string) => void;
+  readonly run?: RunCommand;
+  readonly signal?: AbortSignal;
+  readonly product?: string;
+}
+
+/**
+ * Brings the npm packages of an engine at the versions of this release, beside those of other engines. npm leaves
+ * everything as it was when it fails. Nothing is done where they are there.
+ */
+export async function installEnginePackages(engine: string, options: PackageInstall): Promise<void> {
+  const { report, run = runCommand, product = PRODUCT_FOLDER, signal } = options;
+  const { dependencies, engineDependencies, engineOverrides = {} } = manifestOf(product);
+  const modules = engineModules(product);
+  const wanted = (ENGINE_TABLE[engine]?.npm ?? []).map(name => ({
+    name,
+    version: (engineDependencies ?? dependencies)[name] ?? '',
+  }));
+  const missing = wanted.filter(({ name, version }) => installedVersion(name, modules) !== version);
+  const names = (packages: typeof wanted): string =>
+    packages.map(({ name, version }) => `${name}@${version}`).join(' ');
+  if (missing.length === 0) return report(`${engine}: ${names(wanted)} is in ${modules}`);
+  if (!engineDependencies) throw new CliError(`${names(missing)} comes with the packages of a clone: npm ci`);
+  const folder = dirname(modules);
+  report(`${engine}: ${names(missing)} by npm, into ${folder}`);
+  await writing(folder, () => prepare(folder, engineOverrides));
+  const npm = ['install', '--save-exact', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { code, output } = await run('npm', [...npm, ...names(wanted).split(' ')], {
+    ...{ cwd: folder, ...(signal && { signal }) },
+  });
+  if (code !== 0) throw npmFailure(output);
+  for (const { name } of wanted) await writing(folder, () => link(name, product));
+  report(`${engine} is installed; workers load it when they start`);
+}
+
+async function prepare(folder: string, overrides: Readonly<Record<string, unknown>>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const manifest = join(folder, 'package.json');
+  if (!existsSync(manifest)) await writeFile(manifest, JSON.stringify({ private: true, overrides }, null, 2));
+}
+
+/** Where the built code finds it. Only what it names itself: what that needs stays apart from our own packages. */
+async function link(name: string, product: string): Promise<void> {
+  const place = join(product, 'dist', 'node_modules');
+  await mkdir(place, { recursive: true });
+  if (!existsSync(join(place, name)))
+    await symlink(join('..', '..', 'engines', 'node_modules', name), join(place, name));
+}
+
+async function writing(folder: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `${folder} cannot be written (${code}): run this as the user who installed the package`;
+    throw new CliError(message);
+  }
+}
+
+function npmFailure(output: string): CliError {
+  const away = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|network/.test(output);
+  return new CliError(`npm install failed: ${lastLines(output)}`, away ? EXIT.unreachable : EXIT.failed);
+}

