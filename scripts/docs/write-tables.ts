@@ -1,10 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { FILE_SCHEMAS } from '../../src/cli/config.js';
 import { REFERENCE_TABLES, withTables } from './reference-tables.js';
 
-/** Brings the tables of the documentation up to date with the registries. */
+/** Brings the tables of the documentation and the schemas of the configuration up to date with the registries. */
 for (const file of Object.keys(REFERENCE_TABLES)) {
   const before = readFileSync(file, 'utf8');
   const after = withTables(before, file);
   if (after !== before) writeFileSync(file, after);
   console.log(after === before ? `${file} is up to date` : `${file}: tables rewritten`);
+}
+for (const [name, schema] of Object.entries(FILE_SCHEMAS)) {
+  writeFileSync(`config/schema/${name}.schema.json`, `${JSON.stringify(schema(), null, 2)}\n`);
 }

@@ -1,6 +1,9 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { type JsonSchema, objectSchema } from '../core/shared/schema.js';
 import { isSecretSetting } from '../platform/config/effective-settings.js';
+import { listSchema, modelsSchema, settingsSchema } from '../platform/config/file-schemas.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
+import { CATALOGUE_FIELDS } from './catalogue/catalogue-entry.js';
 import { examples } from './shared/examples.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
@@ -58,7 +61,10 @@ Every setting with its effective value and where it came from: default, file:lin
 A * marks a value that differs from its default.`;
 
 export const configCommand = (): Command =>
-  new Command('config').description('the configuration in effect').addCommand(configPrintCommand());
+  new Command('config')
+    .description('the configuration in effect')
+    .addCommand(configPrintCommand())
+    .addCommand(configSchemaCommand());
 
 const configPrintCommand = (): Command =>
   new Command('print')
@@ -75,3 +81,21 @@ const configPrintCommand = (): Command =>
       );
       print(`\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n')}`);
     });
+
+/** Of the files below `config/`, by name. The committed ones in `config/schema` are made of these. */
+export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
+  switchyard: settingsSchema,
+  models: modelsSchema,
+  catalogue: () => listSchema('Catalogue of models', 'catalogue', objectSchema(CATALOGUE_FIELDS)),
+};
+
+const SCHEMA_HELP = `
+Editors with a YAML language server check and complete a file that begins with
+# yaml-language-server: $schema=FILE`;
+
+const configSchemaCommand = (): Command =>
+  new Command('schema')
+    .description('JSON Schema of a configuration file, for editors')
+    .addArgument(new Argument('[file]', 'which').choices(Object.keys(FILE_SCHEMAS)).default('switchyard'))
+    .addHelpText('after', examples(['config schema', 'config schema models > models.schema.json'], SCHEMA_HELP.trim()))
+    .action((file: string) => printJson(FILE_SCHEMAS[file]?.()));

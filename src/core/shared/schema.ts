@@ -17,7 +17,11 @@ export interface ValueRule {
   readonly item?: ValueRule;
   /** Objects: rules of the fields, so that a problem names the field. */
   readonly fields?: ObjectRules;
+  /** The same for editors, as JSON Schema (draft 7); absent: they do not check it. */
+  readonly schema?: JsonSchema;
 }
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type ObjectRules = Readonly<Record<string, ValueRule>>;
 
@@ -39,34 +43,44 @@ export const optional = <R extends ValueRule>(rule: R): R & { readonly optional:
 export const TEXT: ValueRule = {
   allowed: 'text, not empty',
   accepts: value => typeof value === 'string' && value !== '',
+  schema: { type: 'string', minLength: 1 },
 };
 
 export const ANYTHING: ValueRule = { allowed: 'any value', accepts: () => true };
 
-export const FLAG: ValueRule = { allowed: 'true or false', accepts: value => typeof value === 'boolean' };
+export const FLAG: ValueRule = {
+  allowed: 'true or false',
+  accepts: value => typeof value === 'boolean',
+  schema: { type: 'boolean' },
+};
 
 /** @param unit such as `ms` */
 export const numberFrom = (min: number, max: number, unit = ''): ValueRule => ({
   allowed: `a number from ${min} to ${max}${unit && ` ${unit}`}`,
   accepts: value => typeof value === 'number' && value >= min && value <= max,
+  schema: { type: 'number', minimum: min, maximum: max },
 });
 
 /** @param unit such as `ms` */
 export const wholeNumberFrom = (min: number, max: number, unit = ''): ValueRule => ({
   allowed: `a whole number from ${min} to ${max}${unit && ` ${unit}`}`,
   accepts: value => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  schema: { type: 'integer', minimum: min, maximum: max },
 });
 
 /** Text of a form that `allowed` describes. */
 export const matching = (pattern: RegExp, allowed: string): ValueRule => ({
   allowed,
   accepts: value => typeof value === 'string' && pattern.test(value),
+  // JSON Schema has no flags.
+  schema: { type: 'string', ...(!pattern.ignoreCase && { pattern: pattern.source }) },
 });
 
 export const oneOf = (choices: readonly (string | number)[]): ValueRule => ({
   allowed: `one of ${choices.join(', ')}`,
   accepts: value => choices.some(known => known === value),
   choices: choices.map(String),
+  schema: { enum: choices },
 });
 
 /** @param items what the items are, in the plural */
@@ -75,6 +89,7 @@ export const listOf = (item: ValueRule, items: string, least = 0): ValueRule => 
   accepts: value => Array.isArray(value) && value.length >= least && value.every(item.accepts),
   item,
   ...(item.choices && { choices: item.choices }),
+  schema: { type: 'array', items: item.schema ?? {}, ...(least > 0 && { minItems: least }) },
 });
 
 /** An object whose names are not fixed. */
@@ -82,13 +97,31 @@ export const mapOf = (item: ValueRule, allowed: string, name: ValueRule = TEXT):
   allowed,
   accepts: value =>
     isObject(value) && Object.entries(value).every(([key, one]) => name.accepts(key) && item.accepts(one)),
+  schema: { type: 'object', additionalProperties: item.schema ?? {}, propertyNames: name.schema ?? {} },
 });
 
 export const objectOf = (fields: ObjectRules, allowed: string): ValueRule => ({
   allowed,
   accepts: value => isObject(value) && fieldProblems(value, fields).length === 0,
   fields,
+  schema: objectSchema(fields),
 });
+
+/** @param describe what an editor shows of a field */
+export function objectSchema(
+  fields: ObjectRules,
+  describe: (name: string, rule: ValueRule) => string = (_, { allowed }) => allowed,
+): JsonSchema {
+  const entries = Object.entries(fields);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      entries.map(([name, rule]) => [name, { description: describe(name, rule), ...rule.schema }]),
+    ),
+    required: entries.filter(([, rule]) => !rule.optional).map(([name]) => name),
+    additionalProperties: false,
+  };
+}
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { FLAG, type ValueRule, matching, numberFrom, oneOf, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
+import { FLAG, type ValueRule, numberFrom, oneOf, TEXT, wholeNumberFrom } from '../../core/shared/schema.js';
 
 export type SettingValue = string | number | boolean;
 
@@ -20,7 +20,11 @@ export const DAY_MS = 86_400_000;
 
 const numeric = (text: string): number => (text === '' ? NaN : Number(text));
 const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
-const ANY_TEXT = matching(/^/, 'text');
+const ANY_TEXT: ValueRule = {
+  allowed: 'text',
+  accepts: value => typeof value === 'string',
+  schema: { type: 'string' },
+};
 
 type NumberRow = (value: number, min: number, max: number, help: string) => SettingDefinition<number>;
 

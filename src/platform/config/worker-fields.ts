@@ -21,6 +21,7 @@ const VARIABLE = matching(/^(?!SWITCHYARD_)[A-Za-z_][A-Za-z0-9_]*$/, 'a variable
 const SCALAR: ValueRule = {
   allowed: 'text, a number, true or false',
   accepts: value => ['string', 'number', 'boolean'].includes(typeof value),
+  schema: { type: ['string', 'number', 'boolean'] },
 };
 
 const REPLICA = objectOf(
@@ -36,6 +37,7 @@ export const REPLICAS: ValueRule = {
     COUNT.accepts(value) ||
     (Array.isArray(value) && value.length <= MAX_REPLICAS && value.every(one => REPLICA.accepts(one))),
   item: REPLICA,
+  schema: { anyOf: [COUNT.schema, { type: 'array', items: REPLICA.schema, maxItems: MAX_REPLICAS }] },
 };
 
 const MAX_ARGUMENTS = 256;
@@ -51,6 +53,10 @@ export const COMMAND: ValueRule = {
     value[0] !== '' &&
     value.slice(1).some(argument => String(argument).includes('{port}')),
   item: ARGUMENT,
+  schema: {
+    ...{ type: 'array', items: ARGUMENT.schema, minItems: 2, maxItems: MAX_ARGUMENTS },
+    contains: { type: 'string', pattern: '\\{port\\}' },
+  },
 };
 
 /** What a worker's command is told. */
@@ -69,6 +75,7 @@ const TLS_FIELDS = objectOf(
 const TLS: ValueRule = {
   ...TLS_FIELDS,
   accepts: value => TLS_FIELDS.accepts(value) && isObject(value) && 'cert_file' in value === 'key_file' in value,
+  schema: { ...TLS_FIELDS.schema, dependencies: { cert_file: ['key_file'], key_file: ['cert_file'] } },
 };
 
 export const REMOTE = objectOf(
