@@ -9,7 +9,7 @@ import { CliError, interruptible } from './shared/cli-error.js';
 import { durationText } from './shared/durations.js';
 import { examples } from './shared/examples.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
-import { gatewayCommand, group, queryOf } from './shared/gateway-command.js';
+import { gatewayCommand, commandGroup, queryOf } from './shared/gateway-command.js';
 import { columns } from './shared/terminal.js';
 
 interface WatchOptions extends GatewayClientOptions {
@@ -19,7 +19,7 @@ interface WatchOptions extends GatewayClientOptions {
 type Work = (client: BatchClient, id: string, options: WatchOptions, signal: AbortSignal) => Promise<void>;
 
 export const batchCommand = (): Command =>
-  group('batch', `files of requests, run in the background (${BATCH_ENDPOINTS.length} endpoints)`, [
+  commandGroup('batch', `files of requests, run in the background (${BATCH_ENDPOINTS.length} endpoints)`, [
     batchSubmitCommand(),
     listCommand(),
     getCommand(),

@@ -9,7 +9,7 @@ import { createKey, keyOptions, keysListCommand, keysRevokeCommand, keysRotateCo
 import { CliError, EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
-import { group, type OptionValues } from './shared/gateway-command.js';
+import { commandGroup, type OptionValues } from './shared/gateway-command.js';
 import { print, printJson, say } from './shared/terminal.js';
 
 interface CreateOptions extends GatewayClientOptions {
@@ -31,7 +31,7 @@ const NOTES = `The key goes to stdout, once; only its hash is stored. Without --
 database. With --file it is added to the keys file of this configuration, which works without a gateway.`;
 
 export const keysCommand = (): Command =>
-  group('keys', 'API keys: create, list, revoke, rotate', [
+  commandGroup('keys', 'API keys: create, list, revoke, rotate', [
     createCommand(),
     keysListCommand(),
     keysRevokeCommand(),

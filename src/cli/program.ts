@@ -26,7 +26,7 @@ import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js
 import { statusCommand } from './operate/status.js';
 import { topCommand } from './operate/top.js';
 import { workersCommand } from './operate/workers.js';
-import { group } from './shared/gateway-command.js';
+import { commandGroup } from './shared/gateway-command.js';
 import { speakCommand } from './speak.js';
 import { columns, MARKS, say } from './shared/terminal.js';
 import { transcribeCommand } from './transcribe.js';
@@ -107,7 +107,7 @@ export function program(): Command {
 }
 
 const modelsCommand = (): Command =>
-  group('models', 'models: find, add, list, check, verify, remove', [
+  commandGroup('models', 'models: find, add, list, check, verify, remove', [
     modelsSearchCommand(),
     modelsAddCommand(),
     modelsListCommand(),
@@ -118,7 +118,7 @@ const modelsCommand = (): Command =>
   ]);
 
 const workerCommand = (): Command =>
-  group('worker', 'workers that you write or start yourself', [workerCheckCommand()]);
+  commandGroup('worker', 'workers that you write or start yourself', [workerCheckCommand()]);
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 

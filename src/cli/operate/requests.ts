@@ -3,7 +3,7 @@ import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { msText } from '../shared/durations.js';
 import { type GatewayClient } from '../shared/gateway-client.js';
-import { gatewayCommand, group, type OptionValues, queryOf } from '../shared/gateway-command.js';
+import { gatewayCommand, commandGroup, type OptionValues, queryOf } from '../shared/gateway-command.js';
 import { columns } from '../shared/terminal.js';
 
 interface RequestAnswer {
@@ -149,7 +149,7 @@ function cancelMany(client: GatewayClient, options: OptionValues): Promise<{ can
 }
 
 export const requestsCommand = (): Command =>
-  group('requests', 'requests of the gateway: list, show, cancel', [list(), show(), cancel()]);
+  commandGroup('requests', 'requests of the gateway: list, show, cancel', [list(), show(), cancel()]);
 
 export const queueCommand = (): Command =>
   gatewayCommand<QueueAnswer>({

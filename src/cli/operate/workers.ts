@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { gatewayCommand, group } from '../shared/gateway-command.js';
+import { gatewayCommand, commandGroup } from '../shared/gateway-command.js';
 import { workerLogsCommand } from './logs.js';
 import { columns } from '../shared/terminal.js';
 
@@ -34,7 +34,7 @@ const act = (name: string, about: string, notes?: string): Command =>
   });
 
 export const workersCommand = (): Command =>
-  group('workers', 'workers of the gateway: list, logs, drain, resume, restart', [
+  commandGroup('workers', 'workers of the gateway: list, logs, drain, resume, restart', [
     list(),
     act('drain', 'give a worker no more requests; those that it runs finish', '`workers resume` ends it.'),
     act('resume', 'give a drained worker requests again'),

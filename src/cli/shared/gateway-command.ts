@@ -39,12 +39,15 @@ export function gatewayCommand<T>({ name, args = '', about, options = [], ...res
     );
 }
 
-export const group = (name: string, about: string, commands: readonly Command[]): Command =>
+export const commandGroup = (name: string, about: string, commands: readonly Command[]): Command =>
   commands.reduce((parent, command) => parent.addCommand(command), new Command(name).description(about));
 
 /** `?a=1&b=2` of the options that were given; empty without any. */
 export function queryOf(options: OptionValues, names: readonly string[]): string {
   const query = new URLSearchParams();
-  for (const name of names) if (options[name] !== undefined) query.set(name, String(options[name] as string | number));
+  for (const name of names) {
+    const value = options[name] as string | number | boolean | undefined;
+    if (value !== undefined) query.set(name, String(value));
+  }
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
