@@ -10,7 +10,7 @@ import { type SettingValue } from '../platform/config/setting-definition.js';
 import { environmentName, settingDefinition, type SettingPath } from '../platform/config/settings.js';
 import { print, printJson } from './shared/terminal.js';
 
-/** In place of an address that may hold a password. */
+/** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
 
 /** One effective setting as `config:print` shows it. */

@@ -1226,14 +1226,14 @@ export interface components {
             revoked_at: number | null;
             scopes: ("inference" | "admin" | "events")[];
             /**
-             * @description file: the keys file, which is changed by hand only.
+             * @description file: the keys file; setting: auth.key. Both are changed by hand only.
              * @enum {string}
              */
-            source: "database" | "file";
+            source: "database" | "file" | "setting";
             tenant: string;
         };
         ApiKeyListDto: {
-            /** @description Those of the keys file, then those of the database, newest first. */
+            /** @description Those of the keys file or auth.key, then those of the database, newest first. */
             data: components["schemas"]["ApiKeyDto"][];
             has_more: boolean;
             /** @enum {string} */
@@ -1768,10 +1768,10 @@ export interface components {
              */
             secret: string;
             /**
-             * @description file: the keys file, which is changed by hand only.
+             * @description file: the keys file; setting: auth.key. Both are changed by hand only.
              * @enum {string}
              */
-            source: "database" | "file";
+            source: "database" | "file" | "setting";
             tenant: string;
         };
         LiveSessionDto: {

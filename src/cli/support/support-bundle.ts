@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { isSecretSetting } from '../../platform/config/effective-settings.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { secretValues } from '../../platform/config/process-environment.js';
 import { productVersion } from '../../platform/process/product-version.js';
@@ -79,7 +80,8 @@ function localSettings() {
   const { sources, models } = loadConfig();
   const rows = [...sources];
   return {
-    values: Object.fromEntries(rows.map(([path, { value }]) => [path, value])),
+    // Of a secret, whether it is set.
+    values: Object.fromEntries(rows.map(([path, { value }]) => [path, isSecretSetting(path) ? value !== '' : value])),
     origins: Object.fromEntries(rows.map(([path, { origin }]) => [path, origin])),
     models,
   };

@@ -105,7 +105,7 @@ export const ERROR_REGISTRY = {
     409,
     'This gateway did not start the worker, or the worker takes its requests from the shared queue by itself.',
   ),
-  key_is_from_file: invalid(409, 'Keys of `auth.keys_file` are changed in that file only.'),
+  key_is_from_file: invalid(409, 'Keys of `auth.keys_file` and `auth.key` are changed there only.'),
   too_many_keys: invalid(409, 'The database holds 10,000 live API keys, the most there may be.'),
   duplicate_request_id: {
     status: 409,

@@ -26,7 +26,7 @@ import {
   ApiKeyDto,
   ApiKeyListDto,
   CreateKeyDto,
-  fileKeyDto,
+  fixedKeyDto,
   IssuedKeyDto,
   ListKeysDto,
   newKey,
@@ -55,7 +55,7 @@ export class AdminKeysController {
   @DescribesErrors('storage_unavailable')
   async list(@Query() { limit }: ListKeysDto): Promise<ApiKeyListDto> {
     const stored = await this.store.list(limit + 1);
-    const data = [...this.ring.fileKeys.map(fileKeyDto), ...stored.slice(0, limit).map(storedKeyDto)];
+    const data = [...this.ring.fixedKeys.map(fixedKeyDto), ...stored.slice(0, limit).map(storedKeyDto)];
     return { object: 'list', data, has_more: stored.length > limit };
   }
 

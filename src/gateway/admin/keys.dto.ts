@@ -10,7 +10,7 @@ import {
 } from '../../contracts/openai/field.decorators.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ApiKeyEntry, KEY_LIMITS, LIMITS_RULE } from '../../platform/auth/api-key.js';
+import { type ApiKeyEntry, KEY_LIMITS, LIMITS_RULE, SETTING_KEY_ID } from '../../platform/auth/api-key.js';
 import { type NewKey } from '../../platform/auth/key-issuer.js';
 import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 
@@ -19,7 +19,7 @@ const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
 const PRIORITIES = ['realtime', 'batch'] as const;
 const DAY_S = 86_400;
 const MAX_DAYS = 3650;
-const SOURCES = ['database', 'file'] as const;
+const SOURCES = ['database', 'file', 'setting'] as const;
 
 export class CreateKeyDto {
   @ApiProperty({ description: 'For people: who uses it and for what.', example: 'web shop' })
@@ -108,7 +108,7 @@ export class ApiKeyDto {
   @ApiProperty({ enum: PRIORITIES, nullable: true }) default_priority!: PriorityLabel | null;
   @ApiProperty({ type: String, nullable: true, description: 'First characters of the secret.' })
   prefix!: string | null;
-  @ApiProperty({ enum: SOURCES, description: 'file: the keys file, which is changed by hand only.' })
+  @ApiProperty({ enum: SOURCES, description: 'file: the keys file; setting: auth.key. Both are changed by hand only.' })
   source!: (typeof SOURCES)[number];
   @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) created_at!: number | null;
   @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) expires_at!: number | null;
@@ -123,7 +123,10 @@ export class IssuedKeyDto extends ApiKeyDto {
 
 export class ApiKeyListDto {
   @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ type: [ApiKeyDto], description: 'Those of the keys file, then those of the database, newest first.' })
+  @ApiProperty({
+    type: [ApiKeyDto],
+    description: 'Those of the keys file or auth.key, then those of the database, newest first.',
+  })
   data!: ApiKeyDto[];
   @ApiProperty() has_more!: boolean;
 }
@@ -142,8 +145,9 @@ export const storedKeyDto = (key: StoredKey): ApiKeyDto => ({
   revoked_at: seconds(key.revokedAtMs),
 });
 
-export const fileKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ApiKeyDto => ({
-  ...{ object: 'api_key', source: 'file', id, name: id, tenant, scopes, limits: limits ?? null },
+export const fixedKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ApiKeyDto => ({
+  ...{ object: 'api_key', source: id === SETTING_KEY_ID ? 'setting' : 'file', id, name: id, tenant, scopes },
+  limits: limits ?? null,
   ...{ models: null, default_priority: null, prefix: null },
   ...{ created_at: null, expires_at: null, last_used_at: null, revoked_at: null },
 });

@@ -55,7 +55,7 @@ export class AdminUsageController {
     const today = dayOf(Date.now());
     const used = await this.usageStore.sum({ from: today, to: today, groupBy: ['tenant'], limit: MAX_GROUPS });
     const keys = new Map<string, number>();
-    for (const { tenant } of [...this.ring.fileKeys, ...(await this.keyStore.live())])
+    for (const { tenant } of [...this.ring.fixedKeys, ...(await this.keyStore.live())])
       keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
     const sums = new Map(used.map((row): [string, UsageSums] => [row.tenant ?? '', row]));
     const limits: Record<string, number> = Object.fromEntries(

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mapOf, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
 import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
-import { type KeyScope } from './principal.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { KEY_SCOPES, type KeyScope } from './principal.js';
 
 /** As the keys file and the command spell them: `requests_per_minute`. */
 export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(name));
@@ -68,3 +69,13 @@ export function createApiKey({ tenant, scopes, limits }: KeyOwner): NewApiKey {
 }
 
 export const keyDigest = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
+
+/** Id of the key of the setting `auth.key`. */
+export const SETTING_KEY_ID = 'auth.key';
+
+export const settingKey = (key: string): ApiKeyEntry => ({
+  id: SETTING_KEY_ID,
+  tenant: DEFAULT_TENANT,
+  scopes: KEY_SCOPES,
+  sha256: keyDigest(key),
+});

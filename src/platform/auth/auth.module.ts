@@ -24,7 +24,7 @@ import { StoredKeys } from './stored-keys.js';
       provide: KeyRing,
       inject: [SETTINGS, StoredKeys],
       useFactory: (settings: Settings, stored: StoredKeys) =>
-        new KeyRing(settings.auth.keysFile, { required: requiresKeys(settings), stored }),
+        new KeyRing(settings.auth.keysFile, { required: requiresKeys(settings), key: settings.auth.key, stored }),
     },
     {
       provide: KeyIssuer,

@@ -70,8 +70,8 @@ export class KeyIssuer {
   }
 
   async #stored(id: string): Promise<StoredKey> {
-    if (this.ring.fileKeys.some(key => key.id === id))
-      throw new DomainError('key_is_from_file', `The key ${id} is in the keys file; change it there.`);
+    if (this.ring.fixedKeys.some(key => key.id === id))
+      throw new DomainError('key_is_from_file', `The key ${id} is in the keys file or the settings; change it there.`);
     const key = await this.store.find(id);
     if (!key) throw notFound(id);
     return key;

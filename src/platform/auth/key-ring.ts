@@ -3,7 +3,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type ApiKeyEntry, keyDigest, limitsFrom } from './api-key.js';
+import { type ApiKeyEntry, keyDigest, limitsFrom, settingKey } from './api-key.js';
 import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
@@ -15,13 +15,15 @@ const POLL_MS = 2000;
 export interface KeyRingOptions {
   /** Keys are asked for, also without a file. */
   readonly required?: boolean;
+  /** `auth.key`; '' for none. */
+  readonly key?: string;
   readonly stored?: StoredKeys;
   readonly nowMs?: () => number;
 }
 
 /**
- * All keys, as they are now: those of `auth.keys_file`, read again when the file changes and on SIGHUP, and those of
- * the database. A file that became unreadable or wrong changes nothing and is logged; a server must not lock everybody
+ * All keys, as they are now: those of `auth.keys_file`, read again when the file changes and on SIGHUP, or the one of
+ * `auth.key`, and those of the database. A file that became unreadable or wrong changes nothing and is logged; a server must not lock everybody
  * out over a typing error.
  */
 export class KeyRing implements OnModuleInit, OnApplicationShutdown {
@@ -41,18 +43,18 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     private readonly options: KeyRingOptions = {},
   ) {
     this.#nowMs = options.nowMs ?? Date.now;
-    this.#entries = path === '' ? [] : readKeysFile(path);
+    this.#entries = path === '' ? entriesOf(options.key) : readKeysFile(path);
     this.#held = new HeldKeys(this.#entries.map(heldOf));
     this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
   }
 
   /** False: no keys are asked for, everybody may do everything. */
   get enabled(): boolean {
-    return this.path !== '' || this.options.required === true;
+    return this.path !== '' || this.#entries.length > 0 || this.options.required === true;
   }
 
-  /** The keys of the file, which are changed there only. */
-  get fileKeys(): readonly ApiKeyEntry[] {
+  /** The keys of the file or the setting, which are changed there only. */
+  get fixedKeys(): readonly ApiKeyEntry[] {
     return this.#entries;
   }
 
@@ -110,6 +112,8 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) this.reload();
   };
 }
+
+const entriesOf = (key = ''): readonly ApiKeyEntry[] => (key === '' ? [] : [settingKey(key)]);
 
 const heldOf = ({ id, tenant, scopes, sha256, limits }: ApiKeyEntry): HeldKey => ({
   sha256,

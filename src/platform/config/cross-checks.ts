@@ -13,6 +13,7 @@ type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 /** Problems that one setting alone does not show: contradictions, malformed lists, and paths that cannot be used. */
 export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] => [
   ...contradictions(sources),
+  ...badKey(settings, sources),
   ...badLists(sources),
   ...badAllowedHosts(sources),
   ...badRedis(sources),
@@ -71,6 +72,25 @@ function badAllowedHosts(sources: Sources): ConfigProblem[] {
   const { value, origin } = sources.get(path)!;
   const message = (host: string): string => `\`${host}\` is no host name or IP address; leave out the port`;
   return wrongHosts(String(value)).map(host => ({ origin, path, value, message: message(host) }));
+}
+
+/** At least as hard to guess as 64 random bits, and fit for a header. The value is not quoted. */
+const KEY = /^[\x21-\x7e]{16,512}$/;
+
+function badKey({ auth }: Settings, sources: Sources): ConfigProblem[] {
+  if (auth.key === '') return [];
+  const { origin } = sources.get('auth.key')!;
+  const wrong = (message: string): ConfigProblem => ({ origin, path: 'auth.key', message });
+  const from = (path: SettingPath): string => `${path} (${sources.get(path)!.origin})`;
+  return [
+    ...(KEY.test(auth.key) ? [] : [wrong('must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32')]),
+    ...(auth.keysFile === ''
+      ? []
+      : [wrong(`cannot be combined with ${from('auth.keys_file')}: use one of them; a file holds many keys`)]),
+    ...(auth.allowAnonymous
+      ? [wrong(`contradicts ${from('auth.allow_anonymous')}, which listens beyond loopback without keys`)]
+      : []),
+  ];
 }
 
 /** The value is not quoted: it may hold a password. */

@@ -29,8 +29,8 @@ export const sourcesOf = (settings: Settings): SettingSources =>
     }),
   );
 
-/** Addresses that usually hold a password. */
-const SECRETS: readonly SettingPath[] = ['database.url', 'redis.url'];
+/** A key, and addresses that usually hold a password. */
+const SECRETS: readonly SettingPath[] = ['auth.key', 'database.url', 'redis.url'];
 
 /** Its value is never shown. */
 export const isSecretSetting = (path: SettingPath): boolean => SECRETS.includes(path);

@@ -13,6 +13,7 @@ const MODELS = 'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities
 const CHECKED: Partial<Record<SettingPath, string>> = {
   'server.host': '127.0.0.2',
   'server.cors_origins': 'https://other.example',
+  'auth.key': 'a-key-of-its-own-1234',
   'redis.url': 'redis://other.example',
   'database.url': 'postgres://other.example/db',
 };
@@ -86,6 +87,25 @@ describe('loadConfig', () => {
     const warnings = load({ ...common, ...own }).warnings.map(problemText);
     expect(warnings).toEqual([expect.stringContaining('redis.url: is ignored: SWITCHYARD_REDIS_URL')]);
     expect(warnings.join()).not.toContain('secret');
+  });
+
+  it('takes one key of SWITCHYARD_AUTH_KEY, which no other rule about keys may contradict', () => {
+    const key = 'a-key-of-its-own-1234';
+    const wrong = (environment: Record<string, string>) => problems(environment).map(problemText).join('\n');
+    expect(wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_SERVER_HOST: '0.0.0.0' })).toBe('');
+    write('switchyard.yaml', 'auth:\n  keys_file: keys.yaml\n');
+    const both = wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_AUTH_ALLOW_ANONYMOUS: 'true' });
+    expect(both).toContain(
+      'SWITCHYARD_AUTH_KEY  auth.key: cannot be combined with auth.keys_file (config/switchyard.yaml:2:3)',
+    );
+    expect(both).toContain('contradicts auth.allow_anonymous (SWITCHYARD_AUTH_ALLOW_ANONYMOUS)');
+    expect(both).not.toContain(key);
+  });
+
+  it.each(['short', 'a key with spaces in it', 'ein-schlüssel-mit-umlaut'])('refuses the key %j unquoted', key => {
+    const [problem] = problems({ SWITCHYARD_AUTH_KEY: key });
+    expect(problemText(problem!)).toMatch(/^SWITCHYARD_AUTH_KEY {2}auth\.key: must be 16 to 512 ASCII/);
+    expect(problemText(problem!)).not.toContain(key);
   });
 
   it('takes QUEUE_DRIVER for queue.driver', () => {
@@ -233,6 +253,7 @@ describe('without a keys file', () => {
       expect(fileFor({ 'server.host': host })).toBe('/data/keys.yaml');
       expect(fileFor({ 'server.host': host, 'auth.keys_file': 'keys.yaml' })).toBeUndefined();
       expect(fileFor({ 'server.host': host, 'auth.allow_anonymous': true })).toBeUndefined();
+      expect(fileFor({ 'server.host': host, 'auth.key': 'a-key-of-its-own-1234' })).toBeUndefined();
     },
   );
 });

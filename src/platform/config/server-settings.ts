@@ -38,6 +38,10 @@ export const SERVER_SETTINGS = {
     '',
     'File of API keys. Empty: no keys on loopback; beyond it keys.yaml in data.dir, created at the first start.',
   ),
+  'auth.key': text(
+    '',
+    'One key that may do everything, of the tenant default, in place of a keys file; best set by its variable.',
+  ),
   'auth.required': flag(
     false,
     'Require an API key on loopback too, without a keys file: keys are then those of the database.',

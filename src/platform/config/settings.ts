@@ -158,7 +158,7 @@ export type Settings = {
 };
 
 /** False: no API keys are asked for, and everybody may do everything. */
-export const requiresKeys = ({ auth }: Settings): boolean => auth.keysFile !== '' || auth.required;
+export const requiresKeys = ({ auth }: Settings): boolean => auth.keysFile !== '' || auth.key !== '' || auth.required;
 
 /** Injection token of the effective `Settings`. */
 export const SETTINGS = Symbol('SETTINGS');

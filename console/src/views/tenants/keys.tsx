@@ -12,7 +12,7 @@ interface Key {
   readonly scopes: readonly string[];
   readonly models: readonly string[] | null;
   readonly prefix: string;
-  readonly source: 'database' | 'file';
+  readonly source: 'database' | 'file' | 'setting';
   readonly created_at: number | null;
   readonly expires_at: number | null;
   readonly last_used_at: number | null;
@@ -132,8 +132,8 @@ function KeyTable({ of: keys, reload, rotated }: TableProps) {
                 <State of={key.revoked_at ? 'revoked' : 'valid'} tone={key.revoked_at ? 'bad' : 'good'} />
               </td>
               <td>
-                {key.source === 'file' ? (
-                  <span class="muted">in the keys file</span>
+                {key.source !== 'database' ? (
+                  <span class="muted">in the {key.source === 'file' ? 'keys file' : 'settings'}</span>
                 ) : (
                   !key.revoked_at && (
                     <span class="inline">
