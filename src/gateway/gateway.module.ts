@@ -8,6 +8,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { AdminAccessModule } from './admin/access.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { AdminStatusModule } from './admin/status/status.module.js';
 import { ConsoleModule } from './console/console.module.js';
@@ -50,6 +51,7 @@ export class GatewayModule {
         HealthModule,
         JobsModule,
         AdminModule,
+        AdminAccessModule,
         AdminStatusModule,
         RealtimeModule,
         LiveFeedModule,

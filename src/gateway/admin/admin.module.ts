@@ -3,31 +3,23 @@ import { DependenciesModule } from '../../platform/dependencies/dependencies.mod
 import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
-import { AuditLog } from './audit-log.js';
-import { AdminAuditController } from './audit.controller.js';
 import { AdminDependenciesController } from './dependencies.controller.js';
-import { AdminKeysController } from './keys.controller.js';
 import { ModelSwitch } from './model-switch.js';
 import { AdminModelsController } from './models.controller.js';
 import { AdminQueueController } from './queue.controller.js';
 import { AdminRequestsController } from './requests.controller.js';
-import { UsageRecorder } from './usage-recorder.js';
-import { AdminUsageController } from './usage.controller.js';
 import { AdminWorkersController } from './workers.controller.js';
 
 /** What an operator may see and do, under `/admin/v1`. */
 @Module({
   imports: [DependenciesModule, ModelsModule, SchedulerModule, WorkerPoolModule],
   controllers: [
-    AdminAuditController,
     AdminDependenciesController,
-    AdminKeysController,
     AdminModelsController,
     AdminQueueController,
     AdminRequestsController,
-    AdminUsageController,
     AdminWorkersController,
   ],
-  providers: [AuditLog, ModelSwitch, UsageRecorder],
+  providers: [ModelSwitch],
 })
 export class AdminModule {}

@@ -12,8 +12,12 @@ export default class NativeEnvironment {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
+  /** As in a new process: Nest's and pino's loggers are static. */
   async setup() {
-    // Nothing to prepare.
+    const { ConsoleLogger, Logger } = await import('@nestjs/common');
+    Logger.overrideLogger(new ConsoleLogger());
+    const { resetRootLogger } = await import(new URL('rootLogger.js', import.meta.resolve('nestjs-pino')));
+    resetRootLogger();
   }
 
   async teardown() {
