@@ -1,12 +1,22 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port of loopback that was free a moment ago. */
+/** Below the ports that the system gives to connections and to servers that ask for any. */
+const [FIRST, LAST] = [12_000, 32_000];
+
+/** A port of loopback that was free a moment ago, and that nothing takes unless it asks for it by number. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    const server = createServer();
+    const opened = once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.listen(port, '127.0.0.1');
+    if (!(await opened)) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

@@ -20,6 +20,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who changed what, newest first */
+        get: operations["AdminAuditController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/dependencies": {
         parameters: {
             query?: never;
@@ -369,6 +386,40 @@ export interface paths {
         };
         /** What this gateway does now, and what limits it */
         get: operations["AdminStatusController_find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tenants: their keys, limits and usage of today */
+        get: operations["AdminUsageController_tenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Usage by day, tenant, key and model */
+        get: operations["AdminUsageController_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1235,6 +1286,36 @@ export interface components {
         ApiKeyListDto: {
             /** @description Those of the keys file or auth.key, then those of the database, newest first. */
             data: components["schemas"]["ApiKeyDto"][];
+            has_more: boolean;
+            /** @enum {string} */
+            object: "list";
+        };
+        AuditActorDto: {
+            /** @description Id of the key; null: no keys are asked for. */
+            key: string | null;
+            tenant: string;
+        };
+        AuditEntryDto: {
+            /** @example POST /admin/v1/keys/:id/rotate */
+            action: string;
+            actor: components["schemas"]["AuditActorDto"];
+            /** @description Unix seconds. */
+            at: number;
+            /** @description What was asked, as JSON, cut at 500 characters. */
+            detail: string | null;
+            id: string;
+            /**
+             * @description `ok`, or the code of the refusal.
+             * @example ok
+             */
+            outcome: string;
+            request_id: string;
+            /** @description Id of what was changed. */
+            target: string | null;
+        };
+        AuditListDto: {
+            /** @description Newest first. */
+            data: components["schemas"]["AuditEntryDto"][];
             has_more: boolean;
             /** @enum {string} */
             object: "list";
@@ -2161,6 +2242,29 @@ export interface components {
             ready: number;
             total: number;
         };
+        TenantDto: {
+            /** @example acme */
+            id: string;
+            /** @description Keys that are not revoked. */
+            keys: number;
+            /**
+             * @description By name; 0 = unlimited.
+             * @example {
+             *       "requests_per_minute": 60
+             *     }
+             */
+            limits: Record<string, never>;
+            /** @enum {string} */
+            object: "tenant";
+            /** @description Since 00:00 UTC. */
+            usage_today: components["schemas"]["UsageTodayDto"];
+        };
+        TenantListDto: {
+            data: components["schemas"]["TenantDto"][];
+            has_more: boolean;
+            /** @enum {string} */
+            object: "list";
+        };
         TranscriptDto: {
             /** @example the quick brown fox jumps over the lazy dog */
             text: string;
@@ -2356,6 +2460,44 @@ export interface components {
             object: string;
             upload_id: string;
         };
+        UsageDto: {
+            /** @description Recognized or synthesized. */
+            audio_s: number;
+            cancelled: number;
+            /** @description Of text to synthesize. */
+            characters: number;
+            completed: number;
+            /** @example 2027-01-31 */
+            day?: string;
+            /** @description Time of engine calls; calls for several requests are divided equally. */
+            device_ms: number;
+            failed: number;
+            input_tokens: number;
+            /** @description Id of the key; empty: requests without keys. */
+            key?: string;
+            model?: string;
+            output_tokens: number;
+            /** @description All that ended. */
+            requests: number;
+            tenant?: string;
+        };
+        UsageListDto: {
+            data: components["schemas"]["UsageDto"][];
+            /** @example 2027-01-01 */
+            from: string;
+            /** @description More than 10,000 groups: ask for fewer days or groups. */
+            has_more: boolean;
+            /** @enum {string} */
+            object: "list";
+            /** @example 2027-01-31 */
+            to: string;
+        };
+        UsageTodayDto: {
+            audio_s: number;
+            input_tokens: number;
+            output_tokens: number;
+            requests: number;
+        };
         WorkerDto: {
             /** @example 127.0.0.1:41033 */
             address?: string;
@@ -2451,6 +2593,87 @@ export interface operations {
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminAuditController_list: {
+        parameters: {
+            query?: {
+                /** @description Id of the last entry that was read. */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2890,7 +3113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `key_is_from_file`: Keys of `auth.keys_file` are changed in that file only. */
+            /** @description `key_is_from_file`: Keys of `auth.keys_file` and `auth.key` are changed there only. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2997,7 +3220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `key_is_from_file`: Keys of `auth.keys_file` are changed in that file only. */
+            /** @description `key_is_from_file`: Keys of `auth.keys_file` and `auth.key` are changed there only. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4478,6 +4701,169 @@ export interface operations {
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminUsageController_tenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminUsageController_usage: {
+        parameters: {
+            query?: {
+                /** @description First day, UTC; absent: 29 days before the last. */
+                from?: string;
+                /** @description Out of day, tenant, key, model. */
+                group_by?: string;
+                /** @description Of this tenant only. */
+                tenant?: string;
+                /** @description Last day, UTC; absent: today. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;

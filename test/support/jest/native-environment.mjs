@@ -12,12 +12,14 @@ export default class NativeEnvironment {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
-  /** As in a new process: Nest's and pino's loggers are static. */
+  /** As in a new process: Nest's and pino's loggers and the metrics are static. */
   async setup() {
     const { ConsoleLogger, Logger } = await import('@nestjs/common');
     Logger.overrideLogger(new ConsoleLogger());
     const { resetRootLogger } = await import(new URL('rootLogger.js', import.meta.resolve('nestjs-pino')));
     resetRootLogger();
+    const { register } = await import('prom-client');
+    register.clear();
   }
 
   async teardown() {
