@@ -25,6 +25,7 @@ import { logsCommand } from './operate/logs.js';
 import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
 import { statusCommand } from './operate/status.js';
 import { topCommand } from './operate/top.js';
+import { tenantsCommand, usageCommand } from './operate/usage.js';
 import { workersCommand } from './operate/workers.js';
 import { commandGroup } from './shared/gateway-command.js';
 import { speakCommand } from './speak.js';
@@ -89,6 +90,8 @@ export function program(): Command {
     batchCommand(),
     benchCommand(),
     keysCommand(),
+    tenantsCommand(),
+    usageCommand(),
     enginesCommand(),
     gpuCommand(),
     configCommand(),

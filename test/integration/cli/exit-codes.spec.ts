@@ -33,6 +33,8 @@ const REMOTE: Readonly<Record<string, Row>> = {
   'workers restart': { args: ['w-0'], wrong: [] },
   'keys create': { args: ['--tenant', 'a'], wrong: ['--tenant', 'a', '--scope', 'root'] },
   'keys list': { args: [], wrong: ['--limit', '1'] },
+  tenants: { args: [], wrong: ['--day', '1'] },
+  usage: { args: [], wrong: ['--limit', '1'] },
   'keys revoke': { args: ['key_1'], wrong: [] },
   'keys rotate': { args: ['key_1'], wrong: ['key_1', '--grace', '-1'] },
   queue: { args: [], wrong: ['--limit', '1'] },
@@ -68,6 +70,7 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'gpu check': { args: [], wrong: ['--fix'] },
   'gpu install': { args: [], wrong: ['cuda'] },
   'config print': { args: [], wrong: ['--yaml'] },
+  'config schema': { args: [], wrong: ['--yaml'] },
   'worker check': { args: [], wrong: ['127.0.0.1'] },
 };
 

@@ -139,6 +139,15 @@ describe('commands that use a running gateway', () => {
     expect(report.mean_group).toBeGreaterThanOrEqual(1);
   });
 
+  it('usage and tenants count what was used; 1 for a day that is none', async () => {
+    const { stdout } = await run('usage', '--group-by', 'tenant,model');
+    expect(stdout).toMatch(/^tenant +model +requests +failed +cancelled +audio s .* device s$/m);
+    expect(stdout).toMatch(/^default +synthetic +6 +0 +0 /m);
+    expect((await run('tenants')).stdout).toMatch(/^default +0 +6 /m);
+    const none = await run('usage', '--to', '2027-02-30');
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('calendar') });
+  });
+
   it('listen prints the text of raw audio from stdin, and of a file that ffmpeg reads', async () => {
     // The engine recites what it received: 12 bytes.
     const HEARD = /^synthetic transcript \w+ 12 bytes\n$/;
@@ -165,7 +174,7 @@ describe('commands that use a running gateway', () => {
     expect([code, stdout]).toEqual([0, 'bundle.tar.gz\n']);
     const archive = gunzipSync(readFileSync(join(folder, 'bundle.tar.gz'))).toString();
     expect(archive).not.toMatch(/planted/);
-    expect(archive).toContain('redis://[redacted]@127.0.0.1:1/0');
+    expect(archive).toContain('"redis.url": true');
     const { stdout: names } = await promisify(execFile)('tar', ['tzf', join(folder, 'bundle.tar.gz')]);
     const json = 'version settings doctor health status history queue requests workers models dependencies logs'.split(
       ' ',
