@@ -10,7 +10,7 @@ export default {
   // Nest's CommonJS plugins die with a require cycle unless these are loaded first as ESM.
   setupFiles: ['<rootDir>/test/support/jest/setup.ts'],
   // Real processes on a loaded machine take their time; specs wait for states, so a longer limit costs nothing.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   // Modules are never unloaded: a worker that grew is replaced.
   workerIdleMemoryLimit: '1GB',
 };

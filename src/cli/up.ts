@@ -13,8 +13,8 @@ interface UpOptions {
   readonly dev?: boolean;
 }
 
-const NOTES = `Settings come from switchyard.yaml of this folder, else config/switchyard.yaml, and SWITCHYARD_… variables.
-Ctrl-C drains: running requests finish, then the workers stop.`;
+const NOTES = `Settings come from switchyard.yaml of this folder, else config/switchyard.yaml, and variables
+SWITCHYARD_…. Ctrl-C drains: running requests finish, then the workers stop.`;
 
 export const upCommand = (): Command =>
   new Command('up')

@@ -73,7 +73,8 @@ suite('the npm package in an empty folder', () => {
       expect(installed).not.toContain('whisper-onnx');
       await writeFile(
         join(folder, 'models.yaml'),
-        `models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], options: { modelDir: /nowhere } }]`,
+        'models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], ' +
+          'options: { modelDir: /nowhere } }]',
       );
       const doctor = await run(command, ['doctor'], {
         ...{ cwd: folder, env: { ...environment(), SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml') } },

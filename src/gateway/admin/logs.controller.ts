@@ -63,8 +63,8 @@ export class AdminLogsController {
   @ApiOperation({
     summary: 'Last lines of the log of this gateway, or all from now on',
     description:
-      'At most 2000 lines, of the levels that `logging.level` lets pass. A reader of the event stream that is too slow ' +
-      'loses lines and is told how many.',
+      'At most 2000 lines, of the levels that `logging.level` lets pass. A reader of the event stream that is ' +
+      'too slow loses lines and is told how many.',
   })
   @ApiOkResponse({
     content: {

@@ -94,8 +94,8 @@ export class AdminWorkersController {
   @ApiOperation({
     summary: 'Send a worker nothing more until it is resumed',
     description:
-      'Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained when ' +
-      'it reconnects, restarts or its model is loaded again, but not when the gateway restarts.',
+      'Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained ' +
+      'when it reconnects, restarts or its model is loaded again, but not when the gateway restarts.',
   })
   @ApiOkResponse({ type: WorkerDto })
   @DescribesErrors('worker_not_found', 'worker_not_supervised')

@@ -62,7 +62,8 @@ export class InferenceService {
   ) {}
 
   /**
-   * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a model that the key may not use.
+   * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a model that the key may not
+   * use.
    */
   start(
     { reply, terms, ...caller }: InferenceCaller,

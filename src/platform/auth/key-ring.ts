@@ -23,7 +23,8 @@ export interface KeyRingOptions {
 
 /**
  * All keys, as they are now: those of `auth.keys_file`, read again when the file changes and on SIGHUP, or the one of
- * `auth.key`, and those of the database. A file that became unreadable or wrong changes nothing and is logged; a server must not lock everybody
+ * `auth.key`, and those of the database. A file that became unreadable or wrong changes nothing and is logged; a server
+ * must not lock everybody
  * out over a typing error.
  */
 export class KeyRing implements OnModuleInit, OnApplicationShutdown {

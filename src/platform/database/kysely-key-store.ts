@@ -8,7 +8,9 @@ import { type Database } from './schema.js';
 
 type KeyRow = Selectable<ApiKeysTable>;
 
-/** The table of API keys. A change and the new version are one transaction: whoever sees the version sees the change. */
+/**
+ * The table of API keys. A change and the new version are one transaction: whoever sees the version sees the change.
+ */
 export class KyselyKeyStore implements KeyStore {
   readonly #db: Kysely<Database>;
 
