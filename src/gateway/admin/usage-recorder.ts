@@ -23,7 +23,7 @@ const MAX_GROUPS = 10_000;
 const OVERFLOW = '~other';
 const DAY_MS = 86_400_000;
 
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
  * Counts every settled request once, by day, tenant, key and model: summed in memory, added to the database every few
@@ -46,7 +46,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.#events = this.bus.events$.subscribe(event => {
-      if (event.type === 'settled') this.#add(rowOf(event, dayOf(Date.now())));
+      if (event.type === 'settled') this.#add(rowOf(event, utcDay(Date.now())));
     });
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -76,10 +76,10 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #clean(nowMs: number): Promise<void> {
-    if (this.#cleanedDay === dayOf(nowMs)) return;
-    this.#cleanedDay = dayOf(nowMs);
+    if (this.#cleanedDay === utcDay(nowMs)) return;
+    this.#cleanedDay = utcDay(nowMs);
     await this.store
-      .removeBefore(dayOf(nowMs - this.settings.usage.keepDays * DAY_MS))
+      .removeBefore(utcDay(nowMs - this.settings.usage.keepDays * DAY_MS))
       .catch((error: Error) => this.#logger.warn({ reason: error.message }, 'old usage is removed tomorrow'));
   }
 

@@ -11,7 +11,7 @@ import { KEY_STORE, USAGE_STORE } from '../../platform/database/database.tokens.
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
-import { dayOf, UsageRecorder } from './usage-recorder.js';
+import { utcDay, UsageRecorder } from './usage-recorder.js';
 import { TenantListDto, UsageListDto, UsageQueryDto, usageDto, usageTodayDto } from './usage.dto.js';
 
 const MAX_GROUPS = 10_000;
@@ -36,8 +36,8 @@ export class AdminUsageController {
   @ApiOperation({ summary: 'Usage by day, tenant, key and model' })
   @ApiOkResponse({ type: UsageListDto })
   @DescribesErrors('invalid_value', 'storage_unavailable')
-  async usage(@Query() { to = dayOf(Date.now()), ...query }: UsageQueryDto): Promise<UsageListDto> {
-    const { from = dayOf(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS), group_by: groupBy, tenant } = query;
+  async usage(@Query() { to = utcDay(Date.now()), ...query }: UsageQueryDto): Promise<UsageListDto> {
+    const { from = utcDay(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS), group_by: groupBy, tenant } = query;
     if (from > to) throw new DomainError('invalid_value', '`from` must not be after `to`.', { param: 'from' });
     await this.recorder.flush();
     const asked = { from, to, groupBy, limit: MAX_GROUPS + 1, ...(tenant !== undefined && { tenant }) };
@@ -52,7 +52,7 @@ export class AdminUsageController {
   @DescribesErrors('storage_unavailable')
   async tenants(): Promise<TenantListDto> {
     await this.recorder.flush();
-    const today = dayOf(Date.now());
+    const today = utcDay(Date.now());
     const used = await this.usageStore.sum({ from: today, to: today, groupBy: ['tenant'], limit: MAX_GROUPS });
     const keys = new Map<string, number>();
     for (const { tenant } of [...this.ring.fixedKeys, ...(await this.keyStore.live())])
@@ -72,7 +72,7 @@ export class AdminUsageController {
 /** @throws DomainError for a day that no calendar has, such as 2027-02-30 */
 function lastMs(day: string): number {
   const ms = Date.parse(day);
-  if (Number.isNaN(ms) || dayOf(ms) !== day)
+  if (Number.isNaN(ms) || utcDay(ms) !== day)
     throw new DomainError('invalid_value', '`to` is no day of the calendar.', { param: 'to' });
   return ms;
 }
