@@ -152,6 +152,8 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #submit(choice: Choice): void {
+    // What is continued was complete but for its end.
+    if (choice.begunTokens > 0 && choice.maxTokens < 1) return this.#finished(choice, 'length');
     if (this.#isStarted) choice.arrivalMs = this.#options.nowMs();
     const refusal = this.#options.loop.submit(choice);
     if (refusal) return this.#fail(this.#refused(choice, refusal), 'consumer_gone');
@@ -181,8 +183,10 @@ export class RunningAnswer implements ChoiceListener {
 
   #close(): void {
     const usage = {
-      promptTokens: this.#all.reduce((sum, one) => sum + (this.#isFirst(one) ? one.prompt.length : 0), 0),
-      completionTokens: this.#all.reduce((sum, { tokens }) => sum + tokens, 0),
+      promptTokens: this.#all
+        .filter(one => this.#isFirst(one))
+        .reduce((sum, { prompt, begunTokens }) => sum + prompt.length - begunTokens, 0),
+      completionTokens: this.#all.reduce((sum, { begunTokens, tokens }) => sum + begunTokens + tokens, 0),
       cachedTokens: this.#cachedTokens,
     };
     this.#push(this.#options.writer.close(usage));
