@@ -28,7 +28,11 @@ export class KyselyResponseStore implements ResponseRecordStore {
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
     await this.#db.transaction().execute(async db => {
       await db.insertInto('responses').values(rowOf(record)).execute();
-      if (events.length > 0) await db.insertInto('response_events').values(groupOf(record, 0, events)).execute();
+      if (events.length > 0)
+        await db
+          .insertInto('response_events')
+          .values(groupOf(record, 0, events))
+          .execute();
     });
   }
 
@@ -184,7 +188,11 @@ async function appendOne(db: Transaction<Database>, { run, first, events, ending
     .where('next_sequence', '=', first)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  if (events.length > 0) await db.insertInto('response_events').values(groupOf(run, first, events)).execute();
+  if (events.length > 0)
+    await db
+      .insertInto('response_events')
+      .values(groupOf(run, first, events))
+      .execute();
   if (ending)
     await db
       .updateTable('response_events')

@@ -129,8 +129,7 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const lease = { owner: 'one', nowMs: NOW, leaseMs: 10 };
     await kept.open(keptFor('run'), lease);
     const { request } = await kept.open(keptFor('lost'), lease);
-    const abandoned = async (beforeMs = NOW + 1) =>
-      (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
+    const abandoned = async (beforeMs = NOW + 1) => (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
     expect(await abandoned()).toEqual([]);
     const answer = { status: 503, headers: {} };
     await kept.end(request, 'one', { status: 'failed', answer, endedAtMs: NOW, expiresAtMs: NOW + 1 });
