@@ -109,6 +109,12 @@ export const ENDPOINTS = [
   { method: 'POST', path: '/admin/v1/requests/cancel', summary: 'Cancel many requests', area: 'admin' },
   { method: 'POST', path: '/admin/v1/requests/{id}/cancel', summary: 'Cancel one request', area: 'admin' },
   {
+    method: 'POST',
+    path: '/admin/v1/requests/{id}/priority',
+    summary: 'Give a waiting request another priority',
+    area: 'admin',
+  },
+  {
     method: 'GET',
     path: '/admin/v1/workers',
     summary: 'Workers: state, slots, restarts, how the last one ended',

@@ -105,6 +105,10 @@ export const ERROR_REGISTRY = {
     409,
     'This gateway did not start the worker, or the worker takes its requests from the shared queue by itself.',
   ),
+  request_not_waiting: invalid(
+    409,
+    'Only a waiting request can be given another priority; this one runs, has ended, or is on its way into its queue.',
+  ),
   key_is_from_file: invalid(409, 'Keys of `auth.keys_file` and `auth.key` are changed there only.'),
   too_many_keys: invalid(409, 'The database holds 10,000 live API keys, the most there may be.'),
   duplicate_request_id: {
