@@ -16,6 +16,13 @@ export const ENDPOINTS = [
   { method: 'POST', path: '/v1/audio/translations', summary: 'Audio to English text', area: 'audio' },
   { method: 'POST', path: '/v1/audio/speech', summary: 'Text to audio', area: 'audio' },
   { method: 'POST', path: '/v1/chat/completions', summary: 'Messages to a message, streamed or whole', area: 'text' },
+  { method: 'POST', path: '/v1/responses', summary: 'Items to items, streamed or whole', area: 'text' },
+  {
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    summary: 'Tokens that the input of a response comes to',
+    area: 'text',
+  },
   { method: 'POST', path: '/v1/completions', summary: 'Text to its continuation', area: 'text' },
   { method: 'POST', path: '/v1/embeddings', summary: 'Text to vectors', area: 'text' },
   { method: 'POST', path: '/v1/audio/transcriptions/{id}/cancel', summary: 'Cancel a transcription', area: 'requests' },
@@ -190,7 +197,8 @@ export function allowedMethods(path: string): readonly string[] {
   return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-const WORK = /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|completions|embeddings)\/?$/;
+const WORK =
+  /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|responses(\/input_tokens)?|completions|embeddings)\/?$/;
 
 /** Routes whose requests make workers work: they are what limits count and what can be answered later. */
 export const isWork = (path: string): boolean => WORK.test(path);

@@ -2,7 +2,9 @@ import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.d
 import { IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
 import { type NewId, readInput } from './read-items.js';
 import { readReasoning, readText, readToolChoice, readTools } from './read-tools.js';
 
@@ -10,10 +12,12 @@ type Body = Readonly<Record<string, unknown>>;
 
 export interface ParsedResponse {
   readonly request: ResponseRequest;
+  readonly model: ModelSpec;
   readonly tier: ServiceTier;
 }
 
 export interface ParseOptions {
+  readonly catalog: ModelCatalog;
   readonly newId: NewId;
   /** Responses can be stored: what needs that is refused otherwise. */
   readonly stores: boolean;
@@ -35,22 +39,36 @@ const INCLUDABLE = [
 /** @throws DomainError for the first thing wrong with the body of `POST /v1/responses`. */
 export function parseResponse(body: Body, options: ParseOptions): ParsedResponse {
   const dto = parseDto(ResponseDto, body);
+  const model = options.catalog.getOfKind(dto.model, 'llm');
   const fields = new FieldReader(body, '', options.ignored);
   demandStore(dto, fields, options.stores);
   demandInclude(dto, fields);
+  noteAdvice(dto, fields, model);
+  return { request: { ...requestOf(dto, body, options), ...sampled(dto) }, model, tier: dto.service_tier };
+}
+
+/** What has no effect here. Another server may know how hard to think. */
+function noteAdvice(dto: ResponseDto, fields: FieldReader, { engine }: ModelSpec): void {
   fields.advised('prompt_cache_key', 'equal beginnings are found without it');
   if (dto.truncation === 'auto') fields.ignore('truncation', 'nothing of a conversation is dropped');
   if (dto.stream_options?.include_obfuscation === true)
     fields.object('stream_options')?.ignore('include_obfuscation', 'events are not padded');
-  return { request: { ...requestOf(dto, body, options), ...sampled(dto) }, tier: dto.service_tier };
+  if (engine === 'openai-http') return;
+  fields.advised('reasoning', 'this model decides by itself');
+  fields.object('text')?.advised('verbosity', 'this model decides by itself');
 }
 
-/** @throws DomainError for the first thing wrong with the body of `POST /v1/responses/input_tokens`. */
+/**
+ * As a request for one token without conditions: they change nothing of the input.
+ * @throws DomainError for the first thing wrong with the body of `POST /v1/responses/input_tokens`.
+ */
 export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
   const dto = parseDto(ResponseInputDto, body);
-  const whole = Object.assign(new ResponseDto(), dto, { store: false });
+  const model = options.catalog.getOfKind(dto.model, 'llm');
+  const whole = Object.assign(new ResponseDto(), dto, { store: false, max_output_tokens: 1 });
   demandStore(whole, new FieldReader(body, ''), options.stores);
-  return { request: requestOf(whole, body, options), tier: dto.service_tier };
+  const request = { ...requestOf(whole, body, options), text: { format: { type: 'text' } }, tool_choice: 'auto' } as const;
+  return { request, model, tier: dto.service_tier };
 }
 
 function requestOf(dto: ResponseDto, body: Body, { newId, stores }: ParseOptions): ResponseRequest {
