@@ -21,11 +21,13 @@ const areLabels = (value: object): boolean =>
 const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);
 const isAbsentNameOrObject = (value: unknown): boolean => typeof value === 'string' || isAbsentOrObject(value);
 
-const Text = (longest: number): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key);
-  LengthUpTo(longest)(target, key);
-  IsString({ message: 'must be a text' })(target, key);
-};
+const Text =
+  (longest: number): PropertyDecorator =>
+  (target, key) => {
+    IsOptional()(target, key);
+    LengthUpTo(longest)(target, key);
+    IsString({ message: 'must be a text' })(target, key);
+  };
 
 const Flag = (): PropertyDecorator => IsBoolean({ message: 'must be true or false' });
 
@@ -70,15 +72,27 @@ export class ResponseInputDto extends TextModelFields {
   @Flag()
   parallel_tool_calls = true;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: '`format`: text, json_object or json_schema.' })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: '`format`: text, json_object or json_schema.',
+  })
   @Holds(isAbsentOrObject, 'must be an object such as {"format": {"type": "text"}}')
   text?: unknown;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: '`effort`: advice, for models that know it.' })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: '`effort`: advice, for models that know it.',
+  })
   @Holds(isAbsentOrObject, 'must be an object such as {"effort": "low"}')
   reasoning?: unknown;
 
-  @ApiPropertyOptional({ enum: ['auto', 'disabled'], default: 'disabled', description: 'Nothing is cut: `auto` is advice.' })
+  @ApiPropertyOptional({
+    enum: ['auto', 'disabled'],
+    default: 'disabled',
+    description: 'Nothing is cut: `auto` is advice.',
+  })
   @OneOf(['auto', 'disabled'])
   truncation: 'auto' | 'disabled' = 'disabled';
 }

@@ -3,7 +3,7 @@ import { type ItemReference, type ResponseItem, type ResponseRequest } from '../
 import { DomainError } from '../../core/shared/domain-error.js';
 import { RESPONSE_STORE, type ResponseStore } from './response-store.port.js';
 
-export interface Conversation {
+export interface KnownConversation {
   /** Without references. */
   readonly input: readonly ResponseItem[];
   /** What came before, and the input. */
@@ -16,7 +16,7 @@ export class Conversations {
   constructor(@Optional() @Inject(RESPONSE_STORE) private readonly store?: ResponseStore) {}
 
   /** @throws DomainError for what is unknown, or when nothing was said at all */
-  async of(tenant: string, request: ResponseRequest): Promise<Conversation> {
+  async of(tenant: string, request: ResponseRequest): Promise<KnownConversation> {
     const { previous_response_id: previous } = request;
     const earlier = previous !== null && this.store ? await this.store.conversation(tenant, previous) : [];
     const input = await this.#resolved(tenant, request.input, earlier);

@@ -49,10 +49,15 @@ export function readItem(item: ResponseItem, index: number): OpenItem {
 
 /** The item with what an event about it tells. */
 export function withEvent(open: OpenItem, event: ResponseEventBody): OpenItem {
-  if (event.type === 'response.content_part.added' && event.part.type === 'refusal') return { ...open, kind: 'refusal' };
+  if (event.type === 'response.content_part.added' && event.part.type === 'refusal')
+    return { ...open, kind: 'refusal' };
   if (!('delta' in event)) return open;
   const isScored = 'logprobs' in event && event.logprobs.length > 0;
-  return { ...open, text: open.text + event.delta, ...(isScored && { logprobs: [...open.logprobs, ...event.logprobs] }) };
+  return {
+    ...open,
+    text: open.text + event.delta,
+    ...(isScored && { logprobs: [...open.logprobs, ...event.logprobs] }),
+  };
 }
 
 /** The events that begin it. */

@@ -67,8 +67,9 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const whole = Object.assign(new ResponseDto(), dto, { store: false, max_output_tokens: 1 });
   demandStore(whole, new FieldReader(body, ''), options.stores);
-  const request = { ...requestOf(whole, body, options), text: { format: { type: 'text' } }, tool_choice: 'auto' } as const;
-  return { request, model, tier: dto.service_tier };
+  const asked = requestOf(whole, body, options);
+  const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';
+  return { request: { ...asked, text: { format: { type: 'text' } }, tool_choice }, model, tier: dto.service_tier };
 }
 
 function requestOf(dto: ResponseDto, body: Body, { newId, stores }: ParseOptions): ResponseRequest {

@@ -15,7 +15,7 @@ const LONGEST_ID = 256;
 const LONGEST_NAME = 128;
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
 const STATUSES = ['in_progress', 'completed', 'incomplete'] as const;
-const TYPES = ['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'];
+const TYPES = ['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'] as const;
 
 /** Makes ids for items that were given none. */
 export type NewId = (prefix: string) => string;
@@ -35,7 +35,7 @@ export function readInput(input: unknown, newId: NewId): readonly (ResponseItem 
 }
 
 function readItem(item: FieldReader, newId: NewId): ResponseItem | ItemReference {
-  const type = item.raw('type') ?? (item.has('role') ? 'message' : undefined);
+  const type = (item.raw('type') ?? (item.has('role') ? 'message' : undefined)) as (typeof TYPES)[number] | undefined;
   const id = item.string('id', LONGEST_ID);
   switch (type) {
     case undefined:

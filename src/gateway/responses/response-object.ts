@@ -7,7 +7,7 @@ import {
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 
-export interface NewResponse {
+export interface ResponseHead {
   readonly id: string;
   /** Unix seconds. */
   readonly createdS: number;
@@ -17,7 +17,10 @@ export interface NewResponse {
 }
 
 /** The response to a request as it begins. What was not asked for has the default that models use. */
-export function newResponse(request: ResponseRequest, { id, createdS, model, serviceTier }: NewResponse): ResponseObject {
+export function newResponse(
+  request: ResponseRequest,
+  { id, createdS, model, serviceTier }: ResponseHead,
+): ResponseObject {
   return {
     ...{ id, object: 'response', created_at: createdS, completed_at: null },
     status: request.background ? 'queued' : 'in_progress',
@@ -33,7 +36,8 @@ export function newResponse(request: ResponseRequest, { id, createdS, model, ser
 
 /** What a response repeats of its request. */
 function repeated(request: ResponseRequest): ResponseParams {
-  const { instructions, previous_response_id, max_output_tokens, max_tool_calls, text, reasoning, truncation } = request;
+  const { instructions, previous_response_id, max_output_tokens, max_tool_calls, text, reasoning, truncation } =
+    request;
   const { tools, tool_choice, parallel_tool_calls, top_logprobs, metadata, store, background } = request;
   const { user, safety_identifier, prompt_cache_key } = request;
   return {

@@ -12,7 +12,7 @@ import { httpCaller, type InferenceCaller } from '../inference/inference.service
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { type Generation, TextGenerationService } from '../text/text-generation.service.js';
-import { type Conversation, Conversations } from './conversations.js';
+import { Conversations, type KnownConversation } from './conversations.js';
 import { piecesOf } from './generation-pieces.js';
 import { type ParsedResponse, parseInputCount, type ParseOptions, parseResponse } from './parse-response.js';
 import { generationOf, inWordsOfResponses } from './response-generation.js';
@@ -26,7 +26,7 @@ const nowS = (): number => Math.floor(Date.now() / 1000);
 
 interface Turn extends ParsedResponse {
   readonly caller: InferenceCaller;
-  readonly conversation: Conversation;
+  readonly conversation: KnownConversation;
   readonly generation: Generation;
   /** As it begins. */
   readonly response: ResponseObject;
@@ -117,9 +117,7 @@ export class ResponsesService {
   }
 
   #stream(reply: FastifyReply, headers: Record<string, string>): FastifyReply {
-    return reply
-      .headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
-      .type(SSE_CONTENT_TYPE);
+    return reply.headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }).type(SSE_CONTENT_TYPE);
   }
 
   async #answerLater(turn: Turn, store: ResponseStore): Promise<void> {
