@@ -1,5 +1,5 @@
 import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
-import { IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { type IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
