@@ -1635,7 +1635,7 @@ export interface components {
             keys_required: boolean;
             scopes: ("inference" | "admin" | "events")[];
             signed_in: boolean;
-            /** @description Whose data is shown; empty while nobody is signed in. */
+            /** @description Whose data is shown; empty when not signed in. */
             tenant: string;
         };
         CreateKeyDto: {
@@ -2733,7 +2733,7 @@ export interface components {
             data: components["schemas"]["WorkerDto"][];
         };
         WorkerSlotsDto: {
-            /** @description For anybody; never negative. */
+            /** @description Free for any request; never negative. */
             free: number;
             /** @description Realtime may exceed the total by one group (max_batch). */
             in_use: number;

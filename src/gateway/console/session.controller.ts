@@ -17,7 +17,7 @@ export class SignInDto {
 export class ConsoleSessionDto {
   @ApiProperty({ description: 'Whether the server asks for keys at all.' }) keys_required!: boolean;
   @ApiProperty() signed_in!: boolean;
-  @ApiProperty({ description: 'Whose data is shown; empty while nobody is signed in.' }) tenant!: string;
+  @ApiProperty({ description: 'Whose data is shown; empty when not signed in.' }) tenant!: string;
   @ApiProperty({ enum: KEY_SCOPES, isArray: true }) scopes!: string[];
 }
 
@@ -80,7 +80,7 @@ export class ConsoleSessionController {
     return this.authenticator.authenticateRequest(token, { headers: tried, address });
   }
 
-  /** With keys or without: another site must not sign anybody in or out. */
+  /** With keys or without: another site must not sign a user in or out. */
   #demandOwnPage({ method, headers }: FastifyRequest): void {
     this.origins.demandRequest(method, headers);
     this.origins.demandSession(method, headers);
