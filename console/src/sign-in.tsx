@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { signIn } from './api/session';
 import { Brand } from './side';
 
-/** The key is sent once and kept by nobody here: the server answers with a cookie that scripts cannot read. */
+/** The key is sent once and not stored in the browser: the server answers with a cookie that scripts cannot read. */
 export function SignIn() {
   const problem = useSignal('');
   const busy = useSignal(false);

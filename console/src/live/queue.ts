@@ -83,7 +83,7 @@ function measure(): void {
   );
 }
 
-/** Both rooms, for as long as somebody is signed in. */
+/** Both rooms, while signed in. */
 export function watchQueue(): () => void {
   const leave = [
     feed.watch('queue', entries => take(entries as LiveQueueLine[])),

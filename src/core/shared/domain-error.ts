@@ -1,9 +1,8 @@
 /**
  * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and whether a retry can help.
  *
- * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is
- * sent with `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs` writes docs/reference/errors.md from this
- * table.
+ * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is sent with
+ * `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs` writes docs/reference/errors.md from this table.
  */
 export interface ErrorDefinition {
   readonly status: number;

@@ -35,8 +35,7 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
 
 /**
  * The stores of files, batches, keys and usage. The schema is up to date before anything else starts; the connection is
- * the last to
- * go.
+ * the last to go.
  */
 @Global()
 @Module({

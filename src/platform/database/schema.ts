@@ -110,7 +110,7 @@ export interface WebhookOutboxTable {
   url: string;
   attempts: number;
   created_at_ms: number;
-  /** Not sent before; moved ahead while somebody sends it. */
+  /** Not sent before; moved ahead while a gateway sends it. */
   due_at_ms: number;
 }
 

@@ -53,8 +53,7 @@ export interface AnswerOptions {
 /**
  * One answer while it is made: its choices run side by side, and one that fails or is cancelled ends all. The choices
  * of a prompt join when the first of them has computed it: they find it in the cache. Those beyond the window wait
- * here, and take their place in the line when they join, so that nobody waits behind more of one request than can run
- * at a time.
+ * here, and are queued when they join, so that no request waits behind more of one request than can run at a time.
  */
 export class RunningAnswer implements ChoiceListener {
   readonly events: EventBuffer<GenerationEvent>;

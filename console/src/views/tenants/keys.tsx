@@ -49,7 +49,7 @@ export function Keys() {
         {({ data }) =>
           data.length === 0 ? (
             <Blank icon="tenants" title="No keys">
-              This server asks nobody for a key.
+              This server does not require a key.
             </Blank>
           ) : (
             <KeyTable of={data} reload={list.reload} rotated={done} />

@@ -14,7 +14,7 @@ interface TranscriptSource {
   readonly conditions: readonly string[];
   readonly wordTimestamps: boolean;
   readonly logprobs: boolean;
-  /** Two words each in turn; empty: nobody tells them apart, and all is one segment. */
+  /** Two words each in turn; empty: speakers are not told apart, and all is one segment. */
   readonly speakers: readonly string[];
 }
 
