@@ -52,7 +52,7 @@ export class GatewayProcess implements AsyncDisposable {
     try {
       await gateway.process.untilExit(gateway.#answers(`/health/${until}`));
     } catch (error) {
-      // No other code knows of it yet.
+      // Nobody else knows of it yet.
       await gateway[Symbol.asyncDispose]();
       throw error;
     }

@@ -133,7 +133,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   }
 
   reported(): void {
-    // Not counted here.
+    // Nobody counts here.
   }
 
   lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /** Prefix of the shared queue's blobs: inputs of waiting jobs, and results. */
 export const QUEUE_BLOBS = 'plane/';
@@ -29,10 +28,6 @@ export const QueueJobClass = {
   BATCH: 3,
 } as const;
 export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
-
-/** The class of a job that has not aged. */
-export const classOf = (priority: PriorityLabel): QueueJobClass =>
-  priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH;
 
 /**
  * All key names in Redis besides BullMQ's own. BullMQ gets the same `prefix` and keeps a queue under `PREFIX:QUEUE:…`;

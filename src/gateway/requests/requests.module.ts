@@ -27,6 +27,6 @@ import { StoredRequestsService } from './stored-requests.service.js';
     StoredRequestsService,
     Replays,
   ],
-  exports: [AsyncRequests, InnerRequests, IdempotencyService, StoredAnswers, StoredLeases],
+  exports: [InnerRequests, IdempotencyService],
 })
 export class RequestsModule {}

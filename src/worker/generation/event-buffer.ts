@@ -37,7 +37,7 @@ export class EventBuffer<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Discards what waits. */
+  /** Nobody is to see what waits. */
   clear(): void {
     this.#waiting.length = 0;
   }

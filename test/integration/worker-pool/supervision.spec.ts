@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { script } from '../../support/fixture-worker.js';
 import {
   alone,
@@ -12,6 +11,14 @@ import {
   workerThat,
 } from '../../support/pool-harness.js';
 import { aKey } from '../../support/requests.js';
+
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 describe('supervised workers', () => {
   let pool: WorkerPoolService;
@@ -31,7 +38,7 @@ describe('supervised workers', () => {
 
   afterEach(async () => {
     await pool.close();
-    expect([...pids].filter(isAlive)).toEqual([]);
+    expect([...pids].filter(alive)).toEqual([]);
     pids.clear();
   });
 
@@ -42,7 +49,7 @@ describe('supervised workers', () => {
     await start();
     const { id, pid, view } = await ready();
     expect(id).toBe('m-0');
-    expect(isAlive(pid)).toBe(true);
+    expect(alive(pid)).toBe(true);
     expect(view).toMatchObject({ state: 'ready', restarts: 0, slots: { total: 8, free: 8, inUse: 0 } });
     expect(view.health).toMatchObject({ engine: 'fixture', maxMessageBytes: expect.any(Number) });
     await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
@@ -134,7 +141,7 @@ describe('supervised workers', () => {
     const { pid } = await ready();
     process.kill(pid, 'SIGSTOP');
     await pool.close();
-    expect(isAlive(pid)).toBe(false);
+    expect(alive(pid)).toBe(false);
     expect(pool.workers()[0]?.lastExit).toMatchObject({
       signal: 'SIGKILL',
       reason: expect.stringContaining('SIGTERM'),
