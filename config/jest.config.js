@@ -1,4 +1,4 @@
-/** One configuration; suites are chosen by path: src (unit), test/property, test/contract, … (scripts/test-steps.mjs). */
+/** One configuration; scripts/test-steps.mjs chooses suites by path: src (unit), test/property, test/contract, … */
 export default {
   rootDir: '..',
   roots: ['<rootDir>/src', '<rootDir>/test'],

@@ -59,7 +59,7 @@ async function runBenches(names, { peer, kernels }) {
   await ensureBuild();
   const folder = await ensureBenchBuild();
   if (kernels) await compileKernels();
-  // A binary that somebody built elsewhere is named by the environment.
+  // The environment may name a binary that was built elsewhere.
   if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
   if (names.includes('whisper')) process.env.WHISPER_PYTHON ??= await ensureWhisperPython();
   const commit = await describeCommit();

@@ -28,6 +28,6 @@ async function probe(url) {
     const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_LIMIT_MS) });
     return await response.json();
   } catch {
-    return undefined; // nobody listens yet
+    return undefined; // nothing listens yet
   }
 }

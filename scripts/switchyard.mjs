@@ -22,8 +22,7 @@ async function placeOf(launchedFrom) {
 /**
  * The `switchyard` command: runs the built one with the Node of this project. A folder with a `switchyard.yaml` is a
  * gateway of its own; elsewhere it works in the project's folder, or the one that the npm package keeps for its user,
- * as
- * the gateway does, so that both see the same configuration. Names of files start where it was called (INIT_CWD).
+ * as the gateway does, so that both see the same configuration. Names of files start where it was called (INIT_CWD).
  */
 await runMain(async () => {
   const main = inRoot('dist/cli/switchyard.js');

@@ -6,7 +6,8 @@ import { FULL, QUICK, STEPS } from './test-steps.mjs';
 
 const HELP = `npm test [-- --quick | --full] [--only NAME,NAME] [--kills N]
 
-Sets up, then runs every check. The last line is "N passed, N failed, N skipped".
+Sets up, then runs every check. The last line is "N passed, N failed, N skipped"; it names the
+packages that skipped tests need.
 --quick: only ${QUICK.join(', ')}; lint checks changed files only
 --full: also ${FULL.join(', ')}, and more kills; the same as npm run test:full
 --kills: how often the chaos step kills batch processors (15; full: 50) and processes of a cluster (5; full: 10)
@@ -67,11 +68,11 @@ function summarise(outcomes) {
   const all = field => outcomes.flatMap(outcome => outcome[field] ?? []);
   for (const path of all('open')) warn(`left a handle open, so that jest did not exit: ${path}`);
   for (const file of all('secondTry')) warn(`needed a second try: ${file}`);
-  const needs = [...new Set(all('needs'))];
-  if (needs.length > 0) warn(`tests were skipped, since these are missing: ${needs.join(', ')}`);
   saySlowest(all('files'));
   const sum = field => outcomes.reduce((total, outcome) => total + (outcome[field] ?? 0), 0);
-  console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
+  const needs = [...new Set(all('needs'))];
+  const missing = needs.length > 0 ? ` (missing: ${needs.join(', ')})` : '';
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped${missing}`);
   return sum('failed') > 0 ? 1 : 0;
 }
 

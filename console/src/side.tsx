@@ -4,12 +4,11 @@ import { session, signOut } from './api/session';
 import { feedProblem, feedState } from './live/feed';
 import { href, place } from './router';
 import { attempt } from './ui/actions';
-import { Button } from './ui/controls';
 import { Icon } from './ui/icons';
 import { switchTheme, theme } from './ui/theme';
 import { visibleViews } from './views';
 
-const FEED = { live: ['good', 'Live'], lost: ['bad', 'Not connected'], connecting: ['idle', 'Connecting'] } as const;
+const FEED = { live: 'Live', lost: 'Not connected', connecting: 'Connecting' } as const;
 
 export const Brand = () => (
   <a class="brand" href={href('now')}>
@@ -26,9 +25,15 @@ export function Side({ current }: { current: string }) {
   return (
     <header class={`side ${open.value ? 'open' : ''}`}>
       <Brand />
-      <Button aria-expanded={open.value} aria-controls="views" act={() => (open.value = !open.value)}>
+      <button
+        type="button"
+        class="menu-button"
+        aria-expanded={open.value}
+        aria-controls="views"
+        onClick={() => (open.value = !open.value)}
+      >
         Menu
-      </Button>
+      </button>
       <nav id="views" aria-label="Views">
         <ul>
           {visibleViews.value.map(({ name, title }) => (
@@ -47,21 +52,20 @@ export function Side({ current }: { current: string }) {
 
 function Foot() {
   const dark = theme.value === 'dark';
-  const [tone, said] = FEED[feedState.value];
   return (
     <div class="side-foot">
-      <span class={`state ${tone}`} role="status" title={feedProblem.value}>
-        {said}
+      <span class={`feed ${feedState.value}`} role="status" title={feedProblem.value}>
+        {FEED[feedState.value]}
       </span>
       {session.value?.keys_required && <span>Tenant {session.value.tenant}</span>}
-      <div class="inline side-tools">
-        <Button kind="quiet" act={switchTheme}>
+      <div class="side-tools">
+        <button type="button" class="quiet" onClick={switchTheme}>
           <Icon name={dark ? 'sun' : 'moon'} size={16} /> {dark ? 'Light' : 'Dark'}
-        </Button>
+        </button>
         {session.value?.keys_required && (
-          <Button kind="quiet" act={() => attempt(signOut, 'Signed out.')}>
+          <button type="button" class="quiet" onClick={() => void attempt(signOut, 'Signed out.')}>
             <Icon name="signOut" size={16} /> Sign out
-          </Button>
+          </button>
         )}
       </div>
     </div>

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { signIn } from './api/session';
 import { Brand } from './side';
-import { Button, Field } from './ui/controls';
 
-/** The key is sent once and kept by nobody here: the server answers with a cookie that scripts cannot read. */
+/** The key is sent once and not stored in the browser: the server answers with a cookie that scripts cannot read. */
 export function SignIn() {
   const problem = useSignal('');
   const busy = useSignal(false);
@@ -22,8 +21,9 @@ export function SignIn() {
         <Brand />
         <h1>Sign in</h1>
         <p class="lead">This server asks for an API key. What you may see and do depends on its scopes.</p>
-        <form class="stack" onSubmit={event => void submit(event)}>
-          <Field label="API key">
+        <form onSubmit={event => void submit(event)}>
+          <label class="field">
+            API key
             <input
               name="key"
               type="password"
@@ -32,13 +32,13 @@ export function SignIn() {
               aria-invalid={problem.value !== ''}
               aria-describedby="sign-in-problem"
             />
-          </Field>
+          </label>
           <p id="sign-in-problem" class="state bad" role="alert" hidden={problem.value === ''}>
             {problem.value}
           </p>
-          <Button kind="primary" disabled={busy.value}>
+          <button type="submit" class="primary" disabled={busy.value}>
             {busy.value ? 'Signing in' : 'Sign in'}
-          </Button>
+          </button>
         </form>
       </div>
     </main>

@@ -14,9 +14,8 @@ const SERVERS_READY_MS = 60_000;
 
 /**
  * The topology of docker/compose.cluster.yaml as plain processes on one machine: Redis, PostgreSQL, gateways behind a
- * proxy,
- * workers of every model, batch processors. Whatever ends by itself is started again. `cluster.json` in its folder
- * tells who is who.
+ * proxy, workers of every model, batch processors. Whatever ends by itself is started again. `cluster.json` in its
+ * folder tells who is who.
  */
 export class Cluster {
   #folder;

@@ -110,7 +110,7 @@ export class ExternalWorker implements EngineBase {
     await Promise.race([this.#ready.promise, lost]);
   }
 
-  /** The connection, once nobody doubts it. */
+  /** The connection, once it is known to work. */
   async connected(): Promise<WorkerLink> {
     await this.#doubt?.promise;
     return this.link;
@@ -206,7 +206,7 @@ export class ExternalWorker implements EngineBase {
     this.#process?.kill(reason);
   }
 
-  /** Told again by the probe that finds nobody: its outcome must count. */
+  /** The probe that gets no answer reports it again: its outcome must count. */
   #onConnectionLost(): void {
     if (!this.#report || this.#doubt) return;
     this.#doubt = Promise.withResolvers();

@@ -31,7 +31,7 @@ export function checkPythonWorkers(models: readonly ModelSpec[], dataDir: string
 const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironment): boolean =>
   command.includes(MODULE) && resolve(command[0] ?? '') === python;
 
-/** Compiled kernels are an offer: they need a compiler, which is named when somebody takes it. */
+/** Compiled kernels are an offer: they need a compiler, which is named when one accepts it. */
 export async function checkLlamaKernels(
   models: readonly ModelSpec[],
   run: RunCommand = runCommand,

@@ -5,209 +5,116 @@ export interface Endpoint {
   /** Path parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly summary: string;
-  /** The heading it has in Swagger UI. */
-  readonly area:
-    'audio' | 'text' | 'realtime' | 'files' | 'batches' | 'models' | 'requests' | 'admin' | 'health' | 'console';
 }
 
+/** Summary of every route, by area: its heading in Swagger UI. */
+const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${string}`, string>>>> = {
+  audio: {
+    'POST /v1/audio/transcriptions': 'Audio to text',
+    'POST /v1/audio/translations': 'Audio to English text',
+    'POST /v1/audio/speech': 'Text to audio',
+  },
+  text: {
+    'POST /v1/chat/completions': 'Messages to a message, streamed or whole',
+    'POST /v1/responses': 'Items to items, streamed or whole',
+    'POST /v1/responses/input_tokens': 'Tokens that the input of a response comes to',
+    'POST /v1/completions': 'Text to its continuation',
+    'POST /v1/embeddings': 'Text to vectors',
+  },
+  requests: {
+    'POST /v1/audio/transcriptions/{id}/cancel': 'Cancel a transcription',
+    'POST /v1/audio/translations/{id}/cancel': 'Cancel a translation',
+    'POST /v1/audio/speech/{id}/cancel': 'Cancel a synthesis',
+    'POST /v1/requests/{id}/cancel': 'Cancel any request',
+    'GET /v1/requests/{id}': 'Where a request is and why it waits',
+    'GET /v1/requests/{id}/content': 'The answer of a request that was not waited for',
+  },
+  realtime: {
+    'GET /events': 'Live feed: Socket.IO with `transports: ["websocket"]`',
+    'POST /v1/realtime/client_secrets': 'Short-lived token for a browser',
+    'POST /v1/realtime/transcription_sessions': 'The same in the older dialect',
+  },
+  files: {
+    'POST /v1/files': 'Upload a file',
+    'GET /v1/files': 'List files',
+    'GET /v1/files/{id}': 'One file',
+    'GET /v1/files/{id}/content': 'Bytes of a file, or a range of them',
+    'DELETE /v1/files/{id}': 'Delete a file',
+    'POST /v1/uploads': 'Begin a file that comes in parts',
+    'POST /v1/uploads/{id}/parts': 'Add a part of at most 64 MiB',
+    'POST /v1/uploads/{id}/complete': 'Make a file of the parts',
+    'POST /v1/uploads/{id}/cancel': 'Forget the parts',
+  },
+  batches: {
+    'POST /v1/batches': 'Run the lines of a file',
+    'GET /v1/batches': 'List batches',
+    'GET /v1/batches/{id}': 'One batch: status, counts, rate, ETA',
+    'POST /v1/batches/{id}/cancel': 'Cancel a batch; what is done is kept',
+    'POST /v1/batches/{id}/retry-failed': 'A new batch of the lines that failed',
+    'DELETE /v1/batches/{id}': 'Delete a finished batch; its files stay',
+  },
+  models: {
+    'GET /v1/models': 'Models and their aliases',
+    'GET /v1/models/{id}': 'One model, by id or alias',
+  },
+  admin: {
+    'GET /admin/v1/status': 'What this gateway does now, and what limits it',
+    'GET /admin/v1/settings': 'Effective settings and where each came from',
+    'GET /admin/v1/logs': 'Last lines of the log of this gateway, or all from now on',
+    'GET /admin/v1/workers/{id}/log': 'Last lines that a worker wrote, and what happened to its process',
+    'GET /admin/v1/history': 'The last hour in steps of 10 s',
+    'GET /admin/v1/queue': 'Depth by model and priority, bounds, oldest wait',
+    'GET /admin/v1/models': 'Models: loaded or not, their workers, when last used',
+    'POST /admin/v1/models/reload': 'Serve the models file as it is now',
+    'POST /admin/v1/models/{id}/load': 'Start the workers of a model',
+    'POST /admin/v1/models/{id}/unload': 'Stop the workers of a model',
+    'GET /admin/v1/requests': 'List requests',
+    'GET /admin/v1/requests/{id}': 'One request, and why it waits',
+    'POST /admin/v1/requests/cancel': 'Cancel many requests',
+    'POST /admin/v1/requests/{id}/cancel': 'Cancel one request',
+    'POST /admin/v1/requests/{id}/priority': 'Give a waiting request another priority',
+    'GET /admin/v1/workers': 'Workers: state, slots, restarts, how the last one ended',
+    'POST /admin/v1/workers/{id}/drain': 'Send a worker nothing more until it is resumed',
+    'POST /admin/v1/workers/{id}/resume': 'Send a drained worker requests again',
+    'POST /admin/v1/workers/{id}/restart': 'Drain a worker, replace its process, and resume it',
+    'GET /admin/v1/keys': 'API keys, without their secrets',
+    'POST /admin/v1/keys': 'Create an API key',
+    'POST /admin/v1/keys/{id}/rotate': 'Replace the secret of an API key',
+    'DELETE /admin/v1/keys/{id}': 'Revoke an API key',
+    'GET /admin/v1/tenants': 'Tenants: their keys, limits and usage of today',
+    'GET /admin/v1/usage': 'Usage by day, tenant, key and model',
+    'GET /admin/v1/audit': 'Who changed what, newest first',
+    'GET /admin/v1/sessions': 'Live sessions of this gateway',
+    'POST /admin/v1/sessions/{id}/end': 'End a live session',
+    'GET /admin/v1/dependencies': 'Redis, database and blob store as last probed, and why one is down',
+  },
+  console: {
+    'GET /console': 'The console: what the server is doing, in a browser',
+    'GET /console/{view}': 'A view of the console',
+    'GET /console/{view}/{id}': 'One request or batch in the console',
+    'GET /console/assets/{file}': 'Scripts and styles of the console',
+    'GET /console/session': 'Who is signed in at the console',
+    'POST /console/session': 'Sign in with a key; sets a cookie',
+    'DELETE /console/session': 'Sign out',
+  },
+  health: {
+    'GET /': 'Where API and documentation are',
+    'GET /health': 'Summary for people: models, workers, draining',
+    'GET /health/live': '200 while the process serves',
+    'GET /health/ready': '200 while requests can be served, else 503',
+    'GET /healthz': 'Alias of /health/live',
+    'GET /readyz': 'Alias of /health/ready',
+    'GET /metrics': 'Prometheus metrics',
+  },
+};
+
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
-export const ENDPOINTS = [
-  { method: 'POST', path: '/v1/audio/transcriptions', summary: 'Audio to text', area: 'audio' },
-  { method: 'POST', path: '/v1/audio/translations', summary: 'Audio to English text', area: 'audio' },
-  { method: 'POST', path: '/v1/audio/speech', summary: 'Text to audio', area: 'audio' },
-  { method: 'POST', path: '/v1/chat/completions', summary: 'Messages to a message, streamed or whole', area: 'text' },
-  { method: 'POST', path: '/v1/completions', summary: 'Text to its continuation', area: 'text' },
-  { method: 'POST', path: '/v1/embeddings', summary: 'Text to vectors', area: 'text' },
-  { method: 'POST', path: '/v1/audio/transcriptions/{id}/cancel', summary: 'Cancel a transcription', area: 'requests' },
-  { method: 'POST', path: '/v1/audio/translations/{id}/cancel', summary: 'Cancel a translation', area: 'requests' },
-  { method: 'POST', path: '/v1/audio/speech/{id}/cancel', summary: 'Cancel a synthesis', area: 'requests' },
-  { method: 'POST', path: '/v1/requests/{id}/cancel', summary: 'Cancel any request', area: 'requests' },
-  { method: 'GET', path: '/v1/requests/{id}', summary: 'Where a request is and why it waits', area: 'requests' },
-  {
-    method: 'GET',
-    path: '/v1/requests/{id}/content',
-    summary: 'The answer of a request that was not waited for',
-    area: 'requests',
-  },
-  {
-    method: 'GET',
-    path: '/events',
-    summary: 'Live feed: Socket.IO with `transports: ["websocket"]`',
-    area: 'realtime',
-  },
-  {
-    method: 'POST',
-    path: '/v1/realtime/client_secrets',
-    summary: 'Short-lived token for a browser',
-    area: 'realtime',
-  },
-  {
-    method: 'POST',
-    path: '/v1/realtime/transcription_sessions',
-    summary: 'The same in the older dialect',
-    area: 'realtime',
-  },
-  { method: 'POST', path: '/v1/files', summary: 'Upload a file', area: 'files' },
-  { method: 'GET', path: '/v1/files', summary: 'List files', area: 'files' },
-  { method: 'GET', path: '/v1/files/{id}', summary: 'One file', area: 'files' },
-  { method: 'GET', path: '/v1/files/{id}/content', summary: 'Bytes of a file, or a range of them', area: 'files' },
-  { method: 'DELETE', path: '/v1/files/{id}', summary: 'Delete a file', area: 'files' },
-  { method: 'POST', path: '/v1/uploads', summary: 'Begin a file that comes in parts', area: 'files' },
-  { method: 'POST', path: '/v1/uploads/{id}/parts', summary: 'Add a part of at most 64 MiB', area: 'files' },
-  { method: 'POST', path: '/v1/uploads/{id}/complete', summary: 'Make a file of the parts', area: 'files' },
-  { method: 'POST', path: '/v1/uploads/{id}/cancel', summary: 'Forget the parts', area: 'files' },
-  { method: 'POST', path: '/v1/batches', summary: 'Run the lines of a file', area: 'batches' },
-  { method: 'GET', path: '/v1/batches', summary: 'List batches', area: 'batches' },
-  { method: 'GET', path: '/v1/batches/{id}', summary: 'One batch: status, counts, rate, ETA', area: 'batches' },
-  { method: 'POST', path: '/v1/batches/{id}/cancel', summary: 'Cancel a batch; what is done is kept', area: 'batches' },
-  {
-    method: 'POST',
-    path: '/v1/batches/{id}/retry-failed',
-    summary: 'A new batch of the lines that failed',
-    area: 'batches',
-  },
-  { method: 'DELETE', path: '/v1/batches/{id}', summary: 'Delete a finished batch; its files stay', area: 'batches' },
-  { method: 'GET', path: '/v1/models', summary: 'Models and their aliases', area: 'models' },
-  { method: 'GET', path: '/v1/models/{id}', summary: 'One model, by id or alias', area: 'models' },
-  {
-    method: 'GET',
-    path: '/admin/v1/status',
-    summary: 'What this gateway does now, and what limits it',
-    area: 'admin',
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/alerts',
-    summary: 'Alerts of the Prometheus in `console.prometheus_url`',
-    area: 'admin',
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/doctor',
-    summary: 'What `switchyard doctor` finds on the machine of this gateway',
-    area: 'admin',
-  },
-  { method: 'GET', path: '/admin/v1/settings', summary: 'Effective settings and where each came from', area: 'admin' },
-  {
-    method: 'GET',
-    path: '/admin/v1/logs',
-    summary: 'Last lines of the log of this gateway, or all from now on',
-    area: 'admin',
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/workers/{id}/log',
-    summary: 'Last lines that a worker wrote, and what happened to its process',
-    area: 'admin',
-  },
-  { method: 'GET', path: '/admin/v1/history', summary: 'The last hour in steps of 10 s', area: 'admin' },
-  {
-    method: 'GET',
-    path: '/admin/v1/queue',
-    summary: 'Depth by model and priority, bounds, oldest wait',
-    area: 'admin',
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/models',
-    summary: 'Models: loaded or not, their workers, when last used',
-    area: 'admin',
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/catalogue',
-    summary: 'Models of the catalogue that have files to download',
-    area: 'admin',
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/catalogue/additions',
-    summary: 'Models that are being added, and how the last ones ended',
-    area: 'admin',
-  },
-  {
-    method: 'POST',
-    path: '/admin/v1/catalogue/{name}/add',
-    summary: 'Download a model of the catalogue and serve it',
-    area: 'admin',
-  },
-  {
-    method: 'POST',
-    path: '/admin/v1/catalogue/{name}/cancel',
-    summary: 'Stop the download of a model; what has arrived is kept',
-    area: 'admin',
-  },
-  { method: 'POST', path: '/admin/v1/models/reload', summary: 'Serve the models file as it is now', area: 'admin' },
-  { method: 'POST', path: '/admin/v1/models/{id}/load', summary: 'Start the workers of a model', area: 'admin' },
-  { method: 'POST', path: '/admin/v1/models/{id}/unload', summary: 'Stop the workers of a model', area: 'admin' },
-  { method: 'GET', path: '/admin/v1/requests', summary: 'List requests', area: 'admin' },
-  { method: 'GET', path: '/admin/v1/requests/{id}', summary: 'One request, and why it waits', area: 'admin' },
-  { method: 'POST', path: '/admin/v1/requests/cancel', summary: 'Cancel many requests', area: 'admin' },
-  { method: 'POST', path: '/admin/v1/requests/{id}/cancel', summary: 'Cancel one request', area: 'admin' },
-  {
-    method: 'GET',
-    path: '/admin/v1/workers',
-    summary: 'Workers: state, slots, restarts, how the last one ended',
-    area: 'admin',
-  },
-  {
-    method: 'POST',
-    path: '/admin/v1/workers/{id}/drain',
-    summary: 'Send a worker nothing more until it is resumed',
-    area: 'admin',
-  },
-  {
-    method: 'POST',
-    path: '/admin/v1/workers/{id}/resume',
-    summary: 'Send a drained worker requests again',
-    area: 'admin',
-  },
-  {
-    method: 'POST',
-    path: '/admin/v1/workers/{id}/restart',
-    summary: 'Drain a worker, replace its process, and resume it',
-    area: 'admin',
-  },
-  { method: 'GET', path: '/admin/v1/keys', summary: 'API keys, without their secrets', area: 'admin' },
-  { method: 'POST', path: '/admin/v1/keys', summary: 'Create an API key', area: 'admin' },
-  {
-    method: 'POST',
-    path: '/admin/v1/keys/{id}/rotate',
-    summary: 'Replace the secret of an API key',
-    area: 'admin',
-  },
-  { method: 'DELETE', path: '/admin/v1/keys/{id}', summary: 'Revoke an API key', area: 'admin' },
-  {
-    method: 'GET',
-    path: '/admin/v1/tenants',
-    summary: 'Tenants: their keys, limits and usage of today',
-    area: 'admin',
-  },
-  { method: 'GET', path: '/admin/v1/usage', summary: 'Usage by day, tenant, key and model', area: 'admin' },
-  { method: 'GET', path: '/admin/v1/audit', summary: 'Who changed what, newest first', area: 'admin' },
-  { method: 'GET', path: '/admin/v1/sessions', summary: 'Live sessions of this gateway', area: 'admin' },
-  { method: 'POST', path: '/admin/v1/sessions/{id}/end', summary: 'End a live session', area: 'admin' },
-  {
-    method: 'GET',
-    path: '/admin/v1/dependencies',
-    summary: 'Redis, database and blob store as last probed, and why one is down',
-    area: 'admin',
-  },
-  { method: 'GET', path: '/console', summary: 'The console: what the server is doing, in a browser', area: 'console' },
-  { method: 'GET', path: '/console/{view}', summary: 'A view of the console', area: 'console' },
-  { method: 'GET', path: '/console/{view}/{id}', summary: 'One request or batch in the console', area: 'console' },
-  { method: 'GET', path: '/console/assets/{file}', summary: 'Scripts and styles of the console', area: 'console' },
-  { method: 'GET', path: '/console/session', summary: 'Who is signed in at the console', area: 'console' },
-  { method: 'POST', path: '/console/session', summary: 'Sign in with a key; sets a cookie', area: 'console' },
-  { method: 'DELETE', path: '/console/session', summary: 'Sign out', area: 'console' },
-  { method: 'GET', path: '/', summary: 'Where API and documentation are', area: 'health' },
-  { method: 'GET', path: '/health', summary: 'Summary for people: models, workers, draining', area: 'health' },
-  { method: 'GET', path: '/health/live', summary: '200 while the process serves', area: 'health' },
-  { method: 'GET', path: '/health/ready', summary: '200 while requests can be served, else 503', area: 'health' },
-  { method: 'GET', path: '/healthz', summary: 'Alias of /health/live', area: 'health' },
-  { method: 'GET', path: '/readyz', summary: 'Alias of /health/ready', area: 'health' },
-  { method: 'GET', path: '/metrics', summary: 'Prometheus metrics', area: 'health' },
-] as const satisfies readonly Endpoint[];
+export const ENDPOINTS: readonly Endpoint[] = Object.values(ROUTES)
+  .flatMap(routes => Object.entries(routes))
+  .map(([route, summary]) => {
+    const [method, path = ''] = route.split(' ');
+    return { method: method as EndpointMethod, path, summary };
+  });
 
 const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
   method,
@@ -220,7 +127,8 @@ export function allowedMethods(path: string): readonly string[] {
   return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-const WORK = /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|completions|embeddings)\/?$/;
+const WORK =
+  /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|responses(\/input_tokens)?|completions|embeddings)\/?$/;
 
 /** Routes whose requests make workers work: they are what limits count and what can be answered later. */
 export const isWork = (path: string): boolean => WORK.test(path);

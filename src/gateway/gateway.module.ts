@@ -14,6 +14,7 @@ import { AdminStatusModule } from './admin/status/status.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
+import { ResponsesModule } from './responses/responses.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
@@ -47,6 +48,7 @@ export class GatewayModule {
         RequestsModule,
         AudioModule,
         TextModule,
+        ResponsesModule,
         ModelsModule,
         HealthModule,
         JobsModule,

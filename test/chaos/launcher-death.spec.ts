@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { freePort } from '../support/free-port.js';
-import { isAlive } from '../support/product.js';
+import { isAlive } from '../../src/platform/process/is-alive.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { type UpOptions, UpProcess } from '../support/up-process.js';
 import { pause } from '../support/waiting.js';

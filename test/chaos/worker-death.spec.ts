@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { isAlive, Product } from '../support/product.js';
+import { isAlive } from '../../src/platform/process/is-alive.js';
+import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `clip ${index}`);

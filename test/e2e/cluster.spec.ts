@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { ClusterProcess } from '../support/cluster-process.js';
-import { isAlive } from '../support/product.js';
+import { isAlive } from '../../src/platform/process/is-alive.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { pause } from '../support/waiting.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { isAlive, Product } from '../support/product.js';
+import { isAlive } from '../../src/platform/process/is-alive.js';
+import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 describe('SIGTERM to the gateway', () => {

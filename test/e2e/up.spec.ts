@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
-import { isAlive } from '../support/product.js';
+import { isAlive } from '../../src/platform/process/is-alive.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { UpProcess } from '../support/up-process.js';
 

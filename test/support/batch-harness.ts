@@ -42,7 +42,7 @@ export interface HarnessOptions {
 
 /** Who works on a batch, as its row says. */
 export interface RowLease {
-  /** Undefined: nobody. */
+  /** Undefined: no processor. */
   readonly pid: number | undefined;
   /** Times it was claimed. */
   readonly epoch: number;
@@ -192,7 +192,7 @@ export class BatchHarness implements AsyncDisposable {
     return { pid: isHeld ? Number(lease_owner.split('-').at(-2)) : undefined, epoch };
   }
 
-  /** Resolves at the end of the batch, too: nobody claims it then. */
+  /** Resolves at the end of the batch, too: no processor claims it then. */
   async untilLease(id: string, holds: (lease: RowLease) => boolean): Promise<void> {
     while (!holds(await this.lease(id)) && !isTerminal((await this.job(id)).status)) await pause(5);
   }

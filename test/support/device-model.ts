@@ -133,7 +133,7 @@ export class DeviceModel {
     });
   }
 
-  /** MicroBatcher's loop; groups are READY whole, so nobody is missing from one. */
+  /** MicroBatcher's loop; groups are READY whole, so no member is missing. */
   #pump(): void {
     while (this.#ready.length > 0 && !this.#busy) {
       const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, missing: 0, preparing: 0 };

@@ -11,7 +11,7 @@ export interface FakeWorkerOptions {
   readonly maxBatch?: number;
   /** What REALTIME may take beyond the slots; one group unless told. */
   readonly overdraft?: number;
-  /** Says "not idle" even with all slots free, as if its device were computing for somebody else. */
+  /** Says "not idle" even with all slots free, as if its device were computing for another gateway. */
   readonly busy?: boolean;
   readonly ready?: boolean;
 }

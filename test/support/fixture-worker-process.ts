@@ -3,8 +3,7 @@ import { FixtureWorker } from './fixture-worker.js';
 
 /**
  * The fixture as a supervised process. `model.options` may say `exitCode` (at once), `silent` (never ready), `stubborn`
- * (deaf to
- * SIGTERM), `tell` (variables whose values become the revision) and `device`.
+ * (deaf to SIGTERM), `tell` (variables whose values become the revision) and `device`.
  */
 const spec = readWorkerSpec();
 const { exitCode, silent, stubborn, device = 'cpu', tell = [] } = spec.model.options;

@@ -67,7 +67,7 @@ export class FixtureWorker extends EventEmitter {
   ignoreCancel = false;
   /** While set, its own Health is not answered, as by a process that is stopped. */
   mute = false;
-  /** False: without `grpc.health.v1`, as a worker by somebody who did not know of it. Before `start()`. */
+  /** False: without `grpc.health.v1`, as a worker whose author did not know of it. Before `start()`. */
   standardHealth = true;
   /** The most speech chunks written and not yet taken by gRPC. */
   chunksWritten = 0;

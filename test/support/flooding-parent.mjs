@@ -1,4 +1,4 @@
-// Supervises two flooding children and reads what they write, as a gateway does, until somebody kills it.
+// Supervises two flooding children and reads what they write, as a gateway does, until it is killed.
 import { fileURLToPath } from 'node:url';
 import { SupervisedProcess } from '../../dist/platform/process/child-process.js';
 

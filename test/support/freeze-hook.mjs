@@ -1,6 +1,6 @@
 /**
- * Loaded into a processor under test (`--import`): the test names an operation on the disk or the database over IPC, and
- * the process stops itself (SIGSTOP) right before it. The test continues it with SIGCONT.
+ * Loaded into a processor under test (`--import`): the test names an operation on the disk or the database over IPC,
+ * and the process stops itself (SIGSTOP) right before it. The test continues it with SIGCONT.
  */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';

@@ -52,7 +52,7 @@ export class GatewayProcess implements AsyncDisposable {
     try {
       await gateway.process.untilExit(gateway.#answers(`/health/${until}`));
     } catch (error) {
-      // Nobody else knows of it yet.
+      // No other code knows of it yet.
       await gateway[Symbol.asyncDispose]();
       throw error;
     }

@@ -94,7 +94,7 @@ export class GenerationHarness {
     return plan;
   }
 
-  /** Steps until nobody is here. @throws Error when that does not come. */
+  /** Steps until no sequence is left. @throws Error when that does not come. */
   drain(limit = 4000): void {
     for (let step = 0; this.scheduler.waiting + this.scheduler.running > 0; step++) {
       if (step > limit)
@@ -140,7 +140,7 @@ export class GenerationHarness {
     }
   }
 
-  /** A step that nobody announced: only because time has passed (a deadline, a grace, a back-off). */
+  /** A step without an event: only because time has passed (a deadline, a grace, a back-off). */
   #mustBeTimed(plan: GenerationPlan<ToyRequest>, wakeMs: number): void {
     if (wakeMs - this.nowMs > this.#options.loadWaitMs)
       throw new Error(`Step ${plan.step} could have waited until ${wakeMs}.`);

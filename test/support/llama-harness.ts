@@ -121,7 +121,7 @@ export class LlamaHarness {
     this.#flights.push({ plan, outcome });
   }
 
-  /** Until nobody is here. `between` sees each step. */
+  /** Until no sequence is left. `between` sees each step. */
   async drain(between: (step: number) => void = () => undefined): Promise<void> {
     for (let step = 0; this.scheduler.running + this.scheduler.waiting > 0; step++) {
       await this.step();
@@ -144,7 +144,7 @@ export class LlamaHarness {
   }
 }
 
-/** What each comes to when nobody else is here. */
+/** What each comes to alone. */
 export async function soloTokens(
   backend: LlamaBackend,
   sequences: readonly TextSequence[],

@@ -89,12 +89,3 @@ export class Product implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

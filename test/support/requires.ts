@@ -5,14 +5,14 @@ import { hasRedis } from './redis-server.js';
 
 /** Something that a test needs besides the npm packages. */
 export interface Requirement {
-  /** As the summary of `npm test` names it. */
+  /** As the last line of `npm test` names it: a package where there is one. */
   readonly name: string;
   readonly present: boolean;
 }
 
 export const REDIS: Requirement = { name: 'redis-server', present: hasRedis };
 export const POSTGRES: Requirement = { name: 'postgresql', present: existsSync('/usr/lib/postgresql') };
-export const CONSOLE: Requirement = { name: 'console packages', present: existsSync('console/node_modules') };
+export const CONSOLE: Requirement = { name: 'console/node_modules', present: existsSync('console/node_modules') };
 export const BROWSER: Requirement = { name: 'chromium', present: hasBrowser };
 
 /** `describe`, or a skipped one whose title names what is missing. */

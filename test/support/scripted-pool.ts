@@ -133,7 +133,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   }
 
   reported(): void {
-    // Nobody counts here.
+    // Not counted here.
   }
 
   lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {

@@ -4,8 +4,8 @@
  *
  *   node test/support/scripted-worker.mjs --model ID --port N [--host H] [--kind stt] [--max-batch 4] [--fault NAME]
  *
- * Prompts: `sleep MS` takes the device that long; `hold` takes it until cancelled; `fail CODE`; `crash` ends the process.
- * An answer is one JSON object: the request's id, bytes, priority and group, and the size of its engine call.
+ * Prompts: `sleep MS` takes the device that long; `hold` takes it until cancelled; `fail CODE`; `crash` ends the
+ * process. An answer is one JSON object: the request's id, bytes, priority and group, and the size of its engine call.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -119,7 +119,7 @@ class Failure extends Error {
   }
 }
 
-/** One engine call at a time, for all that waits, up to `maxBatch`; an idle device waits 250 ms for a group's members. */
+/** One engine call at a time, of all that waits, up to `maxBatch`; an idle device waits 250 ms for a whole group. */
 class Device {
   #waiting = [];
   #busy = false;

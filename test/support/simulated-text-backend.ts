@@ -128,7 +128,8 @@ export class SimulatedTextBackend implements TextBackend {
 
   #encode(prompt: Prompt): readonly number[] {
     if (prompt.type === 'text') return [...Buffer.from(prompt.text), ANSWER];
-    if (prompt.type === 'chat') return [...Buffer.from(this.#rendered(prompt)), ANSWER];
+    if (prompt.type === 'chat')
+      return [...Buffer.from(this.#rendered(prompt)), ANSWER, ...Buffer.from(prompt.begun ?? '')];
     const wrong = prompt.tokens.find(token => token >= VOCABULARY);
     if (wrong !== undefined) throw invalid('prompt', `There is no token ${wrong}.`);
     return prompt.tokens;

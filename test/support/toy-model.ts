@@ -22,7 +22,7 @@ export function toyNext(tokens: readonly number[], seed: number): number {
   return (hash ^ (hash >>> 13)) % 23;
 }
 
-/** What the request comes to when nobody else is here. */
+/** What the request comes to alone. */
 export function soloOutput({ prompt, maxTokens, seed }: ToyRequest): { tokens: number[]; reason: 'stop' | 'length' } {
   const output: number[] = [];
   while (output.length < maxTokens) {

@@ -10,4 +10,5 @@ mkdir -p "$out" "$protos/switchyard/v1"
 for file in ../../proto/switchyard/v1/*.proto; do
   sed 's|//.*||' "$file" > "$protos/switchyard/v1/$(basename "$file")"
 done
-"${PYTHON:-python3}" -m grpc_tools.protoc -I "$protos" --python_out="$out" --mypy_out=quiet:"$out" "$protos"/switchyard/v1/*.proto
+"${PYTHON:-python3}" -m grpc_tools.protoc -I "$protos" --python_out="$out" --mypy_out=quiet:"$out" \
+  "$protos"/switchyard/v1/*.proto

@@ -20,23 +20,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/v1/alerts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Alerts of the Prometheus in `console.prometheus_url`, at most 5 s old */
-        get: operations["AdminAlertsController_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/v1/audit": {
         parameters: {
             query?: never;
@@ -54,77 +37,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/v1/catalogue": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Models of the catalogue that have files to download */
-        get: operations["AdminCatalogueController_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/catalogue/{name}/add": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Download a model of the catalogue and serve it
-         * @description Runs `switchyard models add` and returns at once; then the models file is read again. One at a time. An interrupted download resumes.
-         */
-        post: operations["AdminCatalogueController_add"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/catalogue/{name}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Stop the download of a model; what has arrived is kept */
-        post: operations["AdminCatalogueController_cancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/catalogue/additions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Models that are being added, and how the last ones ended */
-        get: operations["AdminCatalogueController_listAdditions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/v1/dependencies": {
         parameters: {
             query?: never;
@@ -134,26 +46,6 @@ export interface paths {
         };
         /** Redis, database and blob store as last probed, and why one is down */
         get: operations["AdminDependenciesController_dependencies"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/doctor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What `switchyard doctor` finds on the machine of this gateway
-         * @description It takes seconds: models, programs, libraries, folders and servers are looked at. One run at a time.
-         */
-        get: operations["AdminDoctorController_check"];
         put?: never;
         post?: never;
         delete?: never;
@@ -405,6 +297,26 @@ export interface paths {
         put?: never;
         /** Cancel one request */
         post: operations["AdminRequestsController_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/{id}/priority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a waiting request another priority
+         * @description Its place in the other lane follows from its enqueue time, and its age still counts.
+         */
+        post: operations["AdminRequestsController_changePriority"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1258,6 +1170,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Items to items, streamed or whole
+         * @description The same models as chat. Items have the same ids in the stream and in the response.
+         */
+        post: operations["ResponsesController_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tokens that the input of a response comes to
+         * @description The model reads the input and draws one token: it is queued and counted like any other request.
+         */
+        post: operations["ResponsesController_countInput"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/uploads": {
         parameters: {
             query?: never;
@@ -1360,32 +1312,6 @@ export interface components {
         };
         AdminModelListDto: {
             data: components["schemas"]["AdminModelDto"][];
-        };
-        AlertDto: {
-            /** @example SwitchyardQueueFull */
-            name: string;
-            /**
-             * @description What to do: a web address, or a path of the manual.
-             * @example docs/operate/runbook.md#switchyardqueuefull
-             */
-            runbook_url?: string;
-            /** @example warning */
-            severity?: string;
-            /** @description Unix seconds. */
-            since: number;
-            /** @enum {string} */
-            state: "pending" | "firing";
-            summary?: string;
-        };
-        AlertListDto: {
-            /** @description Whether `console.prometheus_url` is set. */
-            configured: boolean;
-            /** @description Firing ones first; at most 100. */
-            data: components["schemas"]["AlertDto"][];
-            /** @enum {string} */
-            object: "list";
-            /** @description Why Prometheus could not be asked. */
-            problem?: string;
         };
         ApiKeyDto: {
             /** @description Unix seconds. */
@@ -1600,19 +1526,9 @@ export interface components {
              */
             tenant?: string;
         };
-        CatalogueDto: {
-            data: components["schemas"]["CatalogueModelDto"][];
+        ChangePriorityDto: {
             /** @enum {string} */
-            object: "list";
-        };
-        CatalogueModelDto: {
-            /** @description Of its files, as far as known. */
-            bytes: number;
-            /** @example MIT */
-            licence?: string;
-            /** @example whisper-small */
-            name: string;
-            summary: string;
+            priority: "realtime" | "batch";
         };
         ChatCompletionDto: {
             frequency_penalty?: number;
@@ -1714,20 +1630,12 @@ export interface components {
             temperature?: number;
             top_p?: number;
         };
-        ConsoleLinksDto: {
-            /** @description `console.manual_url`; may be empty. */
-            manual: string;
-            /** @description `console.trace_url`; may be empty. */
-            trace: string;
-        };
         ConsoleSessionDto: {
             /** @description Whether the server asks for keys at all. */
             keys_required: boolean;
-            /** @description Links to other servers, for the scope admin. */
-            links?: components["schemas"]["ConsoleLinksDto"];
             scopes: ("inference" | "admin" | "events")[];
             signed_in: boolean;
-            /** @description Whose data is shown; empty while nobody is signed in. */
+            /** @description Whose data is shown; empty when not signed in. */
             tenant: string;
         };
         CreateKeyDto: {
@@ -1777,23 +1685,6 @@ export interface components {
             since: string;
             /** @enum {string} */
             status: "up" | "down" | "unknown";
-        };
-        DiagnosisDto: {
-            detail: string;
-            /** @description The command or the change that puts it right. */
-            fix?: string;
-            /**
-             * @description warn: works without; fail: will not work as configured.
-             * @enum {string}
-             */
-            state: "ok" | "warn" | "fail";
-            /** @example ffmpeg */
-            what: string;
-        };
-        DoctorDto: {
-            checks: components["schemas"]["DiagnosisDto"][];
-            /** @description Nothing failed. */
-            ok: boolean;
         };
         DurationUsageDto: {
             /**
@@ -2065,22 +1956,6 @@ export interface components {
             /** @description Message, then further fields as JSON; at most 2048 characters. */
             text: string;
         };
-        ModelAdditionDto: {
-            /** @description The last lines of `switchyard models add`. */
-            lines: string[];
-            /** @example whisper-small */
-            name: string;
-            /** @description Unix seconds. */
-            started_at: number;
-            /** @enum {string} */
-            state: "running" | "added" | "failed" | "cancelled";
-        };
-        ModelAdditionListDto: {
-            /** @description The newest first; at most 8. */
-            data: components["schemas"]["ModelAdditionDto"][];
-            /** @enum {string} */
-            object: "list";
-        };
         ModelDto: {
             /**
              * @example [
@@ -2263,6 +2138,134 @@ export interface components {
             /** @description Its requests that are dispatched before this one. */
             requests: number;
             tenant: string;
+        };
+        ResponseDto: {
+            /**
+             * @description Answers at once; the work survives restarts.
+             * @default false
+             */
+            background: boolean;
+            frequency_penalty?: number;
+            /** @description `message.output_text.logprobs`; others have nothing to add. */
+            include?: string[];
+            /**
+             * @description A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, `function_call_output`, `reasoning`, and `item_reference` where responses are stored.
+             * @example What does a switchyard do?
+             */
+            input?: string | Record<string, never>[];
+            /** @description Goes before the conversation, as a message of the system. */
+            instructions?: string;
+            /** @description Most tokens of the answer. */
+            max_output_tokens?: number;
+            /** @description Of hosted tools, of which there are none. */
+            max_tool_calls?: number;
+            /** @description Labels, returned as they are: at most 16, keys of 64 and values of 512 characters. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * @description A model id or alias; see `GET /v1/models`.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /**
+             * @description Several calls in one answer.
+             * @default true
+             */
+            parallel_tool_calls: boolean;
+            presence_penalty?: number;
+            /** @description Continues that response; needs stored responses. */
+            previous_response_id?: string;
+            /** @description Advice: equal beginnings are found without it. */
+            prompt_cache_key?: string;
+            /** @description `effort`: advice, for models that know it. */
+            reasoning?: {
+                [key: string]: unknown;
+            };
+            /** @description Returned as it is. */
+            safety_identifier?: string;
+            /**
+             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. The answer reports the tier that was used.
+             * @default auto
+             * @enum {string}
+             */
+            service_tier: "auto" | "default" | "flex" | "scale" | "priority" | "fast";
+            /** @description Default: true where responses are stored. */
+            store?: boolean;
+            /**
+             * @description Events as the answer is made, then `[DONE]`.
+             * @default false
+             */
+            stream: boolean;
+            /** @description Only with `stream`. */
+            stream_options?: {
+                [key: string]: unknown;
+            };
+            temperature?: number;
+            /** @description `format`: text, json_object or json_schema. */
+            text?: {
+                [key: string]: unknown;
+            };
+            /** @description `auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`. */
+            tool_choice?: ("auto" | "none" | "required") | Record<string, never>;
+            /** @description Functions only; needs a model with the capability `tools`. Hosted tools are refused by name. */
+            tools?: Record<string, never>[];
+            /** @description Alternatives of each token. */
+            top_logprobs?: number;
+            top_p?: number;
+            /**
+             * @description Nothing is cut: `auto` is advice.
+             * @default disabled
+             * @enum {string}
+             */
+            truncation: "auto" | "disabled";
+            /** @description Returned as it is. */
+            user?: string;
+        };
+        ResponseInputDto: {
+            /**
+             * @description A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, `function_call_output`, `reasoning`, and `item_reference` where responses are stored.
+             * @example What does a switchyard do?
+             */
+            input?: string | Record<string, never>[];
+            /** @description Goes before the conversation, as a message of the system. */
+            instructions?: string;
+            /**
+             * @description A model id or alias; see `GET /v1/models`.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /**
+             * @description Several calls in one answer.
+             * @default true
+             */
+            parallel_tool_calls: boolean;
+            /** @description Continues that response; needs stored responses. */
+            previous_response_id?: string;
+            /** @description `effort`: advice, for models that know it. */
+            reasoning?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. The answer reports the tier that was used.
+             * @default auto
+             * @enum {string}
+             */
+            service_tier: "auto" | "default" | "flex" | "scale" | "priority" | "fast";
+            /** @description `format`: text, json_object or json_schema. */
+            text?: {
+                [key: string]: unknown;
+            };
+            /** @description `auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`. */
+            tool_choice?: ("auto" | "none" | "required") | Record<string, never>;
+            /** @description Functions only; needs a model with the capability `tools`. Hosted tools are refused by name. */
+            tools?: Record<string, never>[];
+            /**
+             * @description Nothing is cut: `auto` is advice.
+             * @default disabled
+             * @enum {string}
+             */
+            truncation: "auto" | "disabled";
         };
         RotateKeyDto: {
             /**
@@ -2730,7 +2733,7 @@ export interface components {
             data: components["schemas"]["WorkerDto"][];
         };
         WorkerSlotsDto: {
-            /** @description For anybody; never negative. */
+            /** @description Free for any request; never negative. */
             free: number;
             /** @description Realtime may exceed the total by one group (max_batch). */
             in_use: number;
@@ -2782,83 +2785,6 @@ export interface operations {
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
             500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-        };
-    };
-    AdminAlertsController_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AlertListDto"];
-                };
-            };
-            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /**
-             * @description `missing_scope`: The API key is valid but lacks the required scope.
-             *
-             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
-            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2949,429 +2875,6 @@ export interface operations {
             };
         };
     };
-    AdminCatalogueController_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CatalogueDto"];
-                };
-            };
-            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /**
-             * @description `missing_scope`: The API key is valid but lacks the required scope.
-             *
-             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-        };
-    };
-    AdminCatalogueController_add: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelAdditionDto"];
-                };
-            };
-            /**
-             * @description `invalid_value`: A field has a value outside its range; the message names both.
-             *
-             *     `invalid_json`: The JSON body cannot be parsed.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /**
-             * @description `missing_scope`: The API key is valid but lacks the required scope.
-             *
-             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
-             *
-             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `model_addition_running`: A model of the catalogue is being added; one at a time. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
-            417: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
-            501: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-        };
-    };
-    AdminCatalogueController_cancel: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelAdditionDto"];
-                };
-            };
-            /**
-             * @description `invalid_value`: A field has a value outside its range; the message names both.
-             *
-             *     `invalid_json`: The JSON body cannot be parsed.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /**
-             * @description `missing_scope`: The API key is valid but lacks the required scope.
-             *
-             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
-             *
-             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
-            417: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
-            501: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-        };
-    };
-    AdminCatalogueController_listAdditions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelAdditionListDto"];
-                };
-            };
-            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /**
-             * @description `missing_scope`: The API key is valid but lacks the required scope.
-             *
-             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-        };
-    };
     AdminDependenciesController_dependencies: {
         parameters: {
             query?: never;
@@ -3387,83 +2890,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DependenciesDto"];
-                };
-            };
-            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /**
-             * @description `missing_scope`: The API key is valid but lacks the required scope.
-             *
-             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
-                };
-            };
-        };
-    };
-    AdminDoctorController_check: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoctorDto"];
                 };
             };
             /** @description `invalid_value`: A field has a value outside its range; the message names both. */
@@ -4981,6 +4407,152 @@ export interface operations {
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminRequestsController_changePriority: {
+        parameters: {
+            query?: {
+                /** @description Whose request is meant; needed when several tenants have one of that id. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePriorityDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundRequestDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_not_found`: The request does not exist, or ended too long ago. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_not_waiting`: Only a waiting request can be given another priority; this one runs, has ended, or is on its way into its queue. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10735,6 +10307,522 @@ export interface operations {
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    ResponsesController_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseDto"];
+            };
+        };
+        responses: {
+            /** @description The response, whole or as events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_1",
+                     *       "object": "response",
+                     *       "created_at": 1763683200,
+                     *       "completed_at": 1763683201,
+                     *       "status": "completed",
+                     *       "incomplete_details": null,
+                     *       "error": null,
+                     *       "model": "qwen3-8b",
+                     *       "output": [
+                     *         {
+                     *           "type": "message",
+                     *           "id": "msg_10000",
+                     *           "status": "completed",
+                     *           "role": "assistant",
+                     *           "content": [
+                     *             {
+                     *               "type": "output_text",
+                     *               "text": "It sorts.",
+                     *               "annotations": [],
+                     *               "logprobs": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "usage": null,
+                     *       "instructions": null,
+                     *       "previous_response_id": null,
+                     *       "max_output_tokens": 64,
+                     *       "max_tool_calls": null,
+                     *       "text": {
+                     *         "format": {
+                     *           "type": "text"
+                     *         }
+                     *       },
+                     *       "reasoning": null,
+                     *       "truncation": "disabled",
+                     *       "tools": [],
+                     *       "tool_choice": "auto",
+                     *       "parallel_tool_calls": true,
+                     *       "top_logprobs": 0,
+                     *       "metadata": {},
+                     *       "store": false,
+                     *       "background": false,
+                     *       "user": null,
+                     *       "safety_identifier": null,
+                     *       "prompt_cache_key": null,
+                     *       "temperature": 1,
+                     *       "top_p": 1,
+                     *       "presence_penalty": 0,
+                     *       "frequency_penalty": 0,
+                     *       "service_tier": "default"
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                    /**
+                     * @example event: response.created
+                     *     data: {"type":"response.created","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":null,"status":"in_progress","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[],"usage":null,"instructions":null,"previous_response_id":null,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,"metadata":{},"store":false,"background":false,"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":0}
+                     *
+                     *     event: response.in_progress
+                     *     data: {"type":"response.in_progress","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":null,"status":"in_progress","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[],"usage":null,"instructions":null,"previous_response_id":null,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,"metadata":{},"store":false,"background":false,"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":1}
+                     *
+                     *     event: response.output_item.added
+                     *     data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_10000","status":"in_progress","role":"assistant","content":[]},"sequence_number":2}
+                     *
+                     *     event: response.content_part.added
+                     *     data: {"type":"response.content_part.added","item_id":"msg_10000","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]},"sequence_number":3}
+                     *
+                     *     event: response.output_text.delta
+                     *     data: {"type":"response.output_text.delta","item_id":"msg_10000","output_index":0,"content_index":0,"delta":"It sorts.","logprobs":[],"sequence_number":4}
+                     *
+                     *     event: response.output_text.done
+                     *     data: {"type":"response.output_text.done","item_id":"msg_10000","output_index":0,"content_index":0,"text":"It sorts.","logprobs":[],"sequence_number":5}
+                     *
+                     *     event: response.content_part.done
+                     *     data: {"type":"response.content_part.done","item_id":"msg_10000","output_index":0,"content_index":0,"part":{"type":"output_text","text":"It sorts.","annotations":[],"logprobs":[]},"sequence_number":6}
+                     *
+                     *     event: response.output_item.done
+                     *     data: {"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"msg_10000","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It sorts.","annotations":[],"logprobs":[]}]},"sequence_number":7}
+                     *
+                     *     event: response.completed
+                     *     data: {"type":"response.completed","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":1763683201,"status":"completed","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[{"type":"message","id":"msg_10000","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It sorts.","annotations":[],"logprobs":[]}]}],"usage":null,"instructions":null,"previous_response_id":null,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,"metadata":{},"store":false,"background":false,"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":8}
+                     *
+                     *     data: [DONE]
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `context_length_exceeded`: The prompt and the requested answer exceed the context of the model; the message has the numbers.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    ResponsesController_countInput: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseInputDto"];
+            };
+        };
+        responses: {
+            /** @description Tokens that the input comes to. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `context_length_exceeded`: The prompt and the requested answer exceed the context of the model; the message has the numbers.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -10,7 +10,7 @@ export const unreachable = signal('');
 export const isAdmin = computed(() => session.value?.scopes.includes('admin') ?? false);
 export const mayInfer = computed(() => session.value?.scopes.includes('inference') ?? false);
 
-const NOBODY: Session = { keys_required: true, signed_in: false, tenant: '', scopes: [] };
+const SIGNED_OUT: Session = { keys_required: true, signed_in: false, tenant: '', scopes: [] };
 
 export async function refreshSession(): Promise<void> {
   try {
@@ -30,9 +30,9 @@ export async function signIn(key: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await request('/console/session', { method: 'DELETE' });
-  session.value = NOBODY;
+  session.value = SIGNED_OUT;
 }
 
 whenSignedOut(() => {
-  if (session.value?.signed_in) session.value = NOBODY;
+  if (session.value?.signed_in) session.value = SIGNED_OUT;
 });

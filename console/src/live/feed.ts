@@ -19,7 +19,7 @@ export const feedProblem = signal('');
 
 type Show = (entries: readonly LiveEntry[]) => void;
 
-/** A room that somebody looks at: what the gateways said of it, and who is told. */
+/** A room that a view shows: what the gateways sent of it, and its subscribers. */
 class Room {
   readonly shows = new Set<Show>();
   view: LiveView;
@@ -34,8 +34,8 @@ class Room {
 }
 
 /**
- * The live feed. Messages change the views at once, which is cheap; what depends on them is told once per frame, however
- * many messages came.
+ * The live feed. Messages change the views at once, which is cheap; what depends on them is told once per frame,
+ * however many messages came.
  */
 class Feed {
   readonly #rooms = new Map<LiveRoomName, Room>();

@@ -9,7 +9,13 @@ export const queue = signal<ReadonlyMap<string, Counts>>(new Map());
 export const workers = signal<readonly LiveWorker[]>([]);
 
 /** Per second, over the last seconds. */
-export type Rates = Readonly<Record<'arrived' | 'completed' | 'failed' | 'cancelled' | 'rejected', number>>;
+export interface Rates {
+  readonly arrived: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly rejected: number;
+}
 
 export const rates = signal<ReadonlyMap<string, Rates>>(new Map());
 
@@ -77,7 +83,7 @@ function measure(): void {
   );
 }
 
-/** Both rooms, for as long as somebody is signed in. */
+/** Both rooms, while signed in. */
 export function watchQueue(): () => void {
   const leave = [
     feed.watch('queue', entries => take(entries as LiveQueueLine[])),

@@ -45,7 +45,7 @@ export function relative(atMs: number, nowMs: number): string {
   return ms >= 0 ? `${duration(coarse(ms))} ago` : `in ${duration(coarse(-ms))}`;
 }
 
-/** Nobody wants the seconds of an hour. */
+/** Without seconds from an hour on. */
 const coarse = (ms: number): number => {
   if (ms < 60_000) return Math.round(ms / 1000) * 1000;
   return ms < 3_600_000 ? Math.round(ms / 60_000) * 60_000 : Math.round(ms / 3_600_000) * 3_600_000;

@@ -7,7 +7,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const stored = localStorage.getItem(KEY);
 const system = (): Theme => (dark.matches ? 'dark' : 'light');
 
-/** As the system has it, until somebody chooses. */
+/** The theme of the system, until one is chosen. */
 export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : system());
 dark.addEventListener('change', () => {
   if (!localStorage.getItem(KEY)) theme.value = system();

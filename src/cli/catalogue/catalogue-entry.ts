@@ -65,7 +65,7 @@ export const CATALOGUE_FIELDS: ObjectRules = {
   devices: optional(mapOf(MAP, 'changes of the entry by device')),
 };
 
-/** A branch may move, and a size that nobody saw cannot be compared: what `unverified: true` stands for. */
+/** A branch may move, and an unverified size cannot be compared: what `unverified: true` stands for. */
 export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
   Object.values(sources).some(
     ({ from, files }) => !/@[0-9a-f]{40}$/.test(from) || Object.values(files).some(({ bytes }) => bytes === undefined),

@@ -72,7 +72,7 @@ function readCatalogue(path: string): ReadCatalogue {
 function readEntry(file: YamlFile, node: unknown, path: string): { entry?: CatalogueEntry; problems: ConfigProblem[] } {
   if (!isMap(node))
     return { problems: [{ origin: file.originOf(node), path, message: 'must be a model with name, …' }] };
-  // Anchors of the document are followed here; a copy, so that nobody changes two entries at once.
+  // Anchors of the document are followed here; a copy, so that a change of one entry leaves the others.
   const raw = structuredClone(node.toJS(file.document)) as Record<string, unknown>;
   const found = fieldProblems(raw, CATALOGUE_FIELDS).map(problem => placed(file, { node, path }, problem));
   if (found.length > 0) return { problems: found };

@@ -4,7 +4,7 @@ import { type EngineCheck, modelsFromFile } from '../../platform/config/models-f
 import { ConfigError, parseYaml } from '../../platform/config/yaml-file.js';
 import { CliError } from '../shared/cli-error.js';
 
-/** Somebody who saves the file again and again is asked to stop. */
+/** Attempts, while another program saves the file again and again. */
 const ATTEMPTS = 5;
 
 /** The list of models.yaml while it is changed. Comments and order of everything else stay. */
@@ -95,5 +95,5 @@ export async function editModels(file: EditedFile, edit: ModelsEdit): Promise<vo
       await rm(partial, { force: true });
     }
   }
-  throw new CliError(`${file.path} is being changed by somebody else; nothing was written. Try again`);
+  throw new CliError(`${file.path} is being changed by another program; nothing was written. Try again`);
 }

@@ -28,8 +28,7 @@ const SCRIPT_LIMIT_MS = 600_000;
 
 /**
  * Puts the CUDA halves of native packages where the packages look for them. npm cannot: `.npmrc` ignores install
- * scripts,
- * and package.json replaces llama.cpp's GPU packages, 0.6 GB, by an empty one. `npm ci` removes them again.
+ * scripts, and package.json replaces llama.cpp's GPU packages, 0.6 GB, by an empty one. `npm ci` removes them again.
  */
 export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
   if (`${process.platform}-${process.arch}` !== 'linux-x64')
@@ -104,9 +103,8 @@ async function providersFromWheel(place: Place, { version, folder, work }: Wheel
 }
 
 /**
- * Installed in a folder of its own, where no override applies, and moved into the place of the placeholder. npm
- * verifies
- * what it downloads.
+ * npm verifies the download and installs it in a folder of its own, where the override of package.json does not apply.
+ * The result then replaces the empty package.
  */
 async function installLlamaPackage(name: string, place: Place): Promise<void> {
   const { modules, report, dryRun, run, signal } = place;
@@ -114,7 +112,7 @@ async function installLlamaPackage(name: string, place: Place): Promise<void> {
   const target = join(modules, '@node-llama-cpp', name);
   if (existsSync(join(target, 'bins')) && versionOf(modules, `@node-llama-cpp/${name}`) === version)
     return report(`@node-llama-cpp/${name} ${version} is in ${target}`);
-  report(`@node-llama-cpp/${name}@${version} by npm, into ${target}, in place of the placeholder`);
+  report(`@node-llama-cpp/${name}@${version} by npm, into ${target}, which replaces the empty package`);
   if (dryRun) return;
   await inWorkFolder(place, async work => {
     await writeFile(join(work, 'package.json'), '{ "private": true }');
@@ -127,7 +125,7 @@ async function installLlamaPackage(name: string, place: Place): Promise<void> {
     const made = join(work, 'node_modules', '@node-llama-cpp', name);
     if (!existsSync(join(made, 'bins'))) throw new CliError(`npm brought no binaries of @node-llama-cpp/${name}`);
     await rm(target, { recursive: true, force: true });
-    // A placeholder that npm nested here would be found first.
+    // An empty package that npm nested here would be found first.
     await rm(join(modules, 'node-llama-cpp', 'node_modules', '@node-llama-cpp', name), {
       recursive: true,
       force: true,

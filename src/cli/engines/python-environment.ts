@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isAlive } from '../../platform/process/is-alive.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { type CommandOptions, lastLines, parsed, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
 import { findPython } from './python.js';
@@ -122,7 +123,8 @@ export class PythonEnvironment {
     const names = await readdir(dirname(this.folder)).catch(() => []);
     const current = await readlink(this.folder).catch(() => undefined);
     for (const name of names.filter(each => each.startsWith('.ctranslate2-') && each !== current)) {
-      if (!isRunning(Number(name.split('-')[1])))
+      const pid = Number(name.split('-')[1]);
+      if (pid === process.pid || !isAlive(pid))
         await rm(join(dirname(this.folder), name), { recursive: true, force: true });
     }
   }
@@ -136,14 +138,6 @@ export class PythonEnvironment {
     const hash = createHash('sha256').update(this.sources);
     for (const file of this.#requirements(cuda)) hash.update(readFileSync(file));
     return hash.digest('hex').slice(0, 16);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return pid !== process.pid && process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 

@@ -148,8 +148,32 @@ function cancelMany(client: GatewayClient, options: OptionValues): Promise<{ can
   return client.post('/admin/v1/requests/cancel', body);
 }
 
+const PRIORITIES = ['realtime', 'batch'];
+
+const priority = (): Command =>
+  gatewayCommand<RequestPage>({
+    name: 'priority',
+    args: '<ids-and-priority...>',
+    usage: '[options] <id...> realtime|batch',
+    about: 'give waiting requests another priority; each keeps its age, which decides its place',
+    examples: ['requests priority req_0198a1b2c3d4 realtime', 'requests priority req_1 req_2 batch'],
+    notes: 'A request that does not wait any more is an error; those named before it are changed.',
+    options: [whose()],
+    ask: async (client, args, { tenant }) => {
+      const [ids, wanted = ''] = [args.slice(0, -1), args.at(-1)];
+      if (ids.length === 0 || !PRIORITIES.includes(wanted))
+        throw new CliError('name at least one request, and then realtime or batch', EXIT.usage);
+      const data: RequestAnswer[] = [];
+      for (const id of ids) data.push(await client.post(adminPath(id, tenant, '/priority'), { priority: wanted }));
+      return { total: data.length, data };
+    },
+    text: requestTable,
+  });
+
 export const requestsCommand = (): Command =>
-  commandGroup('requests', 'requests of the gateway: list, show, cancel', [list(), show(), cancel()]);
+  commandGroup('requests', 'requests of the gateway: list, show, cancel, change their priority', [
+    ...[list(), show(), cancel(), priority()],
+  ]);
 
 export const queueCommand = (): Command =>
   gatewayCommand<QueueAnswer>({

@@ -14,7 +14,7 @@ export function leafCommands(command: Command, words = ''): readonly NamedComman
   return command.commands.flatMap(child => leafCommands(child, `${words} ${child.name()}`.trim()));
 }
 
-/** What `--help` prints where nobody watches: 120 columns, no colours. */
+/** What `--help` prints without a terminal: 120 columns, no colours. */
 export function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({ writeOut: part => (text += part), getOutHelpWidth: () => WIDTH });

@@ -11,6 +11,8 @@ export interface GatewayCommand<T> {
   readonly name: string;
   /** Such as `<id>`. */
   readonly args?: string;
+  /** In place of the one made of `args`, where arguments have a meaning by their order. */
+  readonly usage?: string;
   readonly about: string;
   /** Without the program's name. */
   readonly examples: readonly string[];
@@ -25,6 +27,7 @@ export interface GatewayCommand<T> {
 export function gatewayCommand<T>({ name, args = '', about, options = [], ...rest }: GatewayCommand<T>): Command {
   const command = withGatewayOptions(new Command(name).description(about));
   if (args) command.arguments(args);
+  if (rest.usage !== undefined) command.usage(rest.usage);
   for (const option of options) command.addOption(option);
   return command
     .option('--json', 'the answer of the gateway as one JSON document')

@@ -35,7 +35,7 @@ export async function badItem(context: CheckContext): Promise<string> {
   const answers = calls.map(call => checkedAnswer(call, 'a well-formed request beside a bad one in its group'));
   await Promise.all(answers);
   const end = bad && (await endOf(bad, 'a bad request'));
-  demand(end?.code !== status.OK, 'a request that nobody can compute was answered as if it were right');
+  demand(end?.code !== status.OK, 'a request that cannot be computed was answered as if it were right');
   return `${calls.length} answered, one failed`;
 }
 

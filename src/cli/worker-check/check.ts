@@ -16,6 +16,8 @@ export interface CheckOptions {
   readonly pid?: number | undefined;
   /** As a gateway pings an idle connection (default 10 s). */
   readonly pingEveryMs?: number;
+  /** A gateway sends Cancel again after this time (default 100 ms); more only in tests, for busy machines. */
+  readonly cancelLimitMs?: number;
 }
 
 export interface CheckContext {

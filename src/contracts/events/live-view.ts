@@ -5,7 +5,7 @@ interface Part {
   readonly state: LiveState;
 }
 
-/** One room as somebody who listens knows it: parts by gateway. Server and clients keep it by the same rules. */
+/** One room as a listener knows it: parts by gateway. Server and clients keep it by the same rules. */
 export class LiveView {
   readonly #parts = new Map<string, Part>();
 

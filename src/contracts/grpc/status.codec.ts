@@ -32,8 +32,7 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
 
 /**
  * Worker side; a Nest handler throws `new RpcException(encodeFailure(error))`. An error that is no `DomainError`
- * becomes
- * `engine_failed`; its message is sent, its stack is not.
+ * becomes `engine_failed`; its message is sent, its stack is not.
  */
 export function encodeFailure(error: unknown): CallFailure {
   const failure = error instanceof DomainError ? error : new DomainError('engine_failed', errorMessage(error));

@@ -14,16 +14,29 @@ const isStop = (value: unknown): boolean =>
 
 const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);
 
-/**
- * Fields that chat and completions share. Unknown ones are accepted and forwarded, because upstream engines may know
- * them. Only fields that mean the same everywhere are validated here.
- */
-export class TextGenerationFields {
+/** What every request for generated text says. */
+export class TextModelFields {
   @ApiProperty({ example: 'gpt-4o-mini', description: 'A model id or alias; see `GET /v1/models`.' })
   @IsString({ message: 'must be the name of a model' })
   @IsNotEmpty({ message: 'must be the name of a model' })
   model!: string;
 
+  @ApiPropertyOptional({
+    enum: SERVICE_TIERS,
+    default: 'auto',
+    description:
+      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. ' +
+      'The answer reports the tier that was used.',
+  })
+  @OneOf(SERVICE_TIERS)
+  service_tier: ServiceTier = 'auto';
+}
+
+/**
+ * Fields that chat and completions share. Unknown ones are accepted and forwarded, because upstream engines may know
+ * them. Only fields that mean the same everywhere are validated here.
+ */
+export class TextGenerationFields extends TextModelFields {
   @ApiPropertyOptional({ type: Boolean, default: false, description: 'Chunks as server-sent events, then `[DONE]`.' })
   @IsBoolean({ message: 'must be true or false' })
   stream = false;
@@ -69,16 +82,6 @@ export class TextGenerationFields {
   @IsOptional()
   @WholeNumber()
   seed?: number;
-
-  @ApiPropertyOptional({
-    enum: SERVICE_TIERS,
-    default: 'auto',
-    description:
-      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. ' +
-      'The answer reports the tier that was used.',
-  })
-  @OneOf(SERVICE_TIERS)
-  service_tier: ServiceTier = 'auto';
 }
 
 /** Fields of `POST /v1/chat/completions` that mean something to the gateway; all others pass through. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /** Prefix of the shared queue's blobs: inputs of waiting jobs, and results. */
 export const QUEUE_BLOBS = 'plane/';
@@ -28,6 +29,10 @@ export const QueueJobClass = {
   BATCH: 3,
 } as const;
 export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
+
+/** The class of a job that has not aged. */
+export const classOf = (priority: PriorityLabel): QueueJobClass =>
+  priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH;
 
 /**
  * All key names in Redis besides BullMQ's own. BullMQ gets the same `prefix` and keeps a queue under `PREFIX:QUEUE:…`;

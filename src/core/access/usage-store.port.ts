@@ -39,6 +39,9 @@ export const USAGE_GROUPS = ['day', 'tenant', 'key', 'model'] as const satisfies
 
 export type UsageRow = UsageGroup & UsageSums;
 
+/** One text for each group. */
+export const usageGroupName = (group: UsageGroup): string => JSON.stringify(USAGE_GROUPS.map(name => group[name]));
+
 export interface UsageQuery {
   /** First and last day, both included. */
   readonly from: string;

@@ -22,6 +22,7 @@ export type CancelOutcome =
   | { readonly found: true; readonly stage: 'in_flight'; readonly workerId: string };
 
 interface Tracked extends CancelInfo {
+  priority: RequestPriority;
   /** The worker that has it; undefined while it is queued. */
   workerId: string | undefined;
 }
@@ -55,6 +56,12 @@ export class CancellationManager {
   requeued(key: RequestKey): void {
     const tracked = this.#tracked.get(key);
     if (tracked !== undefined) tracked.workerId = undefined;
+  }
+
+  /** No-op once cancelled or done. */
+  reprioritized(key: RequestKey, priority: RequestPriority): void {
+    const tracked = this.#tracked.get(key);
+    if (tracked !== undefined) tracked.priority = priority;
   }
 
   /** The request ended by itself. No-op once cancelled. */

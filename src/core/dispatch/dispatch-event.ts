@@ -35,7 +35,8 @@ export interface WorkUsage {
 }
 
 /**
- * Everything that happens to a request, in order: accepted → (promoted) → leased → (requeued → leased) → settled.
+ * Everything that happens to a request, in order: accepted → (promoted) → leased → (requeued → leased) → settled;
+ * `reprioritized` at any time while it waits.
  * Metrics, logs, latency and the live feed subscribe to these and to nothing else (D-23).
  */
 export type DispatchEvent =
@@ -53,6 +54,8 @@ export type DispatchEvent =
       readonly batchWaitMs: number;
     })
   | (EventBase & { readonly type: 'requeued'; readonly workerId: string; readonly code: ErrorCode })
+  /** An operator gave it another priority while it waited; `priority` is the new one. */
+  | (EventBase & { readonly type: 'reprioritized'; readonly from: PriorityLabel })
   | (EventBase & {
       readonly type: 'cancel_requested';
       readonly stage: 'queued' | 'in_flight';

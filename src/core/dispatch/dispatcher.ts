@@ -93,6 +93,11 @@ export class Dispatcher<P> {
     return this.deps.queue.remove(key);
   }
 
+  /** Moves a waiting request to the other lane, placed by age; bounds do not apply. False: it does not wait. */
+  reprioritize(key: RequestKey, priority: RequestPriority): boolean {
+    return this.deps.queue.reprioritize(key, priority) !== undefined;
+  }
+
   /** BATCH requests that have aged since the last call, to be counted as promoted (D-03). */
   aged(nowMs: number): ScheduledRequest<P>[] {
     return this.deps.queue.aged(nowMs);

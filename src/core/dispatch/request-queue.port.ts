@@ -1,4 +1,5 @@
 import { type RequestKey, type RequestRef } from '../request/request-key.js';
+import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type CancelReason } from '../request/settlement.js';
 import { type DomainError } from '../shared/domain-error.js';
@@ -24,6 +25,13 @@ export interface RequestQueuePort<Payload, Reply> {
    * @param workerId of the worker that has it; undefined while it waits or is being queued
    */
   cancel(key: RequestKey, reason: CancelReason, workerId: string | undefined): Promise<void>;
+
+  /**
+   * Gives a waiting request another priority, whichever gateway put it into this queue. Its enqueue time stays, and
+   * decides its place. Reported to the gateways that have its callers.
+   * @returns false when it does not wait here. @throws DomainError `queue_unavailable`
+   */
+  reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean>;
 
   /** True while a worker has the request, also when its caller has been answered. */
   isLeased(key: RequestKey): boolean;
@@ -57,6 +65,7 @@ export interface QueueReports<Reply> {
   leased(key: RequestKey, lease: QueueLease): void;
   /** Its worker died, or gave it back: it waits again. */
   requeued(key: RequestKey): void;
+  reprioritized(key: RequestKey, priority: RequestPriority): void;
   /** The worker is done, so its inference deadline stops; the answer may still be fetched. */
   computed(key: RequestKey, computation: QueueComputation): void;
   ended(key: RequestKey, end: QueueEnd<Reply>): void;

@@ -23,7 +23,7 @@ export interface JobChange {
   readonly errorFileId?: string;
 }
 
-/** `lost`: somebody else holds the job. `cancelling`: the user cancelled before this change of status. */
+/** `lost`: another processor holds the job. `cancelling`: the user cancelled before this change of status. */
 export type UpdateOutcome = 'written' | 'lost' | 'cancelling';
 
 export interface Page<T> {
@@ -55,7 +55,7 @@ export interface JobStore {
   unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * One atomic claim of an unfinished job that nobody holds, or whose holder's lease ran out: of the tenant with the
+   * One atomic claim of an unfinished job that no processor holds, or whose lease expired: of the tenant with the
    * fewest held jobs, and of these the one with the least slack.
    */
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;

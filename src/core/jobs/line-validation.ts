@@ -80,7 +80,7 @@ function bodyProblem(body: unknown): Found | undefined {
   if (typeof body.model !== 'string' || body.model === '')
     return ['missing_required_parameter', '`body.model` must be a string that is not empty.', 'body.model'];
   if (body.stream === true)
-    return ['unsupported_parameter', '`body.stream` must not be true: a batch has nobody to stream to.', 'body.stream'];
+    return ['unsupported_parameter', '`body.stream` must not be true: a batch cannot stream.', 'body.stream'];
   return undefined;
 }
 

@@ -119,6 +119,13 @@ export class PriorityQueue<P> {
     return node.request;
   }
 
+  /** Moves a waiting request to the other lane of its model, placed by age. Undefined: it does not wait. */
+  reprioritize(key: RequestKey, priority: RequestPriority): ScheduledRequest<P> | undefined {
+    const request = this.remove(key);
+    if (request !== undefined) this.enqueue({ ...request, priority });
+    return this.get(key);
+  }
+
   /** Removes and returns expired requests, earliest first (D-07). One comparison if there is none. */
   expired(nowMs: number): ScheduledRequest<P>[] {
     const expired: ScheduledRequest<P>[] = [];

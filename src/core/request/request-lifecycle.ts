@@ -1,3 +1,4 @@
+import { type RequestPriority } from './request-priority.js';
 import { type ScheduledRequest } from './scheduled-request.js';
 import { type Settlement } from './settlement.js';
 
@@ -15,8 +16,15 @@ export class RequestLifecycle<P = unknown, R = unknown> {
   #workerId: string | undefined;
   #promoted = false;
   #settlement: Settlement<R> | undefined;
+  #request: ScheduledRequest<P>;
 
-  constructor(readonly request: ScheduledRequest<P>) {}
+  constructor(request: ScheduledRequest<P>) {
+    this.#request = request;
+  }
+
+  get request(): ScheduledRequest<P> {
+    return this.#request;
+  }
 
   get state(): RequestState {
     return this.#state;
@@ -53,6 +61,10 @@ export class RequestLifecycle<P = unknown, R = unknown> {
     if (!counted) this.#attempts -= 1;
     this.#state = 'queued';
     this.#workerId = undefined;
+  }
+
+  reprioritized(priority: RequestPriority): void {
+    this.#request = { ...this.#request, priority };
   }
 
   /** True the first time only, so that a promotion is counted once also across re-queues (D-03). */

@@ -8,3 +8,6 @@ export type PriorityLabel = 'realtime' | 'batch';
 export function priorityLabel(priority: RequestPriority): PriorityLabel {
   return priority === RequestPriority.REALTIME ? 'realtime' : 'batch';
 }
+
+export const priorityLevel = (label: PriorityLabel): RequestPriority =>
+  label === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH;

@@ -1,7 +1,7 @@
 /** `async`: its caller left with a 202; `waiting`: its caller waits, and its answer is kept for a retry. */
 export type StoredMode = 'async' | 'waiting';
 
-/** `receiving`: its body is on the way into the blob store; nobody was told of it yet. */
+/** `receiving`: its body is on the way into the blob store; its id was not returned yet. */
 export type StoredStatus = 'receiving' | 'running' | StoredEnd;
 export type StoredEnd = 'completed' | 'failed' | 'cancelled';
 
@@ -25,7 +25,7 @@ export interface StoredRequest {
   readonly status: StoredStatus;
   /** Gateways that began it. */
   readonly attempts: number;
-  /** Somebody asked another gateway to stop it. */
+  /** A client asked another gateway to stop it. */
   readonly cancelling: boolean;
   readonly createdAtMs: number;
   readonly endedAtMs?: number;
@@ -60,7 +60,7 @@ export interface Opened {
   /** False: `request` is the one that came before. */
   readonly created: boolean;
   readonly request: StoredRequest;
-  /** Rows that made room: their blobs are nobody's now. */
+  /** Rows that made room: their blobs are unreferenced now. */
   readonly replaced: readonly StoredRequest[];
 }
 
@@ -72,13 +72,13 @@ export interface StoredRequestStore {
    */
   open(request: NewStoredRequest, lease: StoredLease): Promise<Opened>;
   find(ref: StoredRef): Promise<StoredRequest | undefined>;
-  /** The latest of that id. @param tenant undefined: of anybody */
+  /** The latest of that id. @param tenant undefined: of any tenant */
   findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined>;
   /** Its body is stored. False: the lease was lost. */
   markReceived(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean>;
   /** Prolongs everything that `owner` holds, and resolves with it. */
   renewLeases(lease: StoredLease): Promise<readonly StoredRequest[]>;
-  /** False: somebody else has it, or it ended. */
+  /** False: another gateway has it, or it ended. */
   end(attempt: StoredAttempt, owner: string, end: StoredEnding): Promise<boolean>;
   /** As if it had never come. */
   drop(attempt: StoredAttempt, owner: string): Promise<void>;

@@ -1,9 +1,8 @@
 /**
  * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and whether a retry can help.
  *
- * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is
- * sent with `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs` writes docs/reference/errors.md from this
- * table.
+ * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is sent with
+ * `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs` writes docs/reference/errors.md from this table.
  */
 export interface ErrorDefinition {
   readonly status: number;
@@ -105,7 +104,10 @@ export const ERROR_REGISTRY = {
     409,
     'This gateway did not start the worker, or the worker takes its requests from the shared queue by itself.',
   ),
-  model_addition_running: invalid(409, 'A model of the catalogue is being added; one at a time.'),
+  request_not_waiting: invalid(
+    409,
+    'Only a waiting request can be given another priority; this one runs, has ended, or is on its way into its queue.',
+  ),
   key_is_from_file: invalid(409, 'Keys of `auth.keys_file` and `auth.key` are changed there only.'),
   too_many_keys: invalid(409, 'The database holds 10,000 live API keys, the most there may be.'),
   duplicate_request_id: {

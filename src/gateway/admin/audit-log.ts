@@ -4,6 +4,7 @@ import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.
 import { isObject } from '../../core/shared/schema.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
+import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
@@ -16,7 +17,6 @@ const MAX_TARGET = 200;
 /** Answers are read for the id of what was made, and for the code of a refusal. */
 const MAX_READ = 65_536;
 const SECRET = /secret|token|password|authorization|sha256/i;
-const DAY_MS = 86_400_000;
 const CLEAN_MS = 3_600_000;
 
 /** Stores who changed what through admin routes. */

@@ -1,12 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { isLive } from '../../core/dispatch/request-view.js';
+import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
+import { priorityLevel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import {
   CancellationDto,
   CancelledRequestsDto,
   CancelRequestsDto,
+  ChangePriorityDto,
   FoundRequestDto,
   isListed,
   ListRequestsDto,
@@ -20,7 +22,7 @@ import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
 
-/** Every request: its state, why it waits, and its cancellation. */
+/** Every request: its state, why it waits, its cancellation and its priority. */
 @ApiTags('admin')
 @Controller('admin/v1/requests')
 @UsePipes(AdminInputPipe)
@@ -41,8 +43,7 @@ export class AdminRequestsController {
   @ApiOkResponse({ type: FoundRequestDto })
   @DescribesErrors('request_not_found')
   async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<FoundRequestDto> {
-    const view = oneNamed(await this.scheduler.named(id), tenant);
-    if (!view) throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
+    const view = await this.#named(id, tenant);
     if (view.state !== 'queued') return requestDto(view);
     const queued = await this.scheduler.list({ model: view.model, state: 'queued' });
     return { ...requestDto(view), ahead: requestsAhead(view, queued) };
@@ -69,5 +70,33 @@ export class AdminRequestsController {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
     const cancelled = view !== undefined && (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
+  }
+
+  @Post(':id/priority')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Give a waiting request another priority',
+    description: 'Its place in the other lane follows from its enqueue time, and its age still counts.',
+  })
+  @ApiOkResponse({ type: FoundRequestDto })
+  @DescribesErrors(
+    ...(['invalid_value', 'missing_required_parameter', 'request_not_found'] as const),
+    ...(['request_not_waiting', 'queue_unavailable'] as const),
+  )
+  async changePriority(
+    @Param('id') id: string,
+    @Body() { priority }: ChangePriorityDto,
+    @Query() query: NamedRequestDto,
+  ): Promise<FoundRequestDto> {
+    const { state, tenant } = await this.#named(id, query.tenant);
+    if (!(await this.scheduler.reprioritize({ tenant, id }, priorityLevel(priority))))
+      throw new DomainError('request_not_waiting', `The request ${id} does not wait: it is ${state}.`);
+    return this.find(id, { tenant });
+  }
+
+  async #named(id: string, tenant: string | undefined): Promise<RequestView> {
+    const view = oneNamed(await this.scheduler.named(id), tenant);
+    if (view) return view;
+    throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
   }
 }

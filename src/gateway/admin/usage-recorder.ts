@@ -1,19 +1,16 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import {
-  USAGE_SUMS,
-  type UsageGroup,
-  type UsageRow,
-  type UsageStore,
-  type UsageSums,
-} from '../../core/access/usage-store.port.js';
+import { USAGE_SUMS, usageGroupName, type UsageRow, type UsageStore } from '../../core/access/usage-store.port.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 
 type Settled = Extract<DispatchEvent, { readonly type: 'settled' }>;
+/** A row that is added to in place. */
+type Sums = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 
 /** What a killed process loses at most. */
 const FLUSH_MS = 5000;
@@ -21,7 +18,6 @@ const FLUSH_MS = 5000;
 const MAX_GROUPS = 10_000;
 /** No tenant or key can have this name. */
 const OVERFLOW = '~other';
-const DAY_MS = 86_400_000;
 
 export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -32,7 +28,7 @@ export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0
 @Injectable()
 export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(UsageRecorder.name);
-  #sums = new Map<string, UsageRow>();
+  #sums = new Map<string, Sums>();
   #flushing: Promise<void> = Promise.resolve();
   #events: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -84,20 +80,13 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   }
 
   #add(row: UsageRow): void {
-    const name = nameOf(row);
+    const name = usageGroupName(row);
     const known = this.#sums.get(name);
-    if (known) this.#sums.set(name, summed(known, row));
+    if (known) for (const sum of USAGE_SUMS) known[sum] += row[sum];
     else if (this.#sums.size < MAX_GROUPS || row.tenant === OVERFLOW) this.#sums.set(name, row);
     else this.#add({ ...row, tenant: OVERFLOW, key: OVERFLOW, model: OVERFLOW });
   }
 }
-
-const nameOf = ({ day, tenant, key, model }: UsageGroup): string => JSON.stringify([day, tenant, key, model]);
-
-const summed = (a: UsageRow, b: UsageRow): UsageRow => ({
-  ...a,
-  ...(Object.fromEntries(USAGE_SUMS.map(name => [name, a[name] + b[name]])) as unknown as UsageSums),
-});
 
 /** An engine call is shared by its group: each member has an equal part of its time. */
 function rowOf(event: Settled, day: string): UsageRow {

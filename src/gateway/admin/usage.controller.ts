@@ -6,6 +6,7 @@ import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { KEY_LIMITS } from '../../platform/auth/api-key.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
+import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEY_STORE, USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -16,7 +17,6 @@ import { TenantListDto, UsageListDto, UsageQueryDto, usageDto, usageTodayDto } f
 
 const MAX_GROUPS = 10_000;
 const DEFAULT_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /** What tenants used, and who they are. This gateway's own counts are up to date, those of others a few seconds old. */
 @ApiTags('admin')

@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -10,7 +10,7 @@ import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
 export class WorkerSlotsDto {
   @ApiProperty() total!: number;
-  @ApiProperty({ description: 'For anybody; never negative.' }) free!: number;
+  @ApiProperty({ description: 'Free for any request; never negative.' }) free!: number;
   @ApiProperty({ description: 'Realtime may exceed the total by one group (max_batch).' }) in_use!: number;
 }
 
@@ -70,7 +70,15 @@ const healthDto = ({ maxBatch, maxConcurrent, inFlight, maxMessageBytes, ...rest
   max_message_bytes: maxMessageBytes,
 });
 
-const WORKER_ID = { name: 'id', example: 'pocketsphinx-en-0' };
+/** What all orders have in common. */
+const DescribesOrder = (summary: string, description: string): MethodDecorator =>
+  applyDecorators(
+    HttpCode(200),
+    ApiParam({ name: 'id', example: 'pocketsphinx-en-0' }),
+    ApiOperation({ summary, description }),
+    ApiOkResponse({ type: WorkerDto }),
+    DescribesErrors('worker_not_found', 'worker_not_supervised'),
+  );
 
 /** The workers, and orders to them. */
 @ApiTags('admin')
@@ -89,42 +97,26 @@ export class AdminWorkersController {
   }
 
   @Post(':id/drain')
-  @HttpCode(200)
-  @ApiParam(WORKER_ID)
-  @ApiOperation({
-    summary: 'Send a worker nothing more until it is resumed',
-    description:
-      'Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained ' +
+  @DescribesOrder(
+    'Send a worker nothing more until it is resumed',
+    'Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained ' +
       'when it reconnects, restarts or its model is loaded again, but not when the gateway restarts.',
-  })
-  @ApiOkResponse({ type: WorkerDto })
-  @DescribesErrors('worker_not_found', 'worker_not_supervised')
+  )
   drain(@Param('id') id: string): WorkerDto {
     return this.#order(id, 'drain');
   }
 
   @Post(':id/resume')
-  @HttpCode(200)
-  @ApiParam(WORKER_ID)
-  @ApiOperation({
-    summary: 'Send a drained worker requests again',
-    description: 'Also cancels a restart that waits.',
-  })
-  @ApiOkResponse({ type: WorkerDto })
-  @DescribesErrors('worker_not_found', 'worker_not_supervised')
+  @DescribesOrder('Send a drained worker requests again', 'Also cancels a restart that waits.')
   resume(@Param('id') id: string): WorkerDto {
     return this.#order(id, 'resume');
   }
 
   @Post(':id/restart')
-  @HttpCode(200)
-  @ApiParam(WORKER_ID)
-  @ApiOperation({
-    summary: 'Drain a worker, replace its process, and resume it',
-    description: 'Returns at once. Only workers that this gateway started.',
-  })
-  @ApiOkResponse({ type: WorkerDto })
-  @DescribesErrors('worker_not_found', 'worker_not_supervised')
+  @DescribesOrder(
+    'Drain a worker, replace its process, and resume it',
+    'Returns at once. Only workers that this gateway started.',
+  )
   restart(@Param('id') id: string): WorkerDto {
     return this.#order(id, 'restart');
   }

@@ -31,7 +31,7 @@ export class ConsoleFiles {
   /** Built later, it is found at the next request. */
   index(): ConsoleFile {
     const path = join(FOLDER, 'index.html');
-    if (!existsSync(path)) return consoleFile('.html', Buffer.from(NOT_BUILT));
+    if (!this.#index && !existsSync(path)) return consoleFile('.html', Buffer.from(NOT_BUILT));
     return (this.#index ??= consoleFile('.html', readFileSync(path)));
   }
 

@@ -48,7 +48,7 @@ export class HealthAccess {
   }
 }
 
-/** What everybody may know; with the details, a `HealthSummary`. */
+/** What needs no key; with the details, a `HealthSummary`. */
 type PublicHealth = Pick<HealthSummary, 'status'>;
 
 @ApiTags('health')

@@ -2,6 +2,7 @@ import { type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { isAccepted } from './dto-check.js';
 
 /** Most requests come from few programs, each with one set of fields. */
 const FORMS = 64;
@@ -74,6 +75,8 @@ function validDto<T extends object>(
 ): T {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   const dto = shaped(type, Object.fromEntries(given));
+  // Unknown fields of nested DTOs are found by `validateSync` only.
+  if (strictness !== STRICT && isAccepted(dto)) return dto;
   const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false, ...strictness });
   if (first) throw invalidField(first);
   return dto;

@@ -6,8 +6,8 @@ const OPEN_WHILE_DRAINING =
   /^\/(health|readyz|metrics|v1\/(requests|audio\/\w+)\/[^/]+(\/(cancel|content))?\/?$|admin)/;
 
 /**
- * Shuts at the first sign of shutdown, before the drain begins. Nest's and Fastify's own switches
- * come too late or answer in another shape.
+ * Shuts at the first sign of shutdown, before the drain begins. Nest's and Fastify's own switches come too late or
+ * answer in another shape.
  */
 @Injectable()
 export class IntakeGate implements OnModuleDestroy {

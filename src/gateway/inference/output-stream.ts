@@ -28,7 +28,7 @@ export abstract class OutputStream {
       },
       flush: done => {
         if (!this.#failure) this.#start();
-        done(null, this.lastFrame(this.#failure));
+        void Promise.resolve(this.lastFrame(this.#failure)).then(frame => done(null, frame), done);
       },
     });
     // A caller that left destroys the stream; the writer learns that from its own pipe or from the cancellation.
@@ -53,5 +53,6 @@ export abstract class OutputStream {
 
   protected abstract format(chunk: Buffer): Buffer | string;
 
-  protected abstract lastFrame(failure: DomainError | undefined): string | undefined;
+  /** May wait, for what has to be done before the caller sees the end. */
+  protected abstract lastFrame(failure: DomainError | undefined): string | undefined | Promise<string | undefined>;
 }

@@ -3,7 +3,7 @@ import { type LimitAdmission, type AdmissionResult, type LimitStore } from '../.
 
 /**
  * The shared accounts, and this process's own while those cannot be reached: no request fails because of a counter, and
- * each gateway still holds everybody to the limits as far as it can see.
+ * each gateway still applies the limits to the requests that it sees.
  */
 export class FailOpenLimitStore implements LimitStore {
   /**

@@ -77,6 +77,17 @@ describe('LiveFeed: the work it makes', () => {
     expect(sent.map(({ set }) => Object.keys(set))).toEqual([['r7'], ['r7'], ['r7']]);
   });
 
+  it('shows a new priority in the room of the request and in the counts of its queue', () => {
+    for (const room of ['queue', 'request:r0'] as const) feed.join(listener(), room);
+    bus.emit(life('r0')[0]!);
+    bus.emit({ ...base('r0'), type: 'reprioritized', priority: 'realtime', from: 'batch' });
+    jest.advanceTimersByTime(100);
+    expect(sent.filter(({ room }) => room === 'request:r0').at(-1)?.set).toMatchObject({
+      r0: { priority: 'realtime' },
+    });
+    expect(sent.at(-1)?.set).toMatchObject({ m: { realtime: 1, batch: 0 } });
+  });
+
   it('ends with the last listener', () => {
     const last = listener();
     feed.join(last, 'workers');

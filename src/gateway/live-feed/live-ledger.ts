@@ -116,6 +116,8 @@ function changes(
       const phases = { queueWaitMs: event.queueWaitMs, batchWaitMs: event.batchWaitMs };
       return { state: 'running', worker, attempts, group: { id, size, reason }, phases };
     }
+    case 'reprioritized':
+      return { priority: event.priority };
     case 'requeued':
       return { state: 'queued', worker: undefined, group: undefined };
     case 'cancel_requested':

@@ -21,15 +21,21 @@ const REQUEUE_MS = 1000;
 /** The request was rejected before it was queued: its caller receives this at once. */
 interface EarlyAnswer {
   readonly status: number;
+  /** Absent: only the body has it. */
+  readonly error?: DomainError;
   readonly headers: InnerAnswer['headers'];
   readonly body: Buffer;
 }
+
+/** Runs one stored request in place of its route. @param early true until it was queued: a rejection is its caller's */
+export type StoredRequestRunner = (request: StoredRequest, early: () => boolean) => Promise<InnerAnswer>;
 
 /** Runs requests whose callers do not wait. If a gateway dies, another one runs its requests from the stored body. */
 @Injectable()
 export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
+  readonly #runners = new Map<string, StoredRequestRunner>();
   #abandoned: Subscription | undefined;
 
   constructor(
@@ -43,6 +49,11 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.#abandoned = this.leases.abandoned$.subscribe(request => void this.#resume(request));
+  }
+
+  /** Requests of that path are run by `runner`, here and on every other gateway. Call it before the server starts. */
+  runWith(path: string, runner: StoredRequestRunner): void {
+    this.#runners.set(path, runner);
   }
 
   /** After the drain every request has an answer; it is written before the database closes. */
@@ -72,21 +83,19 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
     const release = this.leases.hold(request);
     try {
-      const { requestId, tenant, path, headers } = request;
-      const bytes = await this.answers.bodySize(request);
-      const body = Readable.from(this.answers.body(request), { objectMode: false });
-      const answer = await this.inner.run({
-        requestId,
-        tenant,
-        path,
-        headers,
-        body,
-        ...(bytes !== undefined && { bytes }),
-      });
+      const runner = this.#runners.get(request.path);
+      const answer = await (runner ? runner(request, early) : this.#throughRoute(request));
       return await this.#outcome(request, answer, early);
     } finally {
       release();
     }
+  }
+
+  async #throughRoute(request: StoredRequest): Promise<InnerAnswer> {
+    const { requestId, tenant, path, headers } = request;
+    const bytes = await this.answers.bodySize(request);
+    const body = Readable.from(this.answers.body(request), { objectMode: false });
+    return this.inner.run({ requestId, tenant, path, headers, body, ...(bytes !== undefined && { bytes }) });
   }
 
   async #outcome(request: StoredRequest, answer: InnerAnswer, early: () => boolean): Promise<EarlyAnswer | undefined> {

@@ -141,6 +141,12 @@ export class NamedRequestDto {
   tenant?: string;
 }
 
+export class ChangePriorityDto {
+  @ApiProperty({ enum: PRIORITIES })
+  @OneOf(PRIORITIES)
+  priority!: PriorityLabel;
+}
+
 export class CancelRequestsDto extends RequestChoiceDto {
   @ApiPropertyOptional({ enum: LIVE_STATES })
   @IsOptional()

@@ -27,6 +27,6 @@ import { StoredRequestsService } from './stored-requests.service.js';
     StoredRequestsService,
     Replays,
   ],
-  exports: [InnerRequests, IdempotencyService],
+  exports: [AsyncRequests, InnerRequests, IdempotencyService, StoredAnswers, StoredLeases],
 })
 export class RequestsModule {}

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { filter, map, merge, type Observable, type Subscription } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -9,6 +10,9 @@ import type { WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
 import { WorkerCalls } from './worker-calls.js';
+
+/** Events after which another request may be the next. */
+const WORK: ReadonlySet<DispatchEvent['type']> = new Set(['accepted', 'requeued', 'reprioritized']);
 
 /** Everything that can make a decision possible: more requests, more capacity, or the timer. */
 @Injectable()
@@ -20,7 +24,7 @@ export class LoopWakes {
     pool: WorkerPoolService,
     private readonly timers: WindowTimers,
   ) {
-    const work$ = events.events$.pipe(filter(({ type }) => type === 'accepted' || type === 'requeued'));
+    const work$ = events.events$.pipe(filter(({ type }) => WORK.has(type)));
     this.wakes$ = merge(work$, pool.capacity$, timers.wakes$).pipe(map(() => undefined));
   }
 

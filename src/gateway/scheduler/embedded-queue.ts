@@ -49,6 +49,13 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     else await this.pool.cancel(workerId, key, reason);
   }
 
+  reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
+    const tracked = this.registry.get(requestKey(ref));
+    if (tracked?.queue !== this || !this.dispatcher.reprioritize(tracked.key, priority)) return Promise.resolve(false);
+    this.registry.reprioritized(tracked, priority);
+    return Promise.resolve(true);
+  }
+
   isLeased(key: RequestKey): boolean {
     return this.registry.hasCall(key);
   }

@@ -8,6 +8,7 @@ import { type RequestView } from '../../core/dispatch/request-view.js';
 import { LatencyTracker } from '../../core/latency/latency-tracker.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';
+import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { SlotMap } from '../../core/shared/slot-map.js';
 import { type DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
@@ -159,6 +160,14 @@ export class RequestRegistry {
   promoted(tracked: TrackedRequest): void {
     if (!tracked.lifecycle.promote()) return;
     this.emit(tracked, { type: 'promoted', waitedMs: this.clock.nowMs() - tracked.request.enqueuedAtMs });
+  }
+
+  reprioritized(tracked: TrackedRequest, priority: RequestPriority): void {
+    const from = tracked.priority;
+    if (priority === tracked.request.priority) return;
+    tracked.lifecycle.reprioritized(priority);
+    this.cancellation.reprioritized(tracked.key, priority);
+    this.emit(tracked, { type: 'reprioritized', from });
   }
 
   sent({ key }: TrackedRequest): void {

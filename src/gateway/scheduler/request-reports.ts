@@ -7,6 +7,7 @@ import {
 } from '../../core/dispatch/request-queue.port.js';
 import { Admission } from '../../core/queue/admission.js';
 import { type RequestKey } from '../../core/request/request-key.js';
+import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -50,6 +51,11 @@ export class RequestReports implements QueueReports<WorkerReply> {
   requeued(key: RequestKey): void {
     const tracked = this.registry.get(key);
     if (tracked?.lifecycle.state === 'leased') this.registry.requeued(tracked, 'worker_lost');
+  }
+
+  reprioritized(key: RequestKey, priority: RequestPriority): void {
+    const tracked = this.registry.get(key);
+    if (tracked) this.registry.reprioritized(tracked, priority);
   }
 
   computed(key: RequestKey, computation: QueueComputation): void {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type CancelFilter } from '../../core/cancellation/cancellation-manager.js';
 import { callersId, requestKey, type RequestRef } from '../../core/request/request-key.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { priorityLevel, type RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { RequestQueues } from './request-queues.js';
@@ -72,6 +72,16 @@ export class SchedulerService {
   }
 
   /**
+   * Gives a waiting request another priority, also when another gateway accepted it.
+   * @returns false when it does not wait. @throws DomainError `queue_unavailable`
+   */
+  async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
+    // The embedded queue first: it answers without Redis.
+    for (const queue of [...this.queues.all].reverse()) if (await queue.reprioritize(ref, priority)) return true;
+    return false;
+  }
+
+  /**
    * Waiting requests in dispatch order, then running ones, of all gateways that share a queue; with an ended `state`,
    * those that ended recently in this gateway.
    */
@@ -112,11 +122,10 @@ export class SchedulerService {
 }
 
 function ownFilter({ model, tenant, priority, state }: RequestFilter): CancelFilter {
-  const level = priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH;
   return {
     model,
     tenant,
-    priority: priority && level,
+    priority: priority && priorityLevel(priority),
     stage: state && (state === 'queued' ? 'queued' : 'in_flight'),
   };
 }

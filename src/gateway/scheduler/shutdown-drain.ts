@@ -49,9 +49,8 @@ export class ShutdownGrace implements OnModuleDestroy {
 }
 
 /**
- * The end, in order: windows close and the queue is sent while time remains, live sessions finish
- * meanwhile → what is left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes
- * its channels last.
+ * The end, in order: windows close and the queue is sent while time remains, live sessions finish meanwhile → what is
+ * left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes its channels last.
  */
 @Injectable()
 export class ShutdownDrain {

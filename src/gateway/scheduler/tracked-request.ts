@@ -21,7 +21,6 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class TrackedRequest {
   readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
   readonly settled: Promise<SettledRequest>;
-  readonly priority: PriorityLabel;
   #resolve!: (settled: SettledRequest) => void;
   #outputStarted = false;
   readonly #retries = new RetryBudget();
@@ -34,7 +33,6 @@ export class TrackedRequest {
   ) {
     const payload = this.#watchOutput(request.payload);
     this.lifecycle = new RequestLifecycle<WorkerTask, WorkerReply>({ ...request, payload });
-    this.priority = priorityLabel(request.priority);
     this.settled = new Promise(resolve => (this.#resolve = resolve));
   }
 
@@ -49,6 +47,10 @@ export class TrackedRequest {
 
   get key(): RequestKey {
     return this.request.key;
+  }
+
+  get priority(): PriorityLabel {
+    return priorityLabel(this.request.priority);
   }
 
   /** True once speech or text has reached the caller: a second attempt would repeat it. */

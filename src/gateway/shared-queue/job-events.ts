@@ -15,6 +15,8 @@ export interface QueueEvent {
   readonly failedReason?: string;
   /** State before. */
   readonly prev?: string;
+  /** Of `reprioritized`: the new one. */
+  readonly priority?: string;
 }
 
 type Entries = [id: string, fields: string[]][];

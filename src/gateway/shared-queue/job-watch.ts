@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { merge, type Observable, Subject, type Subscription } from 'rxjs';
 import { type JobCompleted, type LoadedResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { isPromoted } from '../../platform/redis/aging-promoter.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
@@ -11,11 +12,13 @@ import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
-/** What happened to a job that this gateway waits for. Only the first two may be followed by another event. */
+/** What happened to a job that this gateway waits for. Only the first three may be followed by another event. */
 export type JobEvent = { readonly ref: JobRef } & (
   | { readonly type: 'taken'; readonly workerId: string; readonly promoted: boolean }
   /** Its worker died or gave it back: it waits again. */
   | { readonly type: 'returned' }
+  /** While it waited. */
+  | { readonly type: 'reprioritized'; readonly priority: PriorityLabel }
   | { readonly type: 'finished'; readonly result: LoadedResult; readonly blob?: string | undefined }
   /** More workers died with it than `redis.max_stalled` allows, or it could not be kept in the queue. */
   | { readonly type: 'lost' }
@@ -26,7 +29,7 @@ export type JobEvent = { readonly ref: JobRef } & (
 
 interface Watched {
   readonly ref: JobRef;
-  readonly placed: PlacedJob;
+  placed: PlacedJob;
   taken: boolean;
   /** How often it was queued again because its job was gone. */
   requeues: number;
@@ -106,10 +109,11 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     } else this.#happened(watched, received);
   }
 
-  #happened(watched: Watched, { event, prev, returnvalue, failedReason }: QueueEvent): void {
+  #happened(watched: Watched, { event, prev, returnvalue, failedReason, priority }: QueueEvent): void {
     if (event === 'completed') return this.#finished(watched, returnvalue);
     if (event === 'failed') return this.#failed(watched, failedReason);
     if (event === 'stalled' || (event === 'waiting' && prev === 'active')) return this.#returned(watched);
+    if (event === 'reprioritized') return this.#reprioritized(watched, priority === 'realtime' ? 'realtime' : 'batch');
     // Only a hint: it may belong to an earlier job of that id, and `active` does not name the worker.
     if (event === 'active' || event === 'removed') void this.reconcile(watched.ref);
   }
@@ -128,6 +132,12 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     watched.taken = true;
     const promoted = isPromoted(priority, watched.placed.job.priority);
     this.#jobEvents.next({ ref: watched.ref, type: 'taken', workerId, promoted });
+  }
+
+  #reprioritized(watched: Watched, priority: PriorityLabel): void {
+    const { job, blobs } = watched.placed;
+    watched.placed = { job: { ...job, priority }, blobs };
+    this.#jobEvents.next({ ref: watched.ref, type: 'reprioritized', priority });
   }
 
   #returned(watched: Watched): void {

@@ -1,10 +1,12 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
+import { changeJobPriority } from './job-priority.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /** Where one request is in Redis. */
@@ -74,10 +76,15 @@ export class ModelQueues implements OnApplicationShutdown {
     await this.#queue(model).add(job.kind, job, {
       jobId,
       timestamp: job.acceptedMs,
-      priority: job.priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH,
+      priority: classOf(job.priority),
       removeOnComplete: { age },
       removeOnFail: { age },
     });
+  }
+
+  /** Moves a waiting job to another class, placed by age. False: it does not wait. */
+  async reprioritize({ queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+    return changeJobPriority(this.link.redis, { base: this.base(queue), jobId, priority });
   }
 
   /** True: it is gone. False: a worker has it. */

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { JobCancels } from './job-cancels.js';
@@ -83,6 +84,11 @@ export class RequestJobs {
     } catch (error) {
       this.#logger.debug({ jobId: ref.jobId, err: error }, 'an answered request stays in Redis until it expires');
     }
+  }
+
+  /** Whichever gateway accepted it. False: it does not wait. @throws when Redis does not answer */
+  reprioritize(ref: JobRef, priority: PriorityLabel): Promise<boolean> {
+    return this.queues.reprioritize(ref, priority);
   }
 
   /** A worker that has the job is notified at once. Never rejects. */

@@ -17,8 +17,7 @@ const LOOK_MS = 500;
 
 /**
  * Redis as the shared queue sees it: there, away, hung or full; and one connection for commands that fail at once
- * instead of
- * waiting.
+ * instead of waiting.
  */
 @Injectable()
 export class SharedQueueLink implements OnApplicationShutdown {

@@ -7,6 +7,7 @@ import {
 } from '../../core/dispatch/request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
+import { priorityLabel, type RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
@@ -51,6 +52,17 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     const shared = this.requests.get(key);
     if (shared) await this.requests.cancel(shared, reason);
     else this.intake.stop(key, reason);
+  }
+
+  async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
+    if (!this.link.enabled) return false;
+    this.link.demand();
+    try {
+      const job = (await this.listing.find(ref.id, ref.tenant)) ?? (await this.listing.writtenByOthers(ref))[0];
+      return job !== undefined && (await this.jobs.reprioritize(job.ref, priorityLabel(priority)));
+    } catch (error) {
+      throw this.link.failure(error);
+    }
   }
 
   isLeased(key: RequestKey): boolean {

@@ -18,7 +18,7 @@ export interface SharedRequestOptions {
 
 /** One accepted request of this gateway whose job is in Redis: where it stands, and its queue deadline (D-07). */
 export class SharedRequest {
-  readonly request: ScheduledRequest<WorkerTask>;
+  request: ScheduledRequest<WorkerTask>;
   readonly reports: QueueReports<WorkerReply>;
   readonly ref: JobRef;
   readonly placed: PlacedJob;

@@ -9,7 +9,7 @@ import {
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type QueueDepth, type QueueEnd } from '../../core/dispatch/request-queue.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { priorityLevel, RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -118,6 +118,11 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
         return this.#leased(shared, event.workerId, event.promoted);
       case 'returned':
         return this.#requeued(shared);
+      case 'reprioritized': {
+        const priority = priorityLevel(event.priority);
+        shared.request = { ...shared.request, priority };
+        return shared.reports.reprioritized(shared.request.key, priority);
+      }
       case 'finished':
         shared.result = { blob: event.blob };
         return this.#finished(shared, event.result);

@@ -5,16 +5,12 @@ import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { bodyObject, rawBodyOf } from '../http/json-body.js';
-import {
-  httpCaller,
-  type InferenceCaller,
-  type InferenceRequest,
-  InferenceService,
-} from '../inference/inference.service.js';
+import { httpCaller, type InferenceCaller, type InferenceRequest } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { affinityOf, parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
 import { GenerationStream } from './generation-stream.js';
+import { parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
+import { TextGenerationService } from './text-generation.service.js';
 
 const PARSERS = { chat: parseChat, completions: parseCompletion } as const;
 
@@ -32,7 +28,7 @@ interface GenerationCall {
 export class CompletionsService {
   constructor(
     private readonly catalog: ModelCatalog,
-    private readonly inference: InferenceService,
+    private readonly generation: TextGenerationService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -66,18 +62,7 @@ export class CompletionsService {
       .send(output.chunks);
   }
 
-  #start({ params, caller, request }: GenerationCall, sink?: GenerationStream): InferenceRequest {
-    const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } = this.settings.inference;
-    const { model, task, beginning } = params;
-    const body = rawBodyOf(request);
-    const work = {
-      model: model.id,
-      affinity: affinityOf(caller.tenant, beginning),
-      bytes: body.length,
-      audioDurationS: 0,
-      timeoutMs,
-      payload: { kind: 'generate', ...task, body, ...(sink && { sink }) },
-    } as const;
-    return this.inference.start(caller, work, sink && { output: sink, idleMs });
+  #start({ params, caller, request }: GenerationCall, output?: GenerationStream): InferenceRequest {
+    return this.generation.start(caller, { ...params, body: rawBodyOf(request) }, output);
   }
 }

@@ -1,4 +1,4 @@
-import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { JsonFields } from '../../contracts/formats/json-fields.js';
 import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
@@ -6,31 +6,35 @@ import { OutputStream } from '../inference/output-stream.js';
 import { type GenerationOutput } from '../worker-pool/worker-task.js';
 
 const NEWLINES = /[\r\n]+/g;
+const DATA = Buffer.from('data: ');
+const END = Buffer.from('\n\n');
 
 /**
  * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it fails after the first chunk.
  */
 export class GenerationStream extends OutputStream implements GenerationOutput {
   readonly chunks = this.body;
+  readonly #fields: JsonFields;
 
   /** @param fields set in every chunk; the rest of a chunk is sent unchanged */
-  constructor(
-    maxBufferedBytes: number,
-    private readonly fields: Readonly<Record<string, unknown>>,
-  ) {
+  constructor(maxBufferedBytes: number, fields: Readonly<Record<string, unknown>>) {
     super(maxBufferedBytes);
+    this.#fields = new JsonFields(fields);
   }
 
   begin(): void {
     // Nothing to prepare. The scheduler notes it: this request is not sent again.
   }
 
-  protected format(json: Buffer): string {
-    // An event is one line; outside of strings, where JSON has none, a line end is a space.
-    return `data: ${withJsonFields(json, this.fields).toString('utf8').replace(NEWLINES, ' ')}\n\n`;
+  protected format(json: Buffer): Buffer {
+    return Buffer.concat([DATA, ...this.#fields.pieces(onOneLine(json)), END]);
   }
 
   protected lastFrame(failure: DomainError | undefined): string {
     return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
   }
 }
+
+/** An event is one line; outside of strings, where JSON has none, a line end is a space. */
+const onOneLine = (json: Buffer): Buffer =>
+  json.includes('\n') || json.includes('\r') ? Buffer.from(json.toString('utf8').replace(NEWLINES, ' ')) : json;

@@ -4,11 +4,13 @@ import { ModelsModule } from '../models/models.module.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { CompletionsController } from './completions.controller.js';
 import { CompletionsService } from './completions.service.js';
+import { TextGenerationService } from './text-generation.service.js';
 
 /** Chat, completions and embeddings. */
 @Module({
   imports: [InferenceModule, ModelsModule],
   controllers: [CompletionsController],
-  providers: [EmbeddingsService, CompletionsService],
+  providers: [EmbeddingsService, CompletionsService, TextGenerationService],
+  exports: [TextGenerationService],
 })
 export class TextModule {}

@@ -87,7 +87,7 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // A peer that resets the connection before anybody listens must not end the process.
+    // A peer that resets the connection before a listener is attached must not end the process.
     socket.on('error', () => socket.destroy());
     try {
       const handler = this.#handlerOf(request);

@@ -38,8 +38,8 @@ export interface AddressWatchOptions {
 }
 
 /**
- * Follows host names: each address record is a worker. Numeric addresses are reported
- * at once and need no timer. A name server that is down removes no worker.
+ * Follows host names: each address record is a worker. Numeric addresses are reported at once and need no timer. A name
+ * server that is down removes no worker.
  */
 export class AddressWatch {
   readonly #fixed: readonly RemoteEndpoint[];

@@ -140,7 +140,7 @@ export class ModelWorkers {
 
   /**
    * Why none of its workers can be started; undefined while one is up, or may still come up. They are tried on and on,
-   * so this ends when somebody repairs what it names.
+   * so this ends when what it names is repaired.
    */
   get loadFailure(): string | undefined {
     if (this.#life !== 'loaded') return this.#problem;

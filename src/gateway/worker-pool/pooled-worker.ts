@@ -295,6 +295,6 @@ export class PooledWorker {
   #enter(phase: Phase): void {
     if (this.#closing || this.#phase === phase) return;
     this.#phase = phase;
-    this.options.log.say(phase === 'lost' || phase === 'unresponsive' ? 'warn' : 'log', `worker ${phase}`);
+    this.options.log.say(phase === 'lost' || phase === 'unresponsive' ? 'warn' : 'info', `worker ${phase}`);
   }
 }

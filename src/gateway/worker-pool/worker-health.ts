@@ -49,7 +49,7 @@ const failureOf =
     throw new Error(`${method} failed: ${message}${missing ? '; every worker must serve it' : ''}`, { cause: error });
   };
 
-/** `probeWorker` found nobody at the address. */
+/** `probeWorker` found no worker at the address. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof Error && (error.cause as Partial<ServiceError> | undefined)?.code === status.UNAVAILABLE;
 

@@ -14,7 +14,7 @@ export class WorkerHold {
 
   /**
    * @param restart once nothing runs, its process is ended, and the next one serves again
-   * @returns false, without effect: nobody here can restart it
+   * @returns false, without effect: this gateway does not run its process
    */
   begin(restart: boolean): boolean {
     if (restart && !this.location.restart) return false;

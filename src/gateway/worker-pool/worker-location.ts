@@ -155,7 +155,7 @@ export interface WorkerLocation {
   readonly lastExit: ProcessExit | undefined;
   /** Why no process of it takes work, as far as its processes tell. */
   readonly problem?: string | undefined;
-  /** A program that is not ours runs and has not been ready yet: nobody may count on its answers. */
+  /** A program that is not ours runs and has not been ready yet: its answers do not count. */
   readonly isStarting?: boolean;
   /** Why its last process could not start; undefined once another one is ready. */
   readonly startFailure?: string | undefined;

@@ -157,9 +157,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
 
   /**
    * Sends Cancel to the worker until the call has ended; after `cancellation.reset_after_ms` the call is reset.
-   * Resolves within
-   * `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never received the call. False: no answer yet, or
-   * the call has ended. Never rejects; the slot is released when the call has `finished`.
+   * Resolves within `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never received the call. False: no
+   * answer yet, or the call has ended. Never rejects; the slot is released when the call has `finished`.
    */
   async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
     return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;

@@ -109,7 +109,7 @@ interface Replica {
   readonly model: ModelSpec;
   readonly id: string;
   readonly replica: ReplicaSpec;
-  /** The worker of somebody else that it bridges to. */
+  /** The foreign worker that it bridges to. */
   readonly bridged?: Omit<BridgedWorker, 'care'>;
   readonly log: ProcessLog;
 }

@@ -48,7 +48,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Wrong keys by address. It never rejects a valid key: keys are 256 random bits and cannot be guessed, but whoever
- * could lock an address out could lock out everybody behind the same proxy. Addresses are bounded; the eldest are
+ * could lock an address out could lock out all clients behind the same proxy. Addresses are bounded; the eldest are
  * forgotten first.
  */
 export class FailedAttempts {
@@ -95,7 +95,7 @@ export class Authenticator {
     private readonly failures: FailedAttempts = new FailedAttempts(0),
   ) {}
 
-  /** False: no keys are asked for, and everybody is `ANYBODY`, whatever they present. */
+  /** False: no keys are required, and every client is `ANYBODY`, whatever it presents. */
   get enabled(): boolean {
     return this.keys.enabled;
   }

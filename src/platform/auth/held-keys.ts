@@ -27,8 +27,8 @@ export class HeldKeys {
   }
 
   /**
-   * The digest of what was presented is looked up, so its duration depends on digests and not on keys; the
-   * last comparison takes the same time for every key.
+   * The digest of what was presented is looked up, so its duration depends on digests and not on keys; the last
+   * comparison takes the same time for every key.
    */
   find(digest: string): HeldKey | undefined {
     const key = this.#byDigest.get(digest);

@@ -24,8 +24,7 @@ export interface KeyRingOptions {
 /**
  * All keys, as they are now: those of `auth.keys_file`, read again when the file changes and on SIGHUP, or the one of
  * `auth.key`, and those of the database. A file that became unreadable or wrong changes nothing and is logged; a server
- * must not lock everybody
- * out over a typing error.
+ * must not lock out all clients over a typing error.
  */
 export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(KeyRing.name);
@@ -49,7 +48,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
   }
 
-  /** False: no keys are asked for, everybody may do everything. */
+  /** False: no keys are required, every client may do everything. */
   get enabled(): boolean {
     return this.path !== '' || this.#entries.length > 0 || this.options.required === true;
   }

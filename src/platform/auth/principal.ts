@@ -18,7 +18,7 @@ export interface Principal {
   readonly terms?: KeyTerms;
 }
 
-/** Everybody, while no keys are asked for: may do everything. */
+/** Every client while no keys are required: may do everything. */
 export const ANYBODY: Principal = { tenant: DEFAULT_TENANT, scopes: new Set(KEY_SCOPES) };
 
 /** Who may send requests may also open live sessions. */

@@ -91,8 +91,8 @@ const MAX_IDLE_S = 604_800;
 export type ModelFieldName = SnakeCase<keyof ModelSpec>;
 
 /**
- * The fields of one entry of `config/models.yaml`. A spec checks that the comments of that file name these
- * fields; `scripts/docs.mjs` writes the table of docs/reference/models-yaml.md from them.
+ * The fields of one entry of `config/models.yaml`. A spec checks that the comments of that file name these fields;
+ * `scripts/docs.mjs` writes the table of docs/reference/models-yaml.md from them.
  */
 export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   id: {

@@ -59,7 +59,7 @@ class ModelReader {
     }
   }
 
-  /** Where the workers of a foreign program are; everybody else has none. */
+  /** Where the workers of a foreign program are; other models have none. */
   #checkWorkers({ engine, command, addresses, replicas }: ModelSpec): void {
     if (engine !== 'external') {
       if (command) this.problems.push(this.problem('command', undefined, 'only models of engine external have one'));

@@ -3,8 +3,8 @@ import { delimiter } from 'node:path';
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes
  * native code. A token of the model hub is for the gateway's downloads: engines open folders. Nothing else: the
- * gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of
- * its business, and `NODE_OPTIONS` such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
+ * gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of its business, and `NODE_OPTIONS`
+ * such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
  */
 export const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR|NODE_COMPILE_CACHE)$/,

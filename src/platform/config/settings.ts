@@ -157,7 +157,7 @@ export type Settings = {
   };
 };
 
-/** False: no API keys are asked for, and everybody may do everything. */
+/** False: no API keys are required, and every client may do everything. */
 export const requiresKeys = ({ auth }: Settings): boolean => auth.keysFile !== '' || auth.key !== '' || auth.required;
 
 /** Injection token of the effective `Settings`. */

@@ -30,8 +30,7 @@ The model's engine and options come from config/models.yaml here, limits from co
   --tls-key FILE        its key
   --tls-client-ca FILE  take only clients whose certificate one of these signed
   --token-file FILE     take only calls with this bearer token
-  --insecure            listen beyond loopback without TLS and token: only a network that lets nobody else in
-                        makes that safe
+  --insecure            listen beyond loopback without TLS and token: only in a network without other machines
   --help                this text`;
 
 const OPTIONS = {

@@ -54,7 +54,7 @@ export const pullRules = ({ pull, batching }: Settings): PullRules => ({
 
 /** The worker behind a bridge: one of engine `external`, which knows the gRPC protocol only. */
 export interface BridgedWorker {
-  /** host:port of one that somebody else runs; absent: the bridge runs the model's `command`. */
+  /** host:port of one that is not started here; absent: the bridge runs the model's `command`. */
   readonly address?: string;
   /** The host that `address` was resolved from. */
   readonly serverName?: string;

@@ -8,6 +8,7 @@ import {
   FILE_STORE,
   JOB_STORE,
   KEY_STORE,
+  RESPONSE_RECORDS,
   STORED_REQUEST_STORE,
   UPLOAD_STORE,
   USAGE_STORE,
@@ -17,6 +18,7 @@ import { KyselyAuditStore } from './kysely-audit-store.js';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { KyselyJobStore } from './kysely-job-store.js';
 import { KyselyKeyStore } from './kysely-key-store.js';
+import { KyselyResponseStore } from './kysely-response-store.js';
 import { KyselyStoredRequestStore } from './kysely-stored-request-store.js';
 import { KyselyUploadStore } from './kysely-upload-store.js';
 import { KyselyUsageStore } from './kysely-usage-store.js';
@@ -33,8 +35,7 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
 
 /**
  * The stores of files, batches, keys and usage. The schema is up to date before anything else starts; the connection is
- * the last to
- * go.
+ * the last to go.
  */
 @Global()
 @Module({
@@ -57,13 +58,14 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     store(UPLOAD_STORE, KyselyUploadStore),
     store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
     store(STORED_REQUEST_STORE, KyselyStoredRequestStore),
+    store(RESPONSE_RECORDS, KyselyResponseStore),
     store(KEY_STORE, KyselyKeyStore),
     store(USAGE_STORE, KyselyUsageStore),
     store(AUDIT_STORE, KyselyAuditStore),
   ],
   exports: [
     ...[DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, STORED_REQUEST_STORE],
-    ...[KEY_STORE, USAGE_STORE, AUDIT_STORE],
+    ...[RESPONSE_RECORDS, KEY_STORE, USAGE_STORE, AUDIT_STORE],
   ],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {

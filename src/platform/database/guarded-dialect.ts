@@ -89,7 +89,7 @@ const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
   connection instanceof GuardedConnection ? connection.inner : connection;
 
 class Guard {
-  /** Since when SQLite has been locked by somebody else; those that come later do not wait anew. */
+  /** Since when SQLite has been locked by another process; those that come later do not wait anew. */
   #lockedSinceMs: number | undefined;
 
   async run<T>(act: () => Promise<T>): Promise<T> {

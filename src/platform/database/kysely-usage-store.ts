@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import {
   USAGE_SUMS,
   type UsageGroup,
+  usageGroupName,
   type UsageQuery,
   type UsageRow,
   type UsageStore,
@@ -39,9 +40,11 @@ export class KyselyUsageStore implements UsageStore {
 
   /** Rows are written in one order, so that two gateways cannot wait for each other. */
   async add(rows: readonly UsageRow[]): Promise<void> {
-    const ordered = rows.map(rowOf).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+    const ordered = rows
+      .map(row => ({ row: rowOf(row), name: usageGroupName(row) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     await this.#db.transaction().execute(async db => {
-      for (const row of ordered) {
+      for (const { row } of ordered) {
         await db
           .insertInto('usage')
           .values(row)
@@ -85,16 +88,10 @@ export class KyselyUsageStore implements UsageStore {
   }
 }
 
-const orderOf = ({ day, tenant, key_id, model }: UsageTable): string => JSON.stringify([day, tenant, key_id, model]);
-
-const rowOf = ({ day, tenant, key, model, ...sums }: UsageRow): UsageTable => ({
-  ...{ day, tenant, model, key_id: key },
-  ...(Object.fromEntries(USAGE_SUMS.map(name => [SUM_COLUMNS[name], Math.round(sums[name])])) as Pick<
-    UsageTable,
-    'requests' | 'completed' | 'failed' | 'cancelled'
-  > &
-    Pick<UsageTable, 'audio_ms' | 'characters' | 'input_tokens' | 'output_tokens' | 'device_ms'>),
-});
+const rowOf = ({ day, tenant, key, model, ...sums }: UsageRow): UsageTable => {
+  const columns = Object.fromEntries(USAGE_SUMS.map(name => [SUM_COLUMNS[name], Math.round(sums[name])]));
+  return { day, tenant, model, key_id: key, ...columns } as UsageTable;
+};
 
 function sumsOf(
   row: Readonly<Record<string, unknown>>,

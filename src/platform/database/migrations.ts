@@ -1,6 +1,7 @@
 import { type Kysely } from 'kysely';
 import { type Migration } from 'kysely/migration';
 import { keysUsageAudit } from './access-tables.js';
+import { responses } from './response-tables.js';
 
 /** Files, uploads, batches and the webhook outbox. `if not exists`: two processes may start at the same time. */
 export const jobsAndFiles: Migration = {
@@ -172,6 +173,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '003-kept-requests': keptRequests,
   '004-files-of-batches': filesOfBatches,
   '005-keys-usage-audit': keysUsageAudit,
+  '006-responses': responses,
 };
 
 const index = (db: Kysely<unknown>, name: string, table: string, columns: string[]): Promise<void> =>

@@ -1,6 +1,7 @@
 import { type Generated, type Selectable } from 'kysely';
 import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
 import { type ApiKeysTable, type ApiKeyVersionTable, type AuditTable, type UsageTable } from './access-tables.js';
+import { type ResponseEventsTable, type ResponsesTable } from './response-tables.js';
 
 /** Rows are read one beyond the limit, which shows whether more follow. */
 export const pageOf = <Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T): Page<T> => ({
@@ -29,6 +30,8 @@ export interface Database {
   api_key_version: ApiKeyVersionTable;
   usage: UsageTable;
   audit: AuditTable;
+  responses: ResponsesTable;
+  response_events: ResponseEventsTable;
 }
 
 export interface FilesTable {
@@ -107,7 +110,7 @@ export interface WebhookOutboxTable {
   url: string;
   attempts: number;
   created_at_ms: number;
-  /** Not sent before; moved ahead while somebody sends it. */
+  /** Not sent before; moved ahead while a gateway sends it. */
   due_at_ms: number;
 }
 

@@ -83,7 +83,7 @@ export class DependencyMonitor implements OnApplicationShutdown {
     return this.state(name)?.status === 'down';
   }
 
-  /** Somebody met it as down; the next probe that is answered says otherwise. */
+  /** An operation found it down; the next probe that is answered says otherwise. */
   failed(name: DependencyName, error: Error): void {
     const watched = this.#watched.get(name);
     if (watched) this.#enter(name, watched, error);

@@ -49,9 +49,8 @@ globalV6.addSubnet(...GLOBAL_V6, 'ipv6');
 
 /**
  * True for an address that a client's URL may lead to. What is no plain IP address (text, a zone such as
- * `fe80::1%eth0`)
- * is refused. Names and the spellings of hosts (`0x7f.1`, `2130706433`) never come here: the URL parser and DNS go
- * first.
+ * `fe80::1%eth0`) is refused. Names and the spellings of hosts (`0x7f.1`, `2130706433`) never come here: the URL parser
+ * and DNS go first.
  */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {

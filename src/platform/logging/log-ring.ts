@@ -14,7 +14,7 @@ export interface LogLine {
 export const MAX_LINE_CHARS = 2048;
 
 /** pino's numbers are ten apart, beginning at 10. */
-const levelOf = (level: unknown): LogLevel => LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
+export const levelOf = (level: unknown): LogLevel => LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
 
 export const isAtLeast = (line: LogLine, level: LogLevel): boolean =>
   LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level);
@@ -22,10 +22,12 @@ export const isAtLeast = (line: LogLine, level: LogLevel): boolean =>
 /** Every pino line has these; they are shown apart or say nothing here. */
 const APART = new Set(['level', 'time', 'pid', 'hostname', 'v', 'role', 'msg']);
 
+export const furtherFields = (record: object): object =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !APART.has(name)));
+
 /** Message and further fields of a log record as one text. */
 export function logText(message: string, fields: object): string {
-  const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !APART.has(name)));
-  const detail = Object.keys(shown).length === 0 ? '' : ` ${JSON.stringify(shown)}`;
+  const detail = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
   return (message + detail).trimStart().slice(0, MAX_LINE_CHARS);
 }
 
@@ -35,7 +37,7 @@ export function pinoLine(line: string): LogLine {
     const record = JSON.parse(line) as Record<string, unknown>;
     const { level, time, msg } = record;
     const at = (typeof time === 'number' ? time : Date.now()) / 1000;
-    return { at, level: levelOf(level), text: logText(typeof msg === 'string' ? msg : '', record) };
+    return { at, level: levelOf(level), text: logText(typeof msg === 'string' ? msg : '', furtherFields(record)) };
   } catch {
     return { at: Date.now() / 1000, level: 'info', text: line.trimEnd().slice(0, MAX_LINE_CHARS) };
   }
@@ -56,7 +58,7 @@ export class LogRing {
     this.#added.next(line);
   }
 
-  /** A line of pino. It is parsed when somebody reads it: writing a log must stay cheap. */
+  /** A line of pino. It is parsed when it is read: writing a log must stay cheap. */
   addPino(line: string): void {
     const isRead = this.#added.observed;
     const parsed = isRead || line.length > 2 * MAX_LINE_CHARS ? pinoLine(line) : undefined;
@@ -66,8 +68,14 @@ export class LogRing {
 
   /** The last `count` of at least that level, oldest first. */
   last(count: number, level: LogLevel = 'trace'): LogLine[] {
-    const lines = this.#kept.map(kept => (typeof kept === 'string' ? pinoLine(kept) : kept));
-    return lines.filter(line => isAtLeast(line, level)).slice(-count);
+    const found: LogLine[] = [];
+    // From the end, so that no more lines are parsed than are asked for.
+    for (let at = this.#kept.length - 1; at >= 0 && found.length < count; at--) {
+      const kept = this.#kept[at]!;
+      const line = typeof kept === 'string' ? pinoLine(kept) : kept;
+      if (isAtLeast(line, level)) found.push(line);
+    }
+    return found.reverse();
   }
 
   #keep(line: LogLine | string): void {

@@ -69,8 +69,7 @@ const isPretty = (pretty: LogOptions['pretty']): boolean =>
 
 /**
  * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`; `app.useLogger(app.get(Logger))`
- * with
- * `Logger` of nestjs-pino routes them here, and after `logRequests(fastify)` every line of a request carries its
+ * with `Logger` of nestjs-pino routes them here, and after `logRequests(fastify)` every line of a request carries its
  * `requestId`.
  */
 @Module({})

@@ -63,7 +63,7 @@ export const METRICS = {
   llm_sequences_waiting: gauge('Sequences that wait in such a worker for a row, memory or tokens.', 'worker', 'model'),
   llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', 'worker', 'model'),
   llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', 'worker', 'model'),
-  llm_step_tokens: gauge('Tokens that a step may have now while somebody decodes.', 'worker', 'model'),
+  llm_step_tokens: gauge('Maximum tokens of a step at present while a sequence decodes.', 'worker', 'model'),
   llm_steps_total: counter('Steps with work.', 'worker', 'model'),
   llm_decode_calls_total: counter('Native decode calls: one per step unless steps are repaired.', 'worker', 'model'),
   llm_preemptions_total: counter(

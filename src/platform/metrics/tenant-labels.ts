@@ -6,14 +6,14 @@ const WINDOW_MS = 60_000;
 /** Tenants counted in one window; beyond it they are known as `other` only. */
 const MOST_COUNTED = 10_000;
 
-/** Value of the label for everybody who is not named. */
+/** Value of the label for tenants that are not named. */
 export const OTHER_TENANTS = 'other';
 
 export const isTenantSetting = (text: string): boolean => text === OFF || TOP.test(text) || NAMES.test(text);
 
 /**
  * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values than were asked for. `top-N`
- * names the N with most requests of the last minute; somebody who is named stays so until another has more.
+ * names the N with most requests of the last minute; a named tenant stays so until another has more.
  */
 export class TenantLabels {
   readonly enabled: boolean;

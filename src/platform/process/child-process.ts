@@ -23,15 +23,14 @@ function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void
   try {
     process.kill(-child.pid, name);
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }
 
 /**
  * Kills `child` when this process ends without having stopped it: at once after an uncaught exception or
- * `process.exit`, and
- * `limitMs` after this process was itself killed with SIGKILL. A child exits by itself when its IPC channel closes
- * (`parent-loss`); the watcher ends those that are stopped, hung in native code or blocked.
+ * `process.exit`, and `limitMs` after this process was itself killed with SIGKILL. A child exits by itself when its IPC
+ * channel closes (`parent-loss`); the watcher ends those that are stopped, hung in native code or blocked.
  */
 export function guard(child: ChildProcess, limitMs: number, leads = false): void {
   if (living.size === 0) process.on('exit', killGuarded);

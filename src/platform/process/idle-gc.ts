@@ -4,7 +4,7 @@ import { type OnApplicationShutdown, type Provider } from '@nestjs/common';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { ProcessClock } from '../clock/clock.module.js';
 
-/** Nothing happened for this long: everybody waits for a device. */
+/** Nothing happened for this long: all requests wait for a device. */
 const QUIET_MS = 2;
 /** Young objects worth a collection. V8 itself lets them grow to some 40 MiB. */
 const WORTH_BYTES = 8 * 2 ** 20;

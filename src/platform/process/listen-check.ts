@@ -78,7 +78,7 @@ export function listenProblem({ host, port }: ListenAddress): Promise<string | u
   });
 }
 
-/** A port of that address on which nobody listens, for a program that cannot report the one it got. */
+/** A free port of that address, for a program that cannot report the one it got. */
 export function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Logger } from '@nestjs/common';
-import { type LogLevel, LogRing, logText } from '../logging/log-ring.js';
+import { furtherFields, levelOf, type LogLevel, LogRing, logText } from '../logging/log-ring.js';
 
 /**
  * A process that never ends its line would grow the gateway's memory; longer lines are cut into pieces of this size.
@@ -43,7 +43,7 @@ const EXCESS = `it writes more than ${BYTES_PER_S} bytes of log a second`;
 
 /**
  * A bound for the output of programs that are not ours: a flood is read, so that its writer does not freeze, and
- * dropped before anybody splits it into lines. A flood is reported when it begins, and with its bytes when it is over.
+ * dropped before it is split into lines. A flood is reported when it begins, and with its bytes when it is over.
  */
 export class OutputBound {
   #left = BURST_BYTES;
@@ -106,31 +106,17 @@ export class LastLines {
 }
 
 export type LogTarget = Pick<Logger, 'verbose' | 'debug' | 'log' | 'warn' | 'error' | 'fatal'>;
-type Method = keyof LogTarget;
 
-/** pino's numbers. */
-const METHOD_OF_LEVEL: Readonly<Record<number, Method>> = {
-  10: 'verbose',
-  20: 'debug',
-  30: 'log',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
-
-const LEVEL_OF_METHOD: Readonly<Record<Method, LogLevel>> = {
-  verbose: 'trace',
+const METHOD: Readonly<Record<LogLevel, keyof LogTarget>> = {
+  trace: 'verbose',
   debug: 'debug',
-  log: 'info',
+  info: 'log',
   warn: 'warn',
   error: 'error',
   fatal: 'fatal',
 };
 
 const KEPT_LINES = 500;
-
-/** Fields every pino line has and this process's own line gives again. */
-const REPEATED = new Set(['level', 'time', 'pid', 'hostname', 'v', 'role', 'msg']);
 
 /** Writes the lines of a child process into this process's log, each with the child's name under `key`. */
 export class ProcessLog {
@@ -146,27 +132,21 @@ export class ProcessLog {
   /** A line that is no JSON object, such as a crash report or a native library's message, is logged as text. */
   line(stream: 'stdout' | 'stderr', line: string): void {
     const record = parse(line);
-    if (!record) return this.#write(methodOf(line), { stream }, line);
-    const fields = Object.fromEntries(Object.entries(record).filter(([name]) => !REPEATED.has(name)));
-    const method = METHOD_OF_LEVEL[Number(record.level)] ?? 'log';
-    this.#write(method, fields, typeof record.msg === 'string' ? record.msg : '');
+    if (!record) return this.say(levelIn(line), line, { stream });
+    this.say(levelOf(record.level), typeof record.msg === 'string' ? record.msg : '', furtherFields(record));
   }
 
-  /** What the supervisor itself has to say about the process. */
-  say(method: Method, message: string, fields: object = {}): void {
-    this.#write(method, fields, message);
-  }
-
-  #write(method: Method, fields: object, message: string): void {
-    this.recent.add({ at: Date.now() / 1000, level: LEVEL_OF_METHOD[method], text: logText(message, fields) });
-    this.target[method]({ ...fields, [this.key]: this.name }, message);
+  /** Also what the supervisor itself reports about the process. */
+  say(level: LogLevel, message: string, fields: object = {}): void {
+    this.recent.add({ at: Date.now() / 1000, level, text: logText(message, fields) });
+    this.target[METHOD[level]]({ ...fields, [this.key]: this.name }, message);
   }
 }
 
 /** By what a line says: many programs write all of their log to stderr. */
-function methodOf(line: string): Method {
+function levelIn(line: string): LogLevel {
   if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line)) return 'error';
-  return /\bwarn(ing)?\b/i.test(line) ? 'warn' : 'log';
+  return /\bwarn(ing)?\b/i.test(line) ? 'warn' : 'info';
 }
 
 function parse(line: string): Record<string, unknown> | undefined {

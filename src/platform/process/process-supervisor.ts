@@ -9,7 +9,7 @@ export interface SupervisorOptions {
   /** A function: found anew for each process. */
   readonly args: readonly string[] | (() => Promise<readonly string[]>);
   readonly env: NodeJS.ProcessEnv;
-  /** A program that is not ours (`SupervisedProcess`): it says nothing, so somebody calls `ready()` for it. */
+  /** A program that is not ours (`SupervisedProcess`): it reports nothing, so its supervisor calls `ready()`. */
   readonly foreign?: boolean;
   /** What keeps it from being ready, for the message about one that was too slow. */
   readonly unready?: () => string | undefined;
@@ -43,7 +43,7 @@ const SOUND_AFTER_MS = 30_000;
 /**
  * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits,
  * kills it when it does not get ready in time or hangs. One that says why it cannot start is tried again after the
- * longest pause: somebody may repair what it names. Never more than one process at a time.
+ * longest pause: an operator may repair what it names. Never more than one process at a time.
  */
 export class ProcessSupervisor {
   #events: SupervisorEvents | undefined;
@@ -148,7 +148,7 @@ export class ProcessSupervisor {
       onExit: exit => this.#onExit(exit),
       onLine: (stream, line) => log.line(stream, line),
     });
-    log.say('log', `${what} started`, { childPid: this.#process.pid, start: this.#starts });
+    log.say('info', `${what} started`, { childPid: this.#process.pid, start: this.#starts });
     this.#timer = setTimeout(() => this.#onSlow(), this.options.startTimeoutMs);
     if (this.#starts > 1) this.options.onRestart();
     this.#events?.onStarted?.();

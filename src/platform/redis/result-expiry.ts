@@ -72,7 +72,7 @@ export class ResultExpiry {
   }
 
   /**
-   * Somebody has its result: it expires soon, and is no longer listed as finished. @param base before every key of the
+   * Its result was read: it expires soon, and is no longer listed as finished. @param base before every key of the
    * queue
    */
   async answered(base: string, jobId: string): Promise<void> {

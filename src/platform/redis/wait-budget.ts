@@ -1,4 +1,4 @@
-/** Bounds how long somebody waits for several answers together: what one of them took is missing for the next. */
+/** Bounds the wait for several answers together: what one of them took is missing for the next. */
 export class WaitBudget {
   /** @param overdue what a wait beyond the budget is answered with */
   constructor(

@@ -56,8 +56,8 @@ export const jobOfLogKey = (key: string): string => key.slice(JOB_LOG_BLOBS.leng
 export const FILE_BLOBS = 'files/';
 
 /**
- * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing shows
- * nobody.
+ * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing must not
+ * show them.
  */
 export function fileBlobKey(tenant: string, fileId: string): string {
   const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);

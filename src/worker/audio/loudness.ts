@@ -7,7 +7,7 @@ const FULL_SCALE = 32_768;
 
 /** Where speech of usual recordings lies. */
 const TARGET_DB = -23;
-/** What is quieter has less than 3 bits of signal, and is no speech of anybody. */
+/** What is quieter has less than 3 bits of signal, and is not speech. */
 const GATE_DB = -75;
 /** Pauses and breath between words are not the loudness of the voice (EBU R 128). */
 const RELATIVE_GATE_DB = -10;

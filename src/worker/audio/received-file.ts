@@ -8,7 +8,7 @@ import { orStorageFull } from '../../platform/storage/storage-problems.js';
 /**
  * An upload as an open, seekable file without a name. ffmpeg finds no samples in an m4a with its index at the end when
  * it comes through a pipe (ENGINES "ffmpeg"); a file that is unlinked while it is still empty leaves nothing behind,
- * even when this process is killed, and nobody else can open it.
+ * even when this process is killed, and no other process can open it.
  */
 export async function openUpload(bytes: Uint8Array): Promise<FileHandle> {
   const file = await openUnnamed();

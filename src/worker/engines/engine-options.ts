@@ -21,7 +21,7 @@ interface NumberRule {
 
 /**
  * Reads a model's `options` once. Every problem names field, value and what is allowed; `done()` reports all of them
- * together and refuses names nobody read, so that a misspelt option never passes as accepted.
+ * together and refuses unknown names, so that a misspelt option never passes as accepted.
  */
 export class EngineOptions {
   readonly #values: Readonly<Record<string, unknown>>;

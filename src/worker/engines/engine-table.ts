@@ -26,8 +26,7 @@ const CPU_BY_DEFAULT = { cpu: '`device: cpu` (default)' } as const;
 
 /**
  * Every engine. `switchyard engines list` and the tables of docs/guides/choose-an-engine.md come from it; a spec
- * compares
- * its devices with what the options of each engine accept.
+ * compares its devices with what the options of each engine accept.
  */
 export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   pocketsphinx: {

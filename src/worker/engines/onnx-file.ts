@@ -107,6 +107,7 @@ export class OnnxFile implements Disposable {
   }
 
   get #whole(): ByteRange {
+    if (this.size === 0) throw new Error(`${this.path} is empty.`);
     return { start: 0, end: this.size };
   }
 

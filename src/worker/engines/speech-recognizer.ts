@@ -40,7 +40,7 @@ export interface KnownVoice {
   readonly samples: Int16Array;
 }
 
-/** Who speaks most of a span; '' where nobody speaks in the whole file. Seconds. */
+/** The speaker of most of a span; '' if the whole file has no speech. Seconds. */
 export type SpeakerOf = (span: { readonly start: number; readonly end: number }) => string;
 
 /** A segment before it is numbered. Token ids and temperature are optional: not every engine has them. */

@@ -45,6 +45,8 @@ export interface Sampling {
 /** One sequence: what `GenerationScheduler` schedules, and how it is drawn. */
 export interface TextSequence extends GenerationRequest {
   readonly sampling: Sampling;
+  /** Tokens at the end of the prompt that are the answer so far: it is continued. Absent: none. */
+  readonly begunTokens?: number;
 }
 
 export interface Alternative {
@@ -72,7 +74,14 @@ export type TextOutcome =
 
 /** What a caller wants to be continued; messages and tools in OpenAI's form, as they came. */
 export type Prompt =
-  | { readonly type: 'chat'; readonly messages: unknown; readonly tools?: unknown; readonly toolChoice?: unknown }
+  | {
+      readonly type: 'chat';
+      readonly messages: unknown;
+      readonly tools?: unknown;
+      readonly toolChoice?: unknown;
+      /** The answer so far, which is continued; absent: it begins. */
+      readonly begun?: string;
+    }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tokens'; readonly tokens: readonly number[] };
 

@@ -6,7 +6,7 @@ export interface GenerationActivity {
   /** Sequences in the running set, and in the line before it. */
   readonly running: number;
   readonly waiting: number;
-  /** Blocks of KV memory: those that nobody holds, and all. */
+  /** Blocks of KV memory: free ones, and all. */
   readonly freeBlocks: number;
   readonly blocks: number;
   /** Tokens of a step at most, while somebody decodes. */

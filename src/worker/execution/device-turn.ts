@@ -18,8 +18,7 @@ export interface DeviceTurnOptions {
 /**
  * Decides whether the next engine call may start now (D-24). Two reasons to hold it: the device waits for the group of
  * the first item and for what else is being prepared, and for callers that usually return. A turn ends when the device
- * has taken what is
- * READY, or nothing is READY.
+ * has taken what is READY, or nothing is READY.
  */
 export class DeviceTurn {
   readonly #groups: GroupWait;

@@ -39,8 +39,7 @@ const OTHERS_SHARE = 0.25;
  * Decides whether the device takes what is READY or waits for more (D-24). An idle device waits for the rest of the
  * first item's group, bounded by the usual preparation time. A device whose calls take so long that it pays also waits
  * for what else is being prepared: uploads that came together would otherwise be computed one after the other. Pure:
- * the
- * caller passes the time and does the waiting.
+ * the caller passes the time and does the waiting.
  */
 export class GroupWait {
   readonly #floorMs: number;
@@ -101,7 +100,7 @@ export interface ReturnView {
   readonly running: number;
   /** The first item to go is REALTIME. */
   readonly realtime: boolean;
-  /** The worker takes no new requests: nobody can come back. */
+  /** The worker takes no new requests: no caller can come back. */
   readonly draining: boolean;
 }
 

@@ -36,6 +36,7 @@ export class Choice implements LiveSequence {
   readonly prompt: readonly number[];
   readonly maxTokens: number;
   readonly sampling: Sampling;
+  readonly begunTokens: number;
   /** Tokens of the answer, those of a stop string included. */
   tokens = 0;
   /** Calls of tools so far. */
@@ -57,6 +58,7 @@ export class Choice implements LiveSequence {
       prompt: this.prompt,
       maxTokens: this.maxTokens,
       sampling: this.sampling,
+      begunTokens: this.begunTokens = 0,
     } = sequence);
     this.#options = options;
     this.#text = new AnswerText(options.stop);

@@ -66,6 +66,35 @@ describe('the answers of a ContinuousGenerator', () => {
     expect(completion.objects[0]).toMatchObject({ id: 'cmpl-r1', object: 'text_completion' });
   });
 
+  it('go on after any part of them, drawn and counted as if they had not been interrupted', async () => {
+    await start();
+    const fields = { temperature: 1, seed: 25, max_completion_tokens: 10 };
+    const whole = await ask(says('grüße', fields));
+    expect(textOf(whole.objects)).toBe('grüßez');
+    const { promptTokens, completionTokens } = whole.done.usage!;
+    for (const begun of ['g', 'grü', 'grüße', 'grüßez']) {
+      const messages = [
+        { role: 'user', content: 'grüße' },
+        { role: 'assistant', content: begun },
+      ];
+      const rest = await ask({ ...fields, messages, continue_final_message: true });
+      expect(begun + textOf(rest.objects)).toBe('grüßez');
+      expect(rest.done).toMatchObject({ finishReasons: ['stop'], usage: { promptTokens, completionTokens } });
+    }
+  });
+
+  it('that were interrupted at their limit end by length', async () => {
+    await start();
+    const messages = [
+      { role: 'user', content: 'hello' },
+      { role: 'assistant', content: 'he' },
+    ];
+    const fields = { messages, continue_final_message: true, max_completion_tokens: 2 };
+    const { objects, done } = await ask(fields);
+    expect(textOf(objects)).toBe('');
+    expect(done).toMatchObject({ finishReasons: ['length'], usage: { promptTokens: 6, completionTokens: 2 } });
+  });
+
   it('are `n` choices with seeds of their own, the prompt counted once and computed once', async () => {
     await start({ blockTokens: 4 });
     const { objects, done } = await ask(says('hello world', { n: 3, temperature: 1, seed: 25 }));

@@ -26,6 +26,12 @@ export interface ContinuousOptions {
   readonly nowMs?: () => number;
 }
 
+interface EncodedPrompt {
+  readonly tokens: readonly number[];
+  /** Those at the end that are the answer so far. */
+  readonly begunTokens: number;
+}
+
 const CLASSES = { realtime: 0, batch: 1 } as const;
 /**
  * Share of the rows that may wait here: enough to fill a row that becomes free, few enough for the gateway's order
@@ -115,10 +121,17 @@ export class ContinuousGenerator implements TextGenerator {
     });
   }
 
-  async #encoded({ sampling, prompts }: GenerationFields): Promise<readonly (readonly number[])[]> {
+  async #encoded({ sampling, prompts }: GenerationFields): Promise<readonly EncodedPrompt[]> {
     const { backend } = this.#options;
     await backend.check({ ...sampling, seed: 0 });
-    return Promise.all(prompts.map(prompt => backend.encode(prompt)));
+    return Promise.all(
+      prompts.map(async prompt => {
+        const tokens = await backend.encode(prompt);
+        if (prompt.type !== 'chat' || prompt.begun === undefined) return { tokens, begunTokens: 0 };
+        const { begun: _, ...asked } = prompt;
+        return { tokens, begunTokens: tokens.length - (await backend.encode(asked)).length };
+      }),
+    );
   }
 
   #writer({ form, requestId, stream }: GenerateItem, wish: GenerationFields): ChunkWriter | WholeWriter {
@@ -135,16 +148,17 @@ export class ContinuousGenerator implements TextGenerator {
   #sequences(
     { priority, agingShare, tenant, form }: GenerateItem,
     { n, sampling, seed = randomInt(2 ** 32), maxTokens }: GenerationFields,
-    prompts: readonly (readonly number[])[],
+    prompts: readonly EncodedPrompt[],
     arrivalMs: number,
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
     const shared = { priorityClass, agingShare, arrivalMs, tenant, salt: tenant };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
-    return prompts.map(prompt => {
-      const most = { maxTokens: this.#fitting(form, prompt.length, maxTokens) };
-      return seeds.map(own => ({ ...shared, ...most, prompt, sampling: { ...sampling, seed: own } }));
+    return prompts.map(({ tokens: prompt, begunTokens }) => {
+      // The tokens of an answer that is continued count as its own.
+      const most = { maxTokens: this.#fitting(form, prompt.length - begunTokens, maxTokens) - begunTokens };
+      return seeds.map(own => ({ ...shared, ...most, prompt, begunTokens, sampling: { ...sampling, seed: own } }));
     });
   }
 

@@ -37,7 +37,7 @@ export class EventBuffer<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Nobody is to see what waits. */
+  /** Discards what waits. */
   clear(): void {
     this.#waiting.length = 0;
   }

@@ -27,6 +27,18 @@ describe('what is read of a body', () => {
     });
   });
 
+  it('takes the last message for the beginning of the answer with `continue_final_message`', () => {
+    const asked = { role: 'user', content: 'hi' };
+    const begun = [asked, { role: 'assistant', content: 'Hel' }];
+    expect(chat({ messages: begun, continue_final_message: true }).prompts).toEqual([
+      { type: 'chat', messages: [asked], begun: 'Hel' },
+    ]);
+    expect(chat({ messages: begun }).prompts).toEqual([{ type: 'chat', messages: begun }]);
+    const called = { ...callsWith({ name: 'look', arguments: '{}' }), content: 'x' };
+    for (const last of [asked, { role: 'assistant', content: '' }, called])
+      expect(() => chat({ messages: [asked, last], continue_final_message: true })).toThrow('continue_final_message');
+  });
+
   it('ignores fields that nobody knows', () => {
     expect(chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n).toBe(1);
   });

@@ -3,7 +3,7 @@ import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerateItem } from '../engines/text-generator.js';
-import { chatMessages, toolsOf } from './chat-messages.js';
+import { chatPrompt, toolsOf } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
 import { type Grammar, type Prompt, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
 
@@ -74,7 +74,7 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   demandText(body);
   const tools = toolsOf(body, info);
   const forced = tools?.forced;
-  const prompt: Prompt = { type: 'chat', messages: chatMessages(body), ...(tools && { tools: tools.tools }) };
+  const prompt: Prompt = { type: 'chat', ...chatPrompt(body), ...(tools && { tools: tools.tools }) };
   return {
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),

@@ -4,6 +4,7 @@ import { Server, ServerCredentials, ServerInterceptingCall, type ServerIntercept
 import { ServerGrpc } from '@nestjs/microservices';
 import { WORKER_PACKAGES, workerPackageDefinition } from '../../contracts/grpc/worker-package.codec.js';
 import { type WorkerSpec, type WorkerTls } from '../../platform/config/worker-spec.js';
+import { explainListenProblem } from '../../platform/process/listen-check.js';
 
 /** Plain text, or TLS with the worker's certificate. @throws Error when a file cannot be read. */
 export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials {
@@ -66,11 +67,13 @@ export class WorkerGrpcServer extends ServerGrpc {
 
   override async createClient(): Promise<Server> {
     const server = new Server({ ...this.#channelOptions(), interceptors: serverInterceptors(this.#spec) });
-    const address = `${this.#spec.host}:${this.#spec.port}`;
+    const { host, port, tls } = this.#spec;
+    const explain = () => explainListenProblem({ host, port }, other => `--listen ${host}:${other}`);
     this.#port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync(address, serverCredentials(this.#spec.tls), (error, port) =>
-        error ? reject(error) : resolve(port),
-      );
+      server.bindAsync(`${host}:${port}`, serverCredentials(tls), (error, bound) => {
+        if (!error) return resolve(bound);
+        void explain().then(problem => reject(problem === undefined ? error : new Error(problem)));
+      });
     });
     this.#server = server;
     return server;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import '../../support/typed-arrays.js';
 import { VoiceActivityDetector } from '../../../src/worker/audio/voice-activity.js';
 import { type VoiceEvent } from '../../../src/worker/audio/voice-activity-tracker.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';

@@ -179,13 +179,24 @@ describe('sherpa-onnx', () => {
     await engine.close();
   });
 
-  it('says so when a model file is damaged, and lives', async () => {
+  it.each([
+    ['cut off', 3000, /model\.onnx is cut off: it has 3000 bytes and needs at least \d+\.$/],
+    ['empty', 0, /model\.onnx is empty\.$/],
+  ])('says so when a model file is %s, before the library ends the process over it', async (_what, bytes, message) => {
     const damaged = await mkdtemp(join(tmpdir(), 'switchyard-sherpa-'));
     await cp(folder('nemo-ctc'), damaged, { recursive: true });
-    await truncate(join(damaged, 'model.onnx'), 3000);
-    const engine = recognizer('nemo-ctc', { modelDir: damaged, type: 'nemo-ctc' });
-    await expect(engine.load()).rejects.toThrow('Protobuf parsing failed');
-    await engine.close();
+    await truncate(join(damaged, 'model.onnx'), bytes);
+    const model = join(damaged, 'model.onnx');
+    for (const options of [
+      { modelDir: damaged, type: 'nemo-ctc' },
+      { modelDir: damaged, type: 'nemo-ctc', streams: 1 },
+      { segmentationModel: model, embeddingModel: model },
+    ]) {
+      const engine = recognizer('nemo-ctc', options);
+      expect(() => engine.checkFiles?.()).toThrow(message);
+      await expect(engine.load()).rejects.toThrow(message);
+      await engine.close();
+    }
     await rm(damaged, { recursive: true });
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { itWith, REDIS } from '../../support/requires.js';
 import { ids, REALTIME, scraped } from '../../support/scheduler-harness.js';
@@ -93,6 +94,62 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await blocker.answer();
     expect(await harness.serve(1, 'beta')).toEqual(['other']);
     expect([await settled, await other!].map(outcome)).toEqual(['completed', 'completed']);
+  });
+
+  it('gives a waiting request another priority: its enqueue time decides its place', async () => {
+    harness = await QueueHarness.start(driver);
+    const { blocker } = await occupied();
+    for (const [id, spec] of [
+      ['r1', REALTIME],
+      ['b1', {}],
+      ['b2', {}],
+      ['b3', {}],
+      ['r2', REALTIME],
+    ] as const) {
+      await harness.submitInLine([id], spec);
+      await harness.age(10);
+    }
+    expect(await harness.scheduler.reprioritize(aRef('b2'), RequestPriority.REALTIME)).toBe(true);
+    expect(await depth()).toEqual([3, 2]);
+    expect(await harness.scheduler.reprioritize(aRef('r1'), RequestPriority.BATCH)).toBe(true);
+    expect(await harness.scheduler.findAnywhere(aRef('r1'))).toMatchObject({ priority: 'batch', position: 3 });
+    await harness.until('both changes are known', () => harness.harness.of('reprioritized').length === 2);
+    expect(
+      harness.harness.of('reprioritized').map(({ requestId, from, priority }) => [requestId, from, priority]),
+    ).toEqual([
+      ['b2', 'batch', 'realtime'],
+      ['r1', 'realtime', 'batch'],
+    ]);
+    await blocker.answer();
+    expect(await harness.serve(5)).toEqual(['b2', 'r2', 'r1', 'b1', 'b3']);
+    const ended = harness.harness.of('settled').map(({ requestId, priority }) => [requestId, priority]);
+    expect(ended).toEqual(
+      expect.arrayContaining([
+        ['b2', 'realtime'],
+        ['r1', 'batch'],
+      ]),
+    );
+  });
+
+  it('keeps the age of a request that changes its priority: 31 s old, it goes before younger REALTIME', async () => {
+    harness = await QueueHarness.start(driver, { 'queue.aging_share': 1 });
+    const { blocker } = await occupied();
+    await harness.submitInLine(['old'], REALTIME);
+    await harness.age(31_000);
+    await harness.submitInLine(['young'], REALTIME);
+    expect(await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH)).toBe(true);
+    await harness.until('the change is known', () => harness.harness.types('old').includes('reprioritized'));
+    expect(await depth()).toEqual([1, 1]);
+    await blocker.answer();
+    expect(await harness.serve(2)).toEqual(['old', 'young']);
+    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual(['old']);
+  });
+
+  it('changes no priority of what runs, and of what is not there', async () => {
+    harness = await QueueHarness.start(driver);
+    await occupied();
+    expect(await harness.scheduler.reprioritize(aRef('blocker'), RequestPriority.BATCH)).toBe(false);
+    expect(await harness.scheduler.reprioritize(aRef('nothing'), RequestPriority.BATCH)).toBe(false);
   });
 
   it('keeps a line for each model: one that stands still holds up no other', async () => {

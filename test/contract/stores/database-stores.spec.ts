@@ -8,6 +8,7 @@ import { KyselyAuditStore } from '../../../src/platform/database/kysely-audit-st
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
 import { KyselyKeyStore } from '../../../src/platform/database/kysely-key-store.js';
+import { KyselyResponseStore } from '../../../src/platform/database/kysely-response-store.js';
 import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-stored-request-store.js';
 import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
 import { KyselyUsageStore } from '../../../src/platform/database/kysely-usage-store.js';
@@ -18,12 +19,13 @@ import { PostgresServer } from '../../support/postgres-server.js';
 import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
+import { responseStoreContract } from './response-store.contract.js';
 import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
 
 const TABLES = [
   ...(['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const),
-  ...(['api_keys', 'usage', 'audit'] as const),
+  ...(['api_keys', 'usage', 'audit', 'responses', 'response_events'] as const),
 ];
 
 /** Two connections to one database, as two processes have. */
@@ -48,6 +50,8 @@ class Rig {
       files: new KyselyFileStore(this.mine),
       kept: new KyselyStoredRequestStore(this.mine),
       othersKept: new KyselyStoredRequestStore(this.others),
+      responses: new KyselyResponseStore(this.mine),
+      othersResponses: new KyselyResponseStore(this.others),
       uploads: new KyselyUploadStore(this.others),
       keys: new KyselyKeyStore(this.mine),
       othersKeys: new KyselyKeyStore(this.others),
@@ -73,6 +77,7 @@ function storesOn(open: () => Promise<Rig>): void {
   describe('job table', () => jobStoreContract(() => rig.fresh()));
   describe('file table', () => fileStoreContract(() => rig.fresh()));
   describe('table of stored requests', () => keptRequestStoreContract(() => rig.fresh()));
+  describe('tables of responses', () => responseStoreContract(() => rig.fresh()));
   describe('tables of keys, usage and audit', () =>
     accessStoresContract(async () => {
       const { othersKeys: others, ...stores } = await rig.fresh();

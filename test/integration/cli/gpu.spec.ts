@@ -20,7 +20,7 @@ beforeEach(() => {
   modules = join(folder, 'node_modules');
   write('onnxruntime-node/package.json', '{ "version": "1.30.0", "type": "module", "exports": "./index.js" }');
   write('node-llama-cpp/package.json', '{ "version": "3.22.1", "type": "module", "exports": "./index.js" }');
-  // What the placeholder of package.json's overrides looks like.
+  // What the empty package of package.json's overrides looks like.
   for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext'])
     write(`@node-llama-cpp/${name}/package.json`, '{ "name": "onnxruntime-common", "version": "1.30.0" }');
   engines({ onnx: 'libcublasLt.so.12: cannot open shared object file', llama: ['cpu'] });
@@ -168,7 +168,7 @@ describe('gpu install', () => {
     expect(providers()).toEqual([]);
   });
 
-  it("puts llama.cpp's CUDA packages in place of the placeholders, also of a nested one", async () => {
+  it("puts llama.cpp's CUDA packages in place of the empty ones, also of a nested one", async () => {
     write('node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda/package.json', '{}');
     expect((await install('llama-cpp', { npm: NPM })).failure).toBe('');
     for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext']) {
@@ -179,7 +179,7 @@ describe('gpu install', () => {
     expect(existsSync(join(modules, 'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda'))).toBe(false);
   });
 
-  it('keeps the placeholder where npm fails or brings no binaries', async () => {
+  it('keeps the empty package where npm fails or brings no binaries', async () => {
     expect((await install('llama-cpp', { npm: 'echo "npm error 404"; exit 1' })).failure).toContain('npm error 404');
     expect((await install('llama-cpp', { npm: 'true' })).failure).toContain('no binaries');
     expect(existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json'))).toBe(true);

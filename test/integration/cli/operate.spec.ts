@@ -65,6 +65,18 @@ describe('commands of the operator', () => {
     expect(await run('why', 'none')).toMatchObject({ code: 5, stderr: expect.stringContaining('[request_not_found]') });
   });
 
+  it('requests priority moves waiting requests; 5 for one that is unknown, 2 without a priority', async () => {
+    const [, second, third] = (await queued()).map(({ request_id }) => request_id);
+    const { code, stdout } = await run('requests', 'priority', second!, third!, 'realtime');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^${second} +synthetic +\\w+ +realtime +queued +1 `, 'm'));
+    // Realtime may exceed the slots by one, so the second may have left the queue by now.
+    expect(stdout).toMatch(new RegExp(`^${third} +synthetic +\\w+ +realtime +queued +[12] `, 'm'));
+    expect(await run('requests', 'priority', 'none', 'batch')).toMatchObject({ code: 5, stdout: '' });
+    const without = await run('requests', 'priority', second!);
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('realtime or batch') });
+  });
+
   it('workers list shows state and slots', async () => {
     expect((await run('workers', 'list')).stdout).toMatch(/^synthetic-0 +synthetic +busy +none +\d\/\d +0 /m);
   });
@@ -208,7 +220,7 @@ describe('switchyard init', () => {
 describe('switchyard completion', () => {
   it('bash completes commands, options and choices', async () => {
     const { stdout: script } = await runHere(['completion', 'bash']);
-    expect(await completed(script, ['requests', ''])).toEqual(['list', 'show', 'cancel', '--help']);
+    expect(await completed(script, ['requests', ''])).toEqual(['list', 'show', 'cancel', 'priority', '--help']);
     expect(await completed(script, ['queue', '--j'])).toEqual(['--json']);
     expect(await completed(script, ['completion', ''])).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
   });

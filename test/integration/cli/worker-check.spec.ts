@@ -66,7 +66,7 @@ async function check(
   const nothing = () => undefined;
   const { signal } = new AbortController();
   return runChecks(
-    { address, remote: {}, pingEveryMs: 100, ...options },
+    { address, remote: {}, pingEveryMs: 100, cancelLimitMs: 2000, ...options },
     { checks, limitMs: 60_000, signal, onStart: nothing, onResult: nothing },
   );
 }
@@ -131,7 +131,8 @@ describe('switchyard worker check', () => {
   ])('finds %s by the check %s alone', async (fault, name, detail) => {
     const { address } = await scripted('--fault', fault);
     const checks = CHECKS.filter(each => each.name === name || !LARGE.includes(each.name));
-    expect(failing(await check(address, { model: 'm', kind: 'stt' }, checks))).toEqual([
+    const limit = fault === 'slow-cancels' && { cancelLimitMs: 100 };
+    expect(failing(await check(address, { model: 'm', kind: 'stt', ...limit }, checks))).toEqual([
       { name, detail: expect.stringContaining(detail), guide: expect.stringContaining(`${GUIDE}#`) },
     ]);
   });
@@ -148,14 +149,14 @@ describe('switchyard worker check', () => {
 
   it('prints a table and a summary, and ends with 1 when a check fails', async () => {
     const { address } = await scripted('--fault', 'wrong-model');
-    const only = ['standard-health', 'identity', 'cancel'].flatMap(name => ['--only', name]);
+    const only = ['standard-health', 'identity', 'unknown-cancel'].flatMap(name => ['--only', name]);
     const run = await new CommandRun(['worker', 'check', address, '--model', 'm', ...only]).ended;
     expect(run.code).toBe(1);
     expect(run.stdout).toMatch(/^✓ standard-health +SERVING$/m);
     expect(run.stdout).toMatch(/^✗ identity +its Health reports model "another"/m);
     expect(run.stdout).toMatch(/→ docs\/guides\/write-a-worker\.md#2-two-health-services$/m);
     expect(run.stdout).toMatch(/^2 passed, 1 failed, 0 not judged$/m);
-    expect(run.stderr).toContain('… cancel');
+    expect(run.stderr).toContain('… unknown-cancel');
   });
 
   it('gives one JSON document, and 3 when nothing answers', async () => {

@@ -1,20 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 import { until } from '../../support/waiting.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
-
-/** A killed process is a zombie until its parent has read its end. */
-function runs(pid: number): boolean {
-  if (!existsSync(`/proc/${pid}/stat`)) return false;
-  return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-}
 
 describe('the llama.cpp process', () => {
   let backend: LlamaBackend;
@@ -84,9 +78,9 @@ describe('the llama.cpp process', () => {
     });
     const [said] = (await once(parent.stdout, 'data')) as [Buffer];
     const pid = Number(said.toString());
-    expect(runs(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    expect(await until(() => Promise.resolve(!runs(pid)))).toBe(true);
+    expect(await until(() => Promise.resolve(!isAlive(pid)))).toBe(true);
   });
 
   it('says what is missing when the file is no model, or is not there', async () => {

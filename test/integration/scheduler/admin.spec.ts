@@ -92,6 +92,58 @@ describe('admin', () => {
     });
   });
 
+  describe('POST /admin/v1/requests/{id}/priority', () => {
+    const change = (id: string, body: object = { priority: 'realtime' }, query = '') =>
+      harness.http('POST', `/admin/v1/requests/${id}/priority${query}`, body);
+
+    beforeEach(async () => {
+      harness.pool.addWorker('a1', 'alpha', { slots: 1, overdraft: 0 });
+      void harness.submit('running');
+      await harness.pool.received(1);
+      void harness.submitAll(['b1', 'b2']);
+    });
+
+    it('moves a waiting request to the other lane and answers with its new place', async () => {
+      const { status, body } = await change('b2');
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ request_id: 'b2', priority: 'realtime', state: 'queued', position: 1, ahead: [] });
+      expect((await change('b2')).status).toBe(200);
+      expect(harness.types('b2')).toEqual(['accepted', 'reprioritized']);
+      const { cancelled } = (await harness.http('POST', '/admin/v1/requests/cancel', { priority: 'realtime' })).body;
+      expect(cancelled).toEqual(['b2']);
+    });
+
+    it('takes the only slot at once when it is made realtime while its batch window is open', async () => {
+      await harness.stop();
+      const settings = { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } as const;
+      harness = await SchedulerHarness.start({ settings });
+      harness.pool.addWorker('a1', 'alpha');
+      void harness.submit('r1');
+      await harness.settle();
+      await change('r1');
+      await harness.pool.received(1);
+      expect(harness.types('r1')).toEqual(['accepted', 'reprioritized', 'leased']);
+    });
+
+    it.each([
+      ['404 for one that is not there', 'none', {}, 404, 'request_not_found'],
+      ['409 for one that runs', 'running', {}, 409, 'request_not_waiting'],
+      ['400 for another word', 'b1', { priority: 'urgent' }, 400, 'invalid_value'],
+      ['400 without one', 'b1', { priority: undefined }, 400, 'missing_required_parameter'],
+      ['400 for a field that is not known', 'b1', { prio: 1 }, 400, 'invalid_value'],
+    ])('answers %s', async (_, id, body, status, code) => {
+      const answer = await change(id, { priority: 'realtime', ...body });
+      expect([answer.status, answer.body]).toEqual([status, { error: expect.objectContaining({ code }) }]);
+    });
+
+    it('answers 409 for one that has ended', async () => {
+      await harness.scheduler.cancel(aRef('b1'), 'operator');
+      expect((await change('b1')).body).toMatchObject({
+        error: { code: 'request_not_waiting', message: 'The request b1 does not wait: it is cancelled.' },
+      });
+    });
+  });
+
   describe('GET /admin/v1/requests/{id}: why does my request wait?', () => {
     it('no worker of its model is up', async () => {
       void harness.submitAll(['r1', 'r2']);

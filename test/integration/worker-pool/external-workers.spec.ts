@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { externalModel } from '../../support/external-model.js';
 import { aKey } from '../../support/requests.js';
 import {
@@ -13,14 +14,6 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
-
-const alive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 /** Short for tests; Node needs most of it to start. */
 const START_MS = 4000;
@@ -144,7 +137,7 @@ describe('a worker in another language, run by its command', () => {
     await start(externalModel(['--fault', 'ignores-sigterm']));
     const { pid } = await ready();
     await pool.close();
-    expect(alive(pid!)).toBe(false);
+    expect(isAlive(pid!)).toBe(false);
     expect(pool.workers()[0]?.lastExit).toMatchObject({ reason: 'still running 5000 ms after SIGTERM' });
   });
 
@@ -185,8 +178,8 @@ async function childrenOf(pid: number): Promise<number[]> {
 /** Killed processes of another parent are gone once the system has reaped them. */
 async function workersGone(pids: readonly number[]): Promise<void> {
   for (const endMs = performance.now() + 10_000; performance.now() < endMs;) {
-    if (!pids.some(alive)) return;
+    if (!pids.some(isAlive)) return;
     await new Promise(resolve => setTimeout(resolve, 10));
   }
-  throw new Error(`still alive: ${pids.filter(alive).join(', ')}`);
+  throw new Error(`still alive: ${pids.filter(isAlive).join(', ')}`);
 }

@@ -3,7 +3,7 @@ import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
-import { isAlive } from '../../support/product.js';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { aKey } from '../../support/requests.js';
 
 describe('the workers of a model', () => {

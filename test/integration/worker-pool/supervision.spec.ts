@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { script } from '../../support/fixture-worker.js';
 import {
   alone,
@@ -11,14 +12,6 @@ import {
   workerThat,
 } from '../../support/pool-harness.js';
 import { aKey } from '../../support/requests.js';
-
-const alive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 describe('supervised workers', () => {
   let pool: WorkerPoolService;
@@ -38,7 +31,7 @@ describe('supervised workers', () => {
 
   afterEach(async () => {
     await pool.close();
-    expect([...pids].filter(alive)).toEqual([]);
+    expect([...pids].filter(isAlive)).toEqual([]);
     pids.clear();
   });
 
@@ -49,7 +42,7 @@ describe('supervised workers', () => {
     await start();
     const { id, pid, view } = await ready();
     expect(id).toBe('m-0');
-    expect(alive(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     expect(view).toMatchObject({ state: 'ready', restarts: 0, slots: { total: 8, free: 8, inUse: 0 } });
     expect(view.health).toMatchObject({ engine: 'fixture', maxMessageBytes: expect.any(Number) });
     await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
@@ -141,7 +134,7 @@ describe('supervised workers', () => {
     const { pid } = await ready();
     process.kill(pid, 'SIGSTOP');
     await pool.close();
-    expect(alive(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
     expect(pool.workers()[0]?.lastExit).toMatchObject({
       signal: 'SIGKILL',
       reason: expect.stringContaining('SIGTERM'),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -189,6 +190,13 @@ async def test_drains_on_sigterm(engine: Scripted, client: Client) -> None:
 def test_listens_beyond_this_machine_only_with_protection_or_on_demand() -> None:
     with pytest.raises(SystemExit, match="0\\.0\\.0\\.0:0 reaches beyond this machine"):
         serve(Scripted(), ["--model", "m", "--listen", "0.0.0.0:0"])
+
+
+def test_names_an_address_that_is_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(SystemExit, match=f"Cannot listen on {address}: "):
+            serve(Scripted(), ["--model", "m", "--listen", address])
 
 
 def test_demands_its_token(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ export default function Now() {
     isAdmin.value ? 2000 : 0,
   );
   return (
-    <Page title="Now" lead={isAdmin.value ? <Bottleneck /> : 'Requests on their way from arrival to answer.'}>
+    <Page title="Now" lead={<Bottleneck />}>
       <Figures oldestMs={Math.max(0, ...(depths.data?.models ?? []).map(each => each.oldest_wait_ms ?? 0))} />
-      <Card title="Flow" aside={<Legend />}>
+      <Card title="Flow" aside={<Legend />} class="flow-card">
         <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
       </Card>
       {isAdmin.value && <LastHour />}
@@ -29,11 +29,15 @@ export default function Now() {
 
 const Legend = () => (
   <>
-    {['realtime', 'batch', 'free'].map(name => (
-      <span key={name}>
-        <i class={`swatch ${name}`} /> {name}
-      </span>
-    ))}
+    <span>
+      <i class="swatch realtime" /> realtime
+    </span>
+    <span>
+      <i class="swatch batch" /> batch
+    </span>
+    <span>
+      <i class="swatch idle" /> free
+    </span>
   </>
 );
 
@@ -56,7 +60,7 @@ function Figures({ oldestMs }: { oldestMs: number }) {
         label="Oldest wait"
         value={duration(oldestMs)}
         note={oldestMs === 0 ? 'nothing waits' : 'of all queues'}
-        tone={oldestMs > 60_000 && 'warn'}
+        {...(oldestMs > 60_000 && { tone: 'warn' as const })}
       />
       <Figure label="Arriving" value={perSecond(speed('arrived'))} note="last 10 s" />
       <Figure
@@ -65,7 +69,12 @@ function Figures({ oldestMs }: { oldestMs: number }) {
         note={speed('failed') > 0 ? `${perSecond(speed('failed'))} failed` : 'none failed'}
       />
       <Figure label="Slots in use" value={percent(slots ? used / slots : 0)} note={`${used} of ${slots}`} />
-      <Figure label="Refused" value={perSecond(refused)} note="last 10 s" tone={refused > 0 && 'bad'} />
+      <Figure
+        label="Refused"
+        value={perSecond(refused)}
+        note="last 10 s"
+        {...(refused > 0 && { tone: 'bad' as const })}
+      />
     </dl>
   );
 }

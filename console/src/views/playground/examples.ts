@@ -30,38 +30,61 @@ const quoted = (value: object): string => `'${JSON.stringify(value).replaceAll("
 const text = (value: string): string => JSON.stringify(value);
 
 export const transcribeExample = (model: string, file: string, format = 'json'): Example => ({
-  curl: `curl ${location.origin}/v1/audio/transcriptions${auth()} \\\n  -F file=@${file} -F model=${model} -F response_format=${format}`,
+  curl: `curl ${location.origin}/v1/audio/transcriptions${auth()} \\
+  -F file=@${file} -F model=${model} -F response_format=${format}`,
   python: python(
-    `with open(${text(file)}, 'rb') as audio:\n    print(client.audio.transcriptions.create(model=${text(model)}, file=audio).text)`,
+    `with open(${text(file)}, 'rb') as audio:
+    print(client.audio.transcriptions.create(model=${text(model)}, file=audio).text)`,
   ),
   javascript: javascript(
-    `const file = fs.createReadStream(${text(file)});\nconst { text } = await client.audio.transcriptions.create({ model: ${text(model)}, file });`,
+    `const file = fs.createReadStream(${text(file)});
+const { text } = await client.audio.transcriptions.create({ model: ${text(model)}, file });`,
     "import fs from 'node:fs';\n",
   ),
 });
 
 export const speakExample = (model: string, voice: string, input: string): Example => ({
-  curl: `curl ${location.origin}/v1/audio/speech${auth()} -H 'content-type: application/json' \\\n  -d ${quoted({ model, voice, input })} -o speech.mp3`,
+  curl: `curl ${location.origin}/v1/audio/speech${auth()} -H 'content-type: application/json' \\
+  -d ${quoted({ model, voice, input })} -o speech.mp3`,
   python: python(
-    `speech = client.audio.speech.create(model=${text(model)}, voice=${text(voice)}, input=${text(input)})\nspeech.write_to_file('speech.mp3')`,
+    `speech = client.audio.speech.create(model=${text(model)}, voice=${text(voice)}, input=${text(input)})
+speech.write_to_file('speech.mp3')`,
   ),
   javascript: javascript(
-    `const speech = await client.audio.speech.create({ model: ${text(model)}, voice: ${text(voice)}, input: ${text(input)} });`,
+    `const speech = await client.audio.speech.create({
+  model: ${text(model)},
+  voice: ${text(voice)},
+  input: ${text(input)},
+});`,
   ),
 });
 
 export const chatExample = (model: string, content: string, priority = 'batch'): Example => ({
-  curl: `curl ${location.origin}/v1/chat/completions${auth()} -H 'content-type: application/json' -H 'x-priority: ${priority}' \\\n  -d ${quoted({ model, messages: [{ role: 'user', content }], stream: true })}`,
+  curl: `curl ${location.origin}/v1/chat/completions${auth()} -H 'content-type: application/json' \\
+  -H 'x-priority: ${priority}' \\
+  -d ${quoted({ model, messages: [{ role: 'user', content }], stream: true })}`,
   python: python(
-    `stream = client.chat.completions.create(\n    model=${text(model)},\n    messages=[{'role': 'user', 'content': ${text(content)}}],\n    extra_headers={'X-Priority': '${priority}'},\n    stream=True,\n)\nfor chunk in stream:\n    print(chunk.choices[0].delta.content or '', end='')`,
+    `stream = client.chat.completions.create(
+    model=${text(model)},
+    messages=[{'role': 'user', 'content': ${text(content)}}],
+    extra_headers={'X-Priority': '${priority}'},
+    stream=True,
+)
+for chunk in stream:
+    print(chunk.choices[0].delta.content or '', end='')`,
   ),
   javascript: javascript(
-    `const stream = await client.chat.completions.create(\n  { model: ${text(model)}, messages: [{ role: 'user', content: ${text(content)} }], stream: true },\n  { headers: { 'X-Priority': '${priority}' } },\n);\nfor await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
+    `const stream = await client.chat.completions.create(
+  { model: ${text(model)}, messages: [{ role: 'user', content: ${text(content)} }], stream: true },
+  { headers: { 'X-Priority': '${priority}' } },
+);
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
   ),
 });
 
 const embedExample = (model: string): Example => ({
-  curl: `curl ${location.origin}/v1/embeddings${auth()} -H 'content-type: application/json' \\\n  -d ${quoted({ model, input: 'A text.' })}`,
+  curl: `curl ${location.origin}/v1/embeddings${auth()} -H 'content-type: application/json' \\
+  -d ${quoted({ model, input: 'A text.' })}`,
   python: python(`vector = client.embeddings.create(model=${text(model)}, input='A text.').data[0].embedding`),
   javascript: javascript(
     `const { data } = await client.embeddings.create({ model: ${text(model)}, input: 'A text.' });`,
@@ -71,9 +94,19 @@ const embedExample = (model: string): Example => ({
 export const liveExample = (model: string): Example => {
   const url = `${location.origin.replace(/^http/, 'ws')}/v1/realtime?intent=transcription&model=${model}`;
   return {
-    curl: `# A WebSocket: PCM16, mono, 24 kHz goes in, events come out.\nwebsocat${auth()} '${url}'`,
-    python: `import asyncio, json, websockets\n\nasync def main():\n    async with websockets.connect('${url}') as socket:\n        async for message in socket:\n            print(json.loads(message)['type'])\n\nasyncio.run(main())`,
-    javascript: `const socket = new WebSocket('${url}', ['realtime']);\nsocket.onmessage = ({ data }) => console.log(JSON.parse(data).type);\nsocket.onopen = () => socket.send(pcm16at24kHz);`,
+    curl: `# A WebSocket: PCM16, mono, 24 kHz goes in, events come out.
+websocat${auth()} '${url}'`,
+    python: `import asyncio, json, websockets
+
+async def main():
+    async with websockets.connect('${url}') as socket:
+        async for message in socket:
+            print(json.loads(message)['type'])
+
+asyncio.run(main())`,
+    javascript: `const socket = new WebSocket('${url}', ['realtime']);
+socket.onmessage = ({ data }) => console.log(JSON.parse(data).type);
+socket.onopen = () => socket.send(pcm16at24kHz);`,
   };
 };
 

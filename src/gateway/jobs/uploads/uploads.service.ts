@@ -86,7 +86,7 @@ export class UploadsService {
     const { purpose, filename, fileExpiresAfterS: expiresAfterS } = upload;
     const file = await this.writer.publish(tenant, written, { purpose, filename, expiresAfterS });
     if (!(await this.uploads.end(id, 'completed', file.id))) {
-      // Somebody else completed or cancelled it meanwhile: there must not be two files of one upload.
+      // Another request completed or cancelled it meanwhile: there must not be two files of one upload.
       await this.files.remove(tenant, file.id);
       await this.writer.forget(file);
       throw notPending(upload.id);

@@ -30,7 +30,7 @@ const BLOCK_TOKENS = 32;
  * What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it.
  */
 const TOKEN_LIMIT_MS = 250;
-/** A grammar within bounds takes a tenth of a second; nobody gets a token while one is compiled. */
+/** A grammar within bounds takes a tenth of a second; no sequence gets a token while one is compiled. */
 const GRAMMAR_LIMIT_MS = 5000;
 
 /**

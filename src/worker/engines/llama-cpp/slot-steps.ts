@@ -112,7 +112,8 @@ export class SlotSteps {
   #start({ item: { request, position, count }, slot }: PlacedItem): SequenceStart[] {
     const content = this.#memory.begins(slot);
     if (content === undefined) return [];
-    const answer = Uint32Array.from(content.tokens.slice(request.prompt.length, position + count));
+    const answerAt = request.prompt.length - (request.begunTokens ?? 0);
+    const answer = Uint32Array.from(content.tokens.slice(answerAt, Math.max(request.prompt.length, position + count)));
     return [{ slot, sampling: this.#samplingOf(request), answer }];
   }
 

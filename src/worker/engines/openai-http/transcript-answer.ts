@@ -6,7 +6,7 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 
 let tags: ReadonlyMap<string, string> | undefined;
 
-/** Whisper's `english` as `en`; a tag, and a name that nobody knows, as they came. */
+/** Whisper's `english` as `en`; a tag, and an unknown name, as they came. */
 export function upstreamLanguageTag(language: string): string {
   tags ??= new Map(letters.flatMap(first => letters.flatMap(second => named(first + second))));
   return tags.get(language.toLowerCase()) ?? language;

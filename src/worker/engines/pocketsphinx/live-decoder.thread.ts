@@ -18,7 +18,7 @@ serveThread<LiveDecoderProtocol, undefined>(() => {
   };
   const closeSession = (): void => {
     session = undefined;
-    // Its utterance ends once the answer is out: the second pass over what nobody waits for must not hold a cancel up.
+    // Its utterance ends once the answer is out: an unwanted second pass must not delay a cancel.
     setImmediate(() => session === undefined && decoder.abandon());
   };
   return {

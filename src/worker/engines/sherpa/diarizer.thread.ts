@@ -59,7 +59,7 @@ function voiceOf(audio: Float32Array, turns: readonly SpeakerTurn[], speaker: nu
   return voice.subarray(0, length);
 }
 
-/** Zeros, like nobody, for audio too short for the model. */
+/** Zeros, which match no speaker, for audio too short for the model. */
 function printOf(extractor: EmbeddingExtractor, samples: Float32Array): Float32Array {
   const stream = extractor.createStream();
   stream.acceptWaveform({ sampleRate: RATE, samples });

@@ -3,6 +3,7 @@ import { Semaphore } from '../../../core/shared/semaphore.js';
 import { type KnownVoice, type SpeakerOf } from '../speech-recognizer.js';
 import { EngineThread, threadEntry } from '../threads/engine-thread.js';
 import { shareSamples } from '../threads/thread-protocol.js';
+import { readOnnxMetadata } from './model-files.js';
 import { type DiarizerProtocol, type DiarizerThreadData, type NamedTurn } from './protocol.js';
 import { speakerOf } from './speaker-turns.js';
 
@@ -17,10 +18,12 @@ export interface DiarizationOptions {
   readonly knownThreshold: number;
 }
 
-/** @throws Error that names the first model that is not there: the library would end the process. */
+/** @throws Error that names the first model that is missing or damaged: the library would end the process */
 export function checkDiarizationFiles({ segmentationModel, embeddingModel }: DiarizationOptions): void {
-  for (const [option, file] of Object.entries({ segmentationModel, embeddingModel }))
+  for (const [option, file] of Object.entries({ segmentationModel, embeddingModel })) {
     if (!existsSync(file)) throw new Error(`The model ${file} does not exist (options.${option}).`);
+    readOnnxMetadata(file);
+  }
 }
 
 /** Who speaks when, on a thread of its own: the library tells speakers apart in one go that cannot be stopped. */
@@ -29,7 +32,7 @@ export class SherpaDiarizer {
   /** Files wait here, where a cancel reaches them. */
   readonly #turn = new Semaphore(1);
 
-  /** @throws Error for a model that is not there */
+  /** @throws as `checkDiarizationFiles` */
   constructor(options: DiarizationOptions, threads = 1) {
     checkDiarizationFiles(options);
     const runtime = { numThreads: threads, provider: 'cpu', debug: 0 };

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { open, readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorMessage } from '../../../core/shared/error-message.js';
 import { OnnxFile } from '../onnx-file.js';
 
-/** What exporters say a model is. Empty for what is no ONNX file. */
+/**
+ * What exporters say a model is.
+ * @throws Error that names a file that is cut off or no ONNX file: the library may end the process over it
+ */
 export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   using file = new OnnxFile(path);
-  try {
-    return file.metadata();
-  } catch {
-    return new Map();
-  }
+  return file.metadata();
 }
 
 export type Precision = 'int8' | 'float32';
@@ -25,9 +25,9 @@ export class ModelFolder {
   ) {}
 
   /** @throws Error that names the folder. */
-  static async open(path: string, precision: Precision): Promise<ModelFolder> {
+  static open(path: string, precision: Precision): ModelFolder {
     try {
-      return new ModelFolder(path, (await readdir(path)).sort(), precision);
+      return new ModelFolder(path, readdirSync(path).sort(), precision);
     } catch (cause) {
       const reason = errorMessage(cause);
       throw new Error(
@@ -45,12 +45,18 @@ export class ModelFolder {
     return found === undefined ? undefined : join(this.path, found);
   }
 
-  /** The .onnx file whose name contains the word, in the precision that was asked for where there are both. */
+  /**
+   * The .onnx file whose name contains the word, in the precision that was asked for where there are both.
+   * @throws as `readOnnxMetadata`
+   */
   model(word: string, without?: RegExp): string | undefined {
     const fitting = this.#models.filter(name => name.includes(word) && !without?.test(name));
     const wanted = fitting.find(name => name.includes('int8') === (this.precision === 'int8'));
     const found = wanted ?? fitting[0];
-    return found === undefined ? undefined : join(this.path, found);
+    if (found === undefined) return undefined;
+    const path = join(this.path, found);
+    readOnnxMetadata(path);
+    return path;
   }
 
   /** `tokens.txt`, or Whisper's `tiny-tokens.txt`. */

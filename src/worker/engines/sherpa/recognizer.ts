@@ -13,7 +13,7 @@ import { CancelFlag, shareSamples } from '../threads/thread-protocol.js';
 import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
 import { ModelFolder } from './model-files.js';
 import { findRecognizerModel } from './recognizer-model.js';
-import { SherpaDiarizer } from './diarizer.js';
+import { checkDiarizationFiles, SherpaDiarizer } from './diarizer.js';
 import { type SherpaRecognizerOptions } from './options.js';
 import { type HeardUtterance, type NamedTurn, type RecognizerProtocol, type StreamCounters } from './protocol.js';
 import { SherpaStream } from './stream.js';
@@ -99,6 +99,11 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return (this.#loaded ??= this.#load());
   }
 
+  checkFiles(): string {
+    if (this.options.diarization) checkDiarizationFiles(this.options.diarization);
+    return `type ${this.#find().model.type}`;
+  }
+
   transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
@@ -122,22 +127,26 @@ export class SherpaRecognizer implements SpeechRecognizer {
     throw new DomainError('engine_failed', 'The engine is closed.');
   }
 
+  #find() {
+    const { modelDir, precision, streams } = this.options;
+    const folder = ModelFolder.open(modelDir, precision);
+    return { folder, model: findRecognizerModel(folder, { ...this.options, streaming: streams > 0 }) };
+  }
+
   async #load(): Promise<void> {
-    const { modelDir, precision, streams, type, language, threads } = this.options;
-    const folder = await ModelFolder.open(modelDir, precision);
-    const streaming = streams > 0;
-    const model = findRecognizerModel(folder, { type, streaming, language, threads });
+    const { streams, threads } = this.options;
+    const { folder, model } = this.#find();
     const config = {
       featConfig: { sampleRate: 16_000, featureDim: 80 },
       modelConfig: model.modelConfig,
       enableEndpoint: 0,
     };
+    if (this.options.diarization) this.#diarizer = new SherpaDiarizer(this.options.diarization, threads);
     this.#thread = new EngineThread({
       entry: threadEntry('./recognizer.thread.js', import.meta.url),
       name: 'sherpa-onnx',
-      data: { streaming, config },
+      data: { streaming: streams > 0, config },
     });
-    if (this.options.diarization) this.#diarizer = new SherpaDiarizer(this.options.diarization, threads);
     await Promise.all([this.#thread.ready, this.#diarizer?.ready]);
     this.#hasTimes = model.hasTimes;
     this.#revision = `${model.type} ${await folder.revision()}`;

@@ -30,7 +30,7 @@ function spokenBy(segment: RecognizedSegment, words: readonly TranscriptWord[]):
   return { ...segment, text, start: words[0]?.start ?? segment.start, end: words.at(-1)?.end ?? segment.end };
 }
 
-/** Who speaks most of it; where nobody does, who speaks nearest. */
+/** The speaker of most of it; in a silence, the nearest one. */
 export function speakerOf(span: { readonly start: number; readonly end: number }, turns: readonly NamedTurn[]): string {
   let best = { speaker: '', overlap: -Infinity };
   for (const { start, end, speaker } of turns) {
@@ -47,8 +47,8 @@ interface VoicePrint {
 }
 
 /**
- * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to one only; who is nobody known
- * is "A", "B", ... in order of appearance, past names that a known voice has.
+ * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to one only; an unknown
+ * speaker is "A", "B", ... in order of appearance, past names that a known voice has.
  */
 export function nameSpeakers(speakers: readonly Float32Array[], known: readonly VoicePrint[], least: number): string[] {
   const names: (string | undefined)[] = speakers.map(() => undefined);

@@ -52,6 +52,10 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     return (this.#loaded ??= this.#load());
   }
 
+  checkFiles(): string {
+    return `type ${this.#find().type}`;
+  }
+
   synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
@@ -60,9 +64,13 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     return (this.#closed ??= this.#close());
   }
 
+  #find() {
+    const folder = ModelFolder.open(this.options.modelDir, this.options.precision);
+    return { folder, ...findSpeechModel(folder, this.options) };
+  }
+
   async #load(): Promise<void> {
-    const folder = await ModelFolder.open(this.options.modelDir, this.options.precision);
-    const { type, config } = findSpeechModel(folder, this.options);
+    const { folder, type, config } = this.#find();
     this.#thread = new EngineThread({
       entry: threadEntry('./synthesizer.thread.js', import.meta.url),
       name: 'sherpa-onnx',

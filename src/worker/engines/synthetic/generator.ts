@@ -12,7 +12,7 @@ import { cancelledError, type EngineInfo } from '../engine.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
 import { sleepUntil, syntheticInfo } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, syntheticBody, promptWords } from './text.js';
+import { answerToken, begunWords, syntheticBody, promptWords } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -45,10 +45,10 @@ export class SyntheticGenerator implements TextGenerator {
     const fault = this.options.faults.find(({ marker }) => item.body.includes(marker));
     const startMs = performance.now();
     let firstTokenMs = 0;
-    for (let at = 0; at < answer.length; at++) {
-      await this.#step(item.signal, startMs + this.#costMs(at, fault));
+    for (let at = answer.begun; at < answer.length; at++) {
+      await this.#step(item.signal, startMs + this.#costMs(at - answer.begun, fault));
       await this.#strike(fault, at, item.signal);
-      if (at === 0) firstTokenMs = performance.now() - startMs;
+      if (at === answer.begun) firstTokenMs = performance.now() - startMs;
       if (item.stream) yield* answer.chunksOf(at);
     }
     yield* answer.last();
@@ -81,6 +81,8 @@ const abortedBy = (signal: AbortSignal): Error =>
 
 /** What one request is answered, token by token. */
 class SyntheticAnswer {
+  /** Tokens of the answer that is continued, and of all of it. */
+  readonly begun: number;
   readonly length: number;
   readonly #words: readonly string[];
   readonly #head: GenerationHead;
@@ -95,6 +97,7 @@ class SyntheticAnswer {
     const { form, requestId, maxTokens, n } = item;
     const body = syntheticBody(item.body);
     this.#words = promptWords(body);
+    this.begun = begunWords(body);
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
     this.#reason = this.length < tokens ? 'length' : 'stop';
     this.#includeUsage = body.stream_options?.include_usage === true;
@@ -106,7 +109,7 @@ class SyntheticAnswer {
   *chunksOf(at: number): Generator<GenerationEvent> {
     for (let index = 0; index < this.item.n; index++) {
       const text = answerToken(this.#words, index, at);
-      const delta = { index, text, first: at === 0, finishReason: null };
+      const delta = { index, text, first: at === this.begun, finishReason: null };
       yield this.#event(generationChunk(this.#head, delta, this.#includeUsage));
     }
   }
@@ -128,7 +131,9 @@ class SyntheticAnswer {
 
   #whole(): object {
     const choices = Array.from({ length: this.item.n }, (_, index) => {
-      const tokens = Array.from({ length: this.length }, (_unused, at) => answerToken(this.#words, index, at));
+      const tokens = Array.from({ length: Math.max(0, this.length - this.begun) }, (_unused, at) =>
+        answerToken(this.#words, index, this.begun + at),
+      );
       return { text: tokens.join(''), finishReason: this.#reason };
     });
     return generationBody(this.#head, choices, this.#usage);

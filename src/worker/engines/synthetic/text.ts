@@ -14,7 +14,7 @@ interface TranscriptSource {
   readonly conditions: readonly string[];
   readonly wordTimestamps: boolean;
   readonly logprobs: boolean;
-  /** Two words each in turn; empty: nobody tells them apart, and all is one segment. */
+  /** Two words each in turn; empty: speakers are not told apart, and all is one segment. */
   readonly speakers: readonly string[];
 }
 
@@ -63,6 +63,7 @@ export function evenlySpread(text: string, start: number, end: number): Transcri
 }
 
 interface Body {
+  readonly continue_final_message?: unknown;
   readonly messages?: unknown;
   readonly prompt?: unknown;
   readonly input?: unknown;
@@ -73,11 +74,19 @@ interface Body {
 export const syntheticBody = (json: Buffer): Body => JSON.parse(json.toString('utf8')) as Body;
 
 /** Words of what was last said: those that the answer is made of, and that count as the tokens of the prompt. */
-export function promptWords({ messages, prompt }: Body): readonly string[] {
-  const last: unknown = Array.isArray(messages)
-    ? (messages.at(-1) as { content?: unknown } | undefined)?.content
-    : prompt;
-  const text = typeof last === 'string' ? last : JSON.stringify(last ?? '');
+export function promptWords({ messages, prompt, continue_final_message: continued }: Body): readonly string[] {
+  return wordsOf(Array.isArray(messages) ? contentAt(messages, continued === true ? -2 : -1) : prompt);
+}
+
+/** Words of the answer that is continued: 0 when it begins. */
+export const begunWords = ({ messages, continue_final_message: continued }: Body): number =>
+  continued === true && Array.isArray(messages) ? wordsOf(contentAt(messages, -1)).length : 0;
+
+const contentAt = (messages: readonly unknown[], index: number): unknown =>
+  (messages.at(index) as { content?: unknown } | undefined)?.content;
+
+function wordsOf(content: unknown): readonly string[] {
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   return text.split(/\s+/).filter(word => word !== '');
 }
 

@@ -57,7 +57,7 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
   constructor(options: EngineThreadOptions) {
     this.#name = options.name;
     this.ready = new Promise<Info>((resolve, reject) => (this.#opened = { resolve, reject }));
-    // A failed start is reported to whoever awaits `ready`; nobody may be waiting yet.
+    // A failed start is reported to whoever awaits `ready`; that may be later.
     this.ready.catch(() => undefined);
     this.#worker = new Worker(options.entry, { name: options.name, workerData: options.data });
     this.#worker.on('message', (message: FromThread<Info>) => this.#receive(message));

@@ -68,7 +68,7 @@ export interface KvBatch<T> {
 const grows = (name: string): boolean => name.includes('.decoder.');
 
 /**
- * The key/value cache of all running rows, kept in the batches they run in. While nobody joins or leaves a batch its
+ * The key/value cache of all running rows, kept in the batches they run in. While no row joins or leaves a batch its
  * tensors go in and out of the decoder as they are. The cache of the audio is large (15 MB per row of Whisper tiny, 490
  * MB of large), so a batch is not copied for every row that leaves: only when half of it is gone, or when batches
  * merge.

@@ -5,7 +5,7 @@ type OnnxRuntime = typeof Onnx;
 
 const INSTALL = 'switchyard engines install whisper-onnx';
 
-/** Loaded when an engine needs it: 290 MB that nobody else pays for. */
+/** Loaded when an engine needs it, since it takes 290 MB. */
 async function loadOnnxRuntime(): Promise<OnnxRuntime> {
   try {
     const module = (await import('onnxruntime-node')) as OnnxRuntime & { default?: OnnxRuntime };

@@ -21,8 +21,7 @@ export type JobOrder = 'fair' | 'in order';
 
 /**
  * A batch processor in virtual time: as many lines in flight as its limits say, the next one chosen by the core's
- * `FairShare`, each a
- * BATCH request in the gateway's queue.
+ * `FairShare`, each a BATCH request in the gateway's queue.
  */
 export class FairJobs {
   readonly #share = new FairShare();

@@ -45,8 +45,7 @@ function ended(code: 'request_cancelled' | 'queue_timeout', status: 'cancelled' 
 
 /**
  * A gateway in virtual time: the queue, the window, aging, admission, cancellation and the dispatcher are the product's
- * own
- * (src/core); the loop around them is that of `DispatchLoop`; only workers are simulated. Nothing here decides
+ * own (src/core); the loop around them is that of `DispatchLoop`; only workers are simulated. Nothing here decides
  * anything.
  */
 export class VirtualGateway {

@@ -86,7 +86,10 @@ async def run(engine: Engine, options: argparse.Namespace) -> None:
     handler = grpc.method_handlers_generic_handler(f"switchyard.v1.{service.name}", service.methods())
     server.add_generic_rpc_handlers((handler,))
     health_pb2_grpc.add_HealthServicer_to_server(standard, server)
-    port = _listen(server, options)
+    try:
+        port = _listen(server, options)
+    except RuntimeError as error:
+        sys.exit(f"Cannot listen on {options.listen}: {error}")
     await server.start()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

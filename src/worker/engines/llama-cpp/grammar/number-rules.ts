@@ -32,8 +32,8 @@ const MOST_RESIDUES = 100;
 const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const;
 
 /**
- * Numbers in plain decimals within the bounds, none that is not. Where a side has no bound, whole
- * numbers that are safe integers, and others with up to 15 digits before the point.
+ * Numbers in plain decimals within the bounds, none that is not. Where a side has no bound, whole numbers that are safe
+ * integers, and others with up to 15 digits before the point.
  * @throws DomainError at a bound that could not be held exactly
  */
 export function numberExpression(schema: Schema, type: 'number' | 'integer', path: string): string {

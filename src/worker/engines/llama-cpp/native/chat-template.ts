@@ -174,7 +174,7 @@ const MARK = '\uf8d0';
 
 /**
  * Callers' text may spell a control token, such as the end of a turn. Each such spelling is put away before the
- * template is run and brought back afterwards as plain text, so that nobody can write a turn of somebody else.
+ * template is run and brought back afterwards as plain text, so that no caller can write the turn of another role.
  */
 class Disguise {
   readonly #found: string[] = [];

@@ -100,7 +100,7 @@ export class SequenceDrawer {
     return token;
   }
 
-  /** Of the token that was drawn from these logits; undefined: nobody asked. */
+  /** Of the token that was drawn from these logits; undefined: not asked for. */
   async probabilities(token: number, place: number): Promise<DrawnProbabilities | undefined> {
     const wanted = this.#sampling?.logprobs;
     if (wanted === undefined) return undefined;

@@ -78,7 +78,7 @@ export class StepRunner {
       this.#begin(frame);
       const items = this.#batch(frame);
       const decoded = this.#place.context.decodeBatch();
-      // Draws are queued behind the run, so that nobody has to be woken in between; of a run that fails they draw
+      // Draws are queued behind the run, so that no thread has to be woken in between; of a run that fails they draw
       // nothing.
       if (!this.#place.drawsInLine) await decoded;
       const [, reply] = await Promise.all([decoded, this.#draw(items)]);

@@ -11,7 +11,7 @@ NAMES = ("libcublasLt.so.12", "libcublas.so.12")
 
 
 def load_cuda_libraries() -> list[str]:
-    """Loads them before CTranslate2 asks for them by name, so LD_LIBRARY_PATH is not needed. Returns what was loaded."""
+    """Loads them before CTranslate2 asks for them by name, without LD_LIBRARY_PATH. Returns what was loaded."""
     folder = Path(sysconfig.get_paths()["purelib"], "nvidia", "cublas", "lib")
     present = [name for name in NAMES if (folder / name).exists()]
     for name in present:

@@ -74,8 +74,8 @@ export interface Execution {
  * Idempotent. Sent again until acknowledged, as long as the call lives. It may arrive before its own call, while audio
  * is on its way: acknowledge only requests that are known, and the gateway asks again.
  *
- * A call that the gateway resets (it stops, or has given the worker up) is a cancel as well: stop the work, nobody
- * reads the answer.
+ * A call that the gateway resets (it stops, or has given the worker up) is a cancel as well: stop the work,
+ * no one reads the answer.
  */
 export interface CancelRequest {
   requestId: string;
@@ -155,10 +155,10 @@ export interface GenerationActivity {
   /** Sequences in the running set, and in the line before it. */
   running: number;
   waiting: number;
-  /** Blocks of KV memory: those that nobody holds, and all. */
+  /** Blocks of KV memory: free ones, and all. */
   freeBlocks: number;
   blocks: number;
-  /** Tokens of a step at most, while somebody decodes. */
+  /** Tokens of a step at most, while a sequence decodes. */
   stepTokens: number;
   /** Steps with work, and native decode calls. */
   steps: number;

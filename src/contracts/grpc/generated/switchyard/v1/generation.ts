@@ -29,7 +29,7 @@ export interface GenerateRequest {
   group?: Group | undefined;
   form: GenerateRequest_Form;
   /**
-   * The caller's JSON object, byte by byte, fields that nobody here knows included. An engine that hands it on changes
+   * The caller's JSON object, byte by byte, unknown fields included. An engine that hands it on changes
    * `model` and nothing else; what follows is read from it for those that schedule.
    */
   body: Buffer;

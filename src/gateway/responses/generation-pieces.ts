@@ -1,0 +1,59 @@
+import { type ResponseUsage } from '../../contracts/openai/responses.js';
+import { type GenerationPiece } from './response-writer.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const jsonIn = (value: unknown): Json => (isJson(value) ? value : {});
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+const listIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+
+/**
+ * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like: what has another form than
+ * OpenAI's says nothing.
+ */
+export function piecesOf(answer: Buffer): readonly GenerationPiece[] {
+  const { choices, usage } = jsonIn(JSON.parse(answer.toString('utf8')));
+  const choice = listIn(choices)[0];
+  return [...(choice ? saidIn(choice) : []), ...(isJson(usage) ? [usagePiece(usage)] : [])];
+}
+
+function* saidIn({ delta, message, logprobs, finish_reason: reason }: Json): Generator<GenerationPiece> {
+  const said = jsonIn(delta ?? message);
+  const scored = listIn(jsonIn(logprobs).content);
+  const text = textIn(said.content);
+  const reasoning = textIn(said.reasoning_content ?? said.reasoning);
+  const refusal = textIn(said.refusal);
+  if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
+  if (text !== '' || scored.length > 0) yield { type: 'text', text, logprobs: scored };
+  if (refusal !== '') yield { type: 'refusal', text: refusal };
+  for (const [at, call] of listIn(said.tool_calls).entries()) yield callPiece(call, at);
+  if (typeof reason === 'string') yield { type: 'finish', reason };
+}
+
+/** Calls of a whole answer have no numbers. */
+function callPiece({ index, id, function: called }: Json, at: number): GenerationPiece {
+  const { name, arguments: given } = jsonIn(called);
+  return {
+    type: 'tool_call',
+    index: typeof index === 'number' ? index : at,
+    ...(typeof id === 'string' && id !== '' && { callId: id }),
+    ...(typeof name === 'string' && { name }),
+    arguments: isJson(given) ? JSON.stringify(given) : textIn(given),
+  };
+}
+
+const countIn = (value: unknown): number => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0);
+
+function usagePiece(usage: Json): GenerationPiece {
+  const input = countIn(usage.prompt_tokens);
+  const output = countIn(usage.completion_tokens);
+  const counted: ResponseUsage = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: countIn(jsonIn(usage.prompt_tokens_details).cached_tokens) },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: countIn(jsonIn(usage.completion_tokens_details).reasoning_tokens) },
+    total_tokens: input + output,
+  };
+  return { type: 'usage', usage: counted };
+}

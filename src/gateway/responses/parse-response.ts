@@ -1,0 +1,136 @@
+import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
+import { type IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
+import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { type NewId, readInput } from './read-items.js';
+import { readReasoning, readText, readToolChoice, readTools } from './read-tools.js';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export interface ParsedResponse {
+  readonly request: ResponseRequest;
+  readonly model: ModelSpec;
+  readonly tier: ServiceTier;
+}
+
+export interface ParseOptions {
+  readonly catalog: ModelCatalog;
+  readonly newId: NewId;
+  /** Responses can be stored: what needs that is refused otherwise. */
+  readonly stores: boolean;
+  /** Receives the fields that only advise and have no effect. */
+  readonly ignored: IgnoredFields;
+}
+
+const INCLUDABLE = [
+  'message.output_text.logprobs',
+  'reasoning.encrypted_content',
+  'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+];
+
+/** @throws DomainError for the first thing wrong with the body of `POST /v1/responses`. */
+export function parseResponse(body: Body, options: ParseOptions): ParsedResponse {
+  const dto = parseDto(ResponseDto, body);
+  const model = options.catalog.getOfKind(dto.model, 'llm');
+  const fields = new FieldReader(body, '', options.ignored);
+  demandStore(dto, fields, options.stores);
+  demandInclude(dto, fields);
+  noteAdvice(dto, fields, model);
+  return { request: { ...requestOf(dto, body, options), ...sampled(dto) }, model, tier: dto.service_tier };
+}
+
+/** What has no effect here. Another server may know how hard to think. */
+function noteAdvice(dto: ResponseDto, fields: FieldReader, { engine }: ModelSpec): void {
+  fields.advised('prompt_cache_key', 'equal beginnings are found without it');
+  if (dto.truncation === 'auto') fields.ignore('truncation', 'nothing of a conversation is dropped');
+  if (dto.stream_options?.include_obfuscation === true)
+    fields.object('stream_options')?.ignore('include_obfuscation', 'events are not padded');
+  if (engine === 'openai-http') return;
+  fields.advised('reasoning', 'this model decides by itself');
+  fields.object('text')?.advised('verbosity', 'this model decides by itself');
+}
+
+/**
+ * As a request for one token without conditions: they change nothing of the input.
+ * @throws DomainError for the first thing wrong with the body of `POST /v1/responses/input_tokens`.
+ */
+export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
+  const dto = parseDto(ResponseInputDto, body);
+  const model = options.catalog.getOfKind(dto.model, 'llm');
+  const whole = Object.assign(new ResponseDto(), dto, { store: false, max_output_tokens: 1 });
+  demandStore(whole, new FieldReader(body, ''), options.stores);
+  const asked = requestOf(whole, body, options);
+  const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';
+  return { request: { ...asked, text: { format: { type: 'text' } }, tool_choice }, model, tier: dto.service_tier };
+}
+
+function requestOf(dto: ResponseDto, body: Body, { newId, stores }: ParseOptions): ResponseRequest {
+  const fields = new FieldReader(body, '');
+  return {
+    ...paramsOf(dto, fields),
+    model: dto.model,
+    input: readInput(dto.input, newId),
+    include: dto.include ?? [],
+    stream: dto.stream,
+    store: dto.store ?? stores,
+  };
+}
+
+function paramsOf(dto: ResponseDto, fields: FieldReader): Omit<ResponseParams, 'store'> {
+  const tools = readTools(fields);
+  return {
+    tools,
+    instructions: dto.instructions ?? null,
+    previous_response_id: dto.previous_response_id ?? null,
+    tool_choice: readToolChoice(fields, tools),
+    parallel_tool_calls: dto.parallel_tool_calls,
+    max_output_tokens: dto.max_output_tokens ?? null,
+    max_tool_calls: dto.max_tool_calls ?? null,
+    text: readText(fields),
+    reasoning: readReasoning(fields),
+    truncation: dto.truncation,
+    top_logprobs: dto.top_logprobs ?? 0,
+    metadata: dto.metadata ?? {},
+    user: dto.user ?? null,
+    safety_identifier: dto.safety_identifier ?? null,
+    prompt_cache_key: dto.prompt_cache_key ?? null,
+    background: dto.background,
+  };
+}
+
+function sampled({ temperature, top_p, presence_penalty, frequency_penalty }: ResponseDto) {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(presence_penalty !== undefined && { presence_penalty }),
+    ...(frequency_penalty !== undefined && { frequency_penalty }),
+  };
+}
+
+const NO_STORE = 'this server stores no responses';
+
+function demandStore(dto: ResponseDto, fields: FieldReader, stores: boolean): void {
+  fields.unsupported('conversation', 'there are no stored conversations; use `previous_response_id`');
+  fields.unsupported('prompt', 'there are no stored prompts; use `instructions`');
+  if (!stores) {
+    fields.unsupported('previous_response_id', NO_STORE);
+    if (dto.store) throw fields.refusal('store', NO_STORE);
+    if (dto.background) throw fields.refusal('background', NO_STORE);
+  }
+  if (dto.background && dto.store === false) throw fields.refusal('store', 'what runs in the background is stored');
+}
+
+function demandInclude({ include = [] }: ResponseDto, fields: FieldReader): void {
+  if (!include.every(name => INCLUDABLE.includes(name)))
+    throw fields.invalid('include', `must name some of ${INCLUDABLE.join(', ')}`);
+  if (include.includes('reasoning.encrypted_content'))
+    fields.ignore('include', 'reasoning is not encrypted: it is in `content`');
+}

@@ -1,0 +1,56 @@
+import {
+  type ResponseEvent,
+  type ResponseItem,
+  type ResponseObject,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
+import { type InferenceCaller } from '../inference/inference.service.js';
+
+/** A response and what it answered. */
+export interface StoredResponse {
+  readonly response: ResponseObject;
+  /** Of this turn, without what came before it. */
+  readonly input: readonly ResponseItem[];
+}
+
+/** A response that nobody waits for. */
+export interface BackgroundResponse {
+  /** Queued, without output. */
+  readonly response: ResponseObject;
+  readonly request: ResponseRequest;
+  /** All of the conversation, the input of this turn at its end: references are resolved. */
+  readonly conversation: readonly ResponseItem[];
+  /** Those items of it that are the input of this turn. */
+  readonly input: readonly ResponseItem[];
+  readonly caller: Omit<InferenceCaller, 'reply'>;
+}
+
+/**
+ * Responses that outlive their request. With none bound `store` is false, and `previous_response_id`, `background` and
+ * references to items are refused. What another tenant stored is as unknown as what nobody stored (D-31).
+ */
+export interface ResponseStore {
+  /**
+   * Input and output of the response and of all before it, oldest first.
+   * @throws DomainError `previous_response_not_found`
+   */
+  conversation(tenant: string, id: string): Promise<readonly ResponseItem[]>;
+
+  /** Those items that are known, in any order. */
+  items(tenant: string, ids: readonly string[]): Promise<readonly ResponseItem[]>;
+
+  /** One that is over. */
+  save(tenant: string, stored: StoredResponse): Promise<void>;
+
+  /** Resolves when the work will be done, whatever dies. */
+  startBackground(work: BackgroundResponse): Promise<void>;
+
+  /**
+   * Events of a background response after number `after` (-1: all), also those that are still to come, until the final
+   * one.
+   */
+  events(tenant: string, id: string, after: number, signal: AbortSignal): AsyncIterable<ResponseEvent>;
+}
+
+/** Token of the `ResponseStore`; optional. */
+export const RESPONSE_STORE = Symbol('ResponseStore');

@@ -1,0 +1,68 @@
+import { FINAL_EVENTS, type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
+import { SSE_DONE } from '../../contracts/formats/server-sent-event.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { OutputStream } from '../inference/output-stream.js';
+import { type GenerationOutput } from '../worker-pool/worker-task.js';
+import { piecesOf } from './generation-pieces.js';
+import { inWordsOfResponses } from './response-generation.js';
+import { failureOf } from './response-object.js';
+import { type ResponseWriter } from './response-writer.js';
+
+/** An event as it is streamed; the final one is followed by `[DONE]`. */
+export const eventFrame = (event: ResponseEvent): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n${FINAL_EVENTS.has(event.type) ? SSE_DONE : ''}`;
+
+/** Receives a response that is over. @returns it as it is after that */
+export type FinishResponse = (response: ResponseObject) => Promise<ResponseObject>;
+
+/** Generated text as the events of a response. */
+export class ResponseStream extends OutputStream implements GenerationOutput {
+  readonly chunks = this.body;
+  #hasBegun = false;
+  #unreadable: DomainError | undefined;
+
+  constructor(
+    maxBufferedBytes: number,
+    private readonly writer: ResponseWriter,
+    private readonly finish: FinishResponse,
+  ) {
+    super(maxBufferedBytes);
+  }
+
+  begin(): void {
+    // Nothing to prepare. The scheduler notes it: this request is not sent again.
+  }
+
+  protected format(json: Buffer): string {
+    return [...this.#beginning(), ...this.#said(json)].map(eventFrame).join('');
+  }
+
+  protected async lastFrame(failure: DomainError | undefined): Promise<string> {
+    const why = failure ?? this.#unreadable;
+    const beginning = this.#beginning();
+    const end = why ? this.writer.fail(failureOf(inWordsOfResponses(why) as DomainError)) : await this.#end();
+    return [...beginning, ...end].map(eventFrame).join('');
+  }
+
+  #said(json: Buffer): readonly ResponseEvent[] {
+    if (this.#unreadable) return [];
+    try {
+      return piecesOf(json).flatMap(piece => this.writer.take(piece));
+    } catch (cause) {
+      this.#unreadable = new DomainError('engine_failed', 'The worker sent text that cannot be read.', { cause });
+      return [];
+    }
+  }
+
+  #beginning(): readonly ResponseEvent[] {
+    if (this.#hasBegun) return [];
+    this.#hasBegun = true;
+    return this.writer.begin();
+  }
+
+  async #end(): Promise<readonly ResponseEvent[]> {
+    const events = this.writer.end(Math.floor(Date.now() / 1000));
+    const finished = await this.finish(this.writer.response);
+    return events.map(event => ('response' in event ? { ...event, response: finished } : event));
+  }
+}

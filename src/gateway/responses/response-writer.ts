@@ -1,0 +1,191 @@
+import {
+  type ItemStatus,
+  type ResponseEvent,
+  type ResponseEventBody,
+  type ResponseFailure,
+  type ResponseItem,
+  type ResponseObject,
+  type ResponseStatusEvent,
+  type ResponseUsage,
+} from '../../contracts/openai/responses.js';
+import {
+  eventOfDelta,
+  eventsOfBeginning,
+  eventsOfEnd,
+  itemOf,
+  newItem,
+  type OpenItem,
+  readItem,
+  withEvent,
+} from './open-item.js';
+
+/** What a generation says, in order. */
+export type GenerationPiece =
+  | { readonly type: 'text'; readonly text: string; readonly logprobs?: readonly object[] }
+  | { readonly type: 'reasoning' | 'refusal'; readonly text: string }
+  | {
+      readonly type: 'tool_call';
+      /** Counts the calls of the answer, from 0. */
+      readonly index: number;
+      /** Given by the first piece of a call. */
+      readonly callId?: string;
+      readonly name?: string;
+      /** A piece of the JSON. */
+      readonly arguments: string;
+    }
+  /** OpenAI's `finish_reason`. */
+  | { readonly type: 'finish'; readonly reason: string }
+  | { readonly type: 'usage'; readonly usage: ResponseUsage };
+
+const INCOMPLETE = { length: 'max_output_tokens', content_filter: 'content_filter' } as const;
+
+type IncompleteReason = keyof typeof INCOMPLETE;
+const isIncomplete = (reason: string): reason is IncompleteReason => Object.hasOwn(INCOMPLETE, reason);
+
+/**
+ * Pieces of a generation to the events of a response, and to the response itself. Pure: equal pieces make equal events,
+ * ids included, and all that it knows can be read again from the events that it made (`resumed`).
+ */
+export class ResponseWriter {
+  #response: ResponseObject;
+  #sequence = 0;
+  readonly #output: ResponseItem[] = [];
+  #open: OpenItem | undefined;
+  /** Calls that were begun. */
+  #calls = 0;
+  #made: ResponseEvent[] = [];
+
+  /** @param response as it begins: queued or in progress, without output */
+  constructor(response: ResponseObject) {
+    this.#response = response;
+  }
+
+  /** @param events all so far, from `response.created` on. @returns one that goes on where they end */
+  static resumed([created, ...rest]: readonly ResponseEvent[]): ResponseWriter {
+    if (created?.type !== 'response.created') throw new Error('events begin with response.created');
+    const writer = new ResponseWriter(created.response);
+    for (const event of [created, ...rest]) writer.#apply(event);
+    return writer;
+  }
+
+  /** As it is now; what is not complete yet is in `output` as an item in progress. */
+  get response(): ResponseObject {
+    const open = this.#open ? [itemOf(this.#open, 'in_progress')] : [];
+    return { ...this.#response, output: [...this.#output, ...open] };
+  }
+
+  /** Number of the next event. */
+  get nextSequence(): number {
+    return this.#sequence;
+  }
+
+  /** Before the work begins. */
+  queued(): readonly ResponseEvent[] {
+    this.#tell('response.created', { status: 'queued' });
+    this.#tell('response.queued', {});
+    return this.#taken();
+  }
+
+  /** The work begins; after `queued()` only this is told. */
+  begin(): readonly ResponseEvent[] {
+    if (this.#sequence === 0) this.#tell('response.created', { status: 'in_progress' });
+    this.#tell('response.in_progress', { status: 'in_progress' });
+    return this.#taken();
+  }
+
+  take(piece: GenerationPiece): readonly ResponseEvent[] {
+    if (piece.type === 'usage') this.#response = { ...this.#response, usage: piece.usage };
+    else if (piece.type === 'finish') this.#finish(piece.reason);
+    else if (piece.type === 'tool_call') this.#call(piece);
+    else this.#say(piece);
+    return this.#taken();
+  }
+
+  /** The generation has ended, and not with a failure. @param nowS Unix seconds */
+  end(nowS: number): readonly ResponseEvent[] {
+    this.#close('completed');
+    if (this.#response.incomplete_details) this.#tell('response.incomplete', { status: 'incomplete' });
+    else this.#tell('response.completed', { status: 'completed', completed_at: nowS });
+    return this.#taken();
+  }
+
+  /** What was said so far is kept. */
+  fail(error: ResponseFailure): readonly ResponseEvent[] {
+    this.#close('incomplete');
+    this.#emit({ type: 'error', error });
+    this.#tell('response.failed', { status: 'failed', error: { code: error.code, message: error.message } });
+    return this.#taken();
+  }
+
+  #say(piece: Extract<GenerationPiece, { text: string }>): void {
+    const { type, text } = piece;
+    const logprobs = piece.type === 'text' ? piece.logprobs : undefined;
+    if (text === '' && !logprobs?.length) return;
+    if (this.#open?.kind !== type) {
+      if (this.#isBehindCall && text.trim() === '') return;
+      this.#begin({ kind: type });
+    }
+    this.#emit(eventOfDelta(this.#open!, text, logprobs));
+  }
+
+  /** Line ends between calls are no message. */
+  get #isBehindCall(): boolean {
+    return (this.#open ? itemOf(this.#open, 'in_progress') : this.#output.at(-1))?.type === 'function_call';
+  }
+
+  /** Calls come one after another: what is said of one before the last was told already. */
+  #call({ index, callId, name = '', arguments: piece }: Extract<GenerationPiece, { type: 'tool_call' }>): void {
+    const isNext = index >= this.#calls;
+    const isLast = index === this.#calls - 1 && this.#open?.kind === 'tool_call';
+    if (!isNext && !isLast) return;
+    if (isNext) this.#begin({ kind: 'tool_call', name, ...(callId !== undefined && { callId }) });
+    if (piece !== '') this.#emit(eventOfDelta(this.#open!, piece));
+  }
+
+  #begin(of: { readonly kind: OpenItem['kind']; readonly callId?: string; readonly name?: string }): void {
+    this.#close('completed');
+    const open = newItem({ ...of, response: this.#response.id, index: this.#output.length });
+    this.#emit(...eventsOfBeginning(open));
+  }
+
+  #finish(reason: string): void {
+    const incomplete = isIncomplete(reason);
+    this.#close(incomplete ? 'incomplete' : 'completed');
+    if (incomplete) this.#response = { ...this.#response, incomplete_details: { reason: INCOMPLETE[reason] } };
+  }
+
+  #close(status: ItemStatus): void {
+    if (this.#open) this.#emit(...eventsOfEnd(this.#open, status));
+  }
+
+  #tell(type: ResponseStatusEvent, change: Partial<ResponseObject>): void {
+    this.#emit({ type, response: { ...this.response, ...change } });
+  }
+
+  #emit(...bodies: readonly ResponseEventBody[]): void {
+    for (const body of bodies) {
+      const event: ResponseEvent = { ...body, sequence_number: this.#sequence };
+      this.#apply(event);
+      this.#made.push(event);
+    }
+  }
+
+  #taken(): readonly ResponseEvent[] {
+    const made = this.#made;
+    this.#made = [];
+    return made;
+  }
+
+  /** The only place where an event changes what is known. */
+  #apply(event: ResponseEvent): void {
+    this.#sequence = event.sequence_number + 1;
+    if ('response' in event) this.#response = { ...event.response, output: [] };
+    else if (event.type === 'response.output_item.added') {
+      this.#open = readItem(event.item, event.output_index);
+      if (event.item.type === 'function_call') this.#calls += 1;
+    } else if (event.type === 'response.output_item.done') {
+      this.#output.push(event.item);
+      this.#open = undefined;
+    } else if (this.#open) this.#open = withEvent(this.#open, event);
+  }
+}

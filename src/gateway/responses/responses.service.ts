@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { bodyObject } from '../http/json-body.js';
+import { httpCaller, type InferenceCaller } from '../inference/inference.service.js';
+import { usedTier } from '../inference/request-priority.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { type Generation, TextGenerationService } from '../text/text-generation.service.js';
+import { Conversations, type KnownConversation } from './conversations.js';
+import { piecesOf } from './generation-pieces.js';
+import { type ParsedResponse, parseInputCount, type ParseOptions, parseResponse } from './parse-response.js';
+import { generationOf, inWordsOfResponses } from './response-generation.js';
+import { newResponse } from './response-object.js';
+import { RESPONSE_STORE, type ResponseStore } from './response-store.port.js';
+import { eventFrame, type FinishResponse, ResponseStream } from './response-stream.js';
+import { ResponseWriter } from './response-writer.js';
+
+const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;
+const nowS = (): number => Math.floor(Date.now() / 1000);
+
+interface Turn extends ParsedResponse {
+  readonly caller: InferenceCaller;
+  readonly conversation: KnownConversation;
+  readonly generation: Generation;
+  /** As it begins. */
+  readonly response: ResponseObject;
+  readonly ignored: IgnoredFields;
+  readonly reply: FastifyReply;
+}
+
+/** `/v1/responses`: a dialect of chat, and the store of what was said. */
+@Injectable()
+export class ResponsesService {
+  readonly #logger = new Logger(ResponsesService.name);
+
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly generations: TextGenerationService,
+    private readonly conversations: Conversations,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Optional() @Inject(RESPONSE_STORE) private readonly store?: ResponseStore,
+  ) {}
+
+  /** @throws DomainError as long as no event was sent; later failures are the last events of the stream. */
+  async create(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const turn = await this.#turn(parseResponse, request, reply);
+    if (turn.request.background && this.store) await this.#answerLater(turn, this.store);
+    else await (turn.request.stream ? this.#answerInEvents(turn) : this.#answerAsAWhole(turn));
+  }
+
+  /** Counted by the model itself, which draws one token more: only it knows its template and its tokens. */
+  async countInput(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const turn = await this.#turn(parseInputCount, request, reply);
+    const { usage, timings } = await this.#answerOf(turn);
+    const input_tokens = usage?.input_tokens ?? 0;
+    void reply
+      .headers(answerHeaders(turn.model.id, timings, turn.ignored.paths))
+      .send({ object: 'response.input_tokens', input_tokens });
+  }
+
+  async #turn(
+    parse: (body: Readonly<Record<string, unknown>>, options: ParseOptions) => ParsedResponse,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Turn> {
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    const options = { catalog: this.catalog, newId, stores: this.store !== undefined, ignored };
+    const parsed = parse(bodyObject(request), options);
+    const { model, tier } = parsed;
+    const caller = httpCaller(request, reply, { tier, model });
+    const conversation = await this.conversations.of(caller.tenant, parsed.request);
+    const generation = generationOf(parsed.request, conversation.all, this.catalog);
+    const serviceTier = usedTier(caller.priority, tier);
+    const head = { id: newId('resp'), createdS: nowS(), model: model.id, serviceTier };
+    return { ...parsed, caller, conversation, generation, response: newResponse(parsed.request, head), ignored, reply };
+  }
+
+  async #answerAsAWhole(turn: Turn): Promise<void> {
+    const { writer, usage, timings } = await this.#answerOf(turn);
+    writer.end(nowS());
+    const response = await this.#finish(turn)(writer.response);
+    const counted = usage && { promptTokens: usage.input_tokens, completionTokens: usage.output_tokens };
+    void turn.reply
+      .headers(answerHeaders(turn.model.id, { ...timings, ...(counted && { usage: counted }) }, turn.ignored.paths))
+      .send(response);
+  }
+
+  async #answerOf({ caller, generation, response }: Turn) {
+    try {
+      const { reply, timings } = await this.generations.start(caller, generation).answer('generation');
+      const writer = new ResponseWriter(response);
+      for (const piece of piecesOf(reply.answer)) writer.take(piece);
+      return { writer, usage: writer.response.usage, timings };
+    } catch (error) {
+      throw inWordsOfResponses(error);
+    }
+  }
+
+  /** Until the first event a failure is a normal error. The headers hold only what is known by then. */
+  async #answerInEvents(turn: Turn): Promise<void> {
+    const { caller, generation, response, ignored } = turn;
+    const { maxBufferedBytes } = this.settings.generation;
+    const output = new ResponseStream(maxBufferedBytes, new ResponseWriter(response), this.#finish(turn));
+    const running = this.generations.start(caller, generation, output);
+    const first = await running.firstOutput().catch((error: unknown) => {
+      throw inWordsOfResponses(error);
+    });
+    const { phases, firstOutputMs } = first;
+    const headers = answerHeaders(turn.model.id, { phases, ttftMs: firstOutputMs }, ignored.paths);
+    void this.#stream(turn.reply, headers).send(output.chunks);
+  }
+
+  #stream(reply: FastifyReply, headers: Record<string, string>): FastifyReply {
+    return reply.headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }).type(SSE_CONTENT_TYPE);
+  }
+
+  async #answerLater(turn: Turn, store: ResponseStore): Promise<void> {
+    const { request, response, conversation, caller, reply, ignored } = turn;
+    const { reply: _, ...who } = caller;
+    const work = { request, response, conversation: conversation.all, input: conversation.input, caller: who };
+    await store.startBackground(work);
+    const headers = answerHeaders(turn.model.id, { phases: {} }, ignored.paths);
+    if (!request.stream) return void reply.headers(headers).send(response);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const frames = Readable.from(store.events(caller.tenant, response.id, -1, gone.signal)).map(eventFrame);
+    void this.#stream(reply, headers).send(frames);
+  }
+
+  /** A caller that continues from a response can rely on `store`: it is saved before its end is told. */
+  #finish({ request, conversation, caller }: Turn): FinishResponse {
+    return async response => {
+      if (!request.store || !this.store) return response;
+      try {
+        await this.store.save(caller.tenant, { response, input: conversation.input });
+        return response;
+      } catch (error) {
+        this.#logger.error(`response ${response.id} could not be stored`, error);
+        return { ...response, store: false };
+      }
+    };
+  }
+}

@@ -1,0 +1,241 @@
+import { type Kysely, type Transaction } from 'kysely';
+import {
+  type ResponseAppend,
+  type ResponseEventGroup,
+  type ResponseRecord,
+  type ResponseRecordStore,
+  type ResponseRef,
+  type ResponseRun,
+  type StoredResponseStatus,
+} from '../../core/request/response-record.port.js';
+import { present } from './batch-row.js';
+import { type OpenDatabase } from './open-database.js';
+import { type ResponseEventsTable, type ResponsesTable } from './response-tables.js';
+import { type Database } from './schema.js';
+
+const OPEN = ['queued', 'in_progress'] as const;
+/** Events of a response that has not ended. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** Stored responses on SQLite or Postgres. A write names its run's epoch and its first number: two can never mix. */
+export class KyselyResponseStore implements ResponseRecordStore {
+  readonly #db: Kysely<Database>;
+
+  constructor({ db }: OpenDatabase) {
+    this.#db = db;
+  }
+
+  async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
+    await this.#db.transaction().execute(async db => {
+      await db.insertInto('responses').values(rowOf(record)).execute();
+      if (events.length > 0)
+        await db
+          .insertInto('response_events')
+          .values(groupOf(record, 0, events))
+          .execute();
+    });
+  }
+
+  async find({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseRecord | undefined> {
+    const row = await this.#db
+      .selectFrom('responses')
+      .selectAll()
+      .where('tenant', '=', tenant)
+      .where('id', '=', id)
+      .where('expires_at_ms', '>', nowMs)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** Lengths fall towards the beginning, so that no row can come twice. */
+  async chain({ tenant, id }: ResponseRef, nowMs: number): Promise<readonly ResponseRecord[]> {
+    const rows = await this.#db
+      .withRecursive('chain', db =>
+        db
+          .selectFrom('responses')
+          .selectAll()
+          .where('tenant', '=', tenant)
+          .where('id', '=', id)
+          .where('expires_at_ms', '>', nowMs)
+          .unionAll(
+            db
+              .selectFrom('responses')
+              .innerJoin('chain', join =>
+                join.onRef('responses.tenant', '=', 'chain.tenant').onRef('responses.id', '=', 'chain.previous_id'),
+              )
+              .selectAll('responses')
+              .where('responses.expires_at_ms', '>', nowMs)
+              .whereRef('responses.chain_length', '<', 'chain.chain_length'),
+          ),
+      )
+      .selectFrom('chain')
+      .selectAll()
+      .orderBy('chain_length', 'desc')
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  async begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
+    const row = await this.#db
+      .updateTable('responses')
+      .set(({ eb }) => ({ epoch: eb('epoch', '+', 1), status: 'in_progress' }))
+      .where('tenant', '=', tenant)
+      .where('id', '=', id)
+      .where('status', 'in', OPEN)
+      .returningAll()
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** Rows are written in one order, so that two gateways cannot wait for each other. */
+  async append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
+    const ordered = [...appends].sort((a, b) => (orderOf(a.run) < orderOf(b.run) ? -1 : 1));
+    return this.#db.transaction().execute(async db => {
+      const held = new Set<ResponseRun>();
+      for (const append of ordered) if (await appendOne(db, append)) held.add(append.run);
+      return held;
+    });
+  }
+
+  async events({ tenant, id }: ResponseRef, after: number, limit: number): Promise<readonly ResponseEventGroup[]> {
+    const rows = await this.#db
+      .selectFrom('response_events')
+      .select(['first_sequence', 'events'])
+      .where('tenant', '=', tenant)
+      .where('response_id', '=', id)
+      .where('last_sequence', '>', after)
+      .orderBy('first_sequence')
+      .limit(limit)
+      .execute();
+    return rows.map(({ first_sequence: first, events }) => {
+      const lines = events.split('\n');
+      const skipped = Math.max(0, after + 1 - first);
+      return { first: first + skipped, events: lines.slice(skipped) };
+    });
+  }
+
+  remove(ref: ResponseRef): Promise<boolean> {
+    return this.#db.transaction().execute(db => removeOne(db, ref));
+  }
+
+  async abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRecord[]> {
+    const rows = await this.#db
+      .selectFrom('responses')
+      .selectAll('responses')
+      .where('status', 'in', OPEN)
+      .where('created_at_ms', '<', createdBeforeMs)
+      .where(row =>
+        row.not(
+          row.exists(
+            row
+              .selectFrom('kept_requests')
+              .select('request_id')
+              .whereRef('kept_requests.tenant', '=', 'responses.tenant')
+              .whereRef('kept_requests.request_id', '=', 'responses.id')
+              .where('kept_requests.status', 'in', ['receiving', 'running']),
+          ),
+        ),
+      )
+      .limit(limit)
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  async expire(nowMs: number, limit: number): Promise<number> {
+    const rows = await this.#db
+      .selectFrom('responses')
+      .select(['tenant', 'id'])
+      .where('expires_at_ms', '<=', nowMs)
+      .limit(limit)
+      .execute();
+    for (const row of rows) await this.remove(row);
+    await this.#db
+      .deleteFrom('response_events')
+      .where(row =>
+        row(
+          row.refTuple('tenant', 'response_id', 'first_sequence'),
+          'in',
+          row
+            .selectFrom('response_events')
+            .select(['tenant', 'response_id', 'first_sequence'])
+            .where('expires_at_ms', '<=', nowMs)
+            .limit(limit)
+            .$asTuple('tenant', 'response_id', 'first_sequence'),
+        ),
+      )
+      .execute();
+    return rows.length;
+  }
+}
+
+/** False: another run, or the end, came before. */
+async function appendOne(db: Transaction<Database>, { run, first, events, ending }: ResponseAppend): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('responses')
+    .set(({ eb }) => ({
+      next_sequence: first + events.length,
+      ...(ending && {
+        status: ending.status,
+        response: ending.response,
+        request: null,
+        chain_bytes: eb('chain_bytes', '+', ending.outputBytes),
+      }),
+    }))
+    .where('tenant', '=', run.tenant)
+    .where('id', '=', run.id)
+    .where('epoch', '=', run.epoch)
+    .where('status', 'in', OPEN)
+    .where('next_sequence', '=', first)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  if (events.length > 0)
+    await db
+      .insertInto('response_events')
+      .values(groupOf(run, first, events))
+      .execute();
+  if (ending)
+    await db
+      .updateTable('response_events')
+      .set({ expires_at_ms: ending.eventsUntilMs })
+      .where('tenant', '=', run.tenant)
+      .where('response_id', '=', run.id)
+      .execute();
+  return true;
+}
+
+async function removeOne(db: Transaction<Database>, { tenant, id }: ResponseRef): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('responses')
+    .where('tenant', '=', tenant)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  await db.deleteFrom('response_events').where('tenant', '=', tenant).where('response_id', '=', id).execute();
+  return numDeletedRows > 0n;
+}
+
+const orderOf = ({ tenant, id }: ResponseRef): string => JSON.stringify([tenant, id]);
+
+const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]): ResponseEventsTable => ({
+  ...{ tenant, response_id: id },
+  ...{ first_sequence: first, last_sequence: first + events.length - 1 },
+  ...{ events: events.join('\n'), expires_at_ms: NEVER_MS },
+});
+
+const rowOf = (record: ResponseRecord): ResponsesTable => ({
+  ...{ tenant: record.tenant, id: record.id, status: record.status },
+  previous_id: record.previousId ?? null,
+  ...{ chain_length: record.chainLength, chain_bytes: record.chainBytes },
+  request: record.request ?? null,
+  ...{ input: record.input, response: record.response },
+  ...{ created_at_ms: record.createdAtMs, expires_at_ms: record.expiresAtMs },
+  ...{ epoch: record.epoch, next_sequence: record.nextSequence },
+});
+
+const recordOf = (row: ResponsesTable): ResponseRecord => ({
+  ...{ tenant: row.tenant, id: row.id, status: row.status as StoredResponseStatus },
+  ...{ chainLength: row.chain_length, chainBytes: row.chain_bytes },
+  ...{ input: row.input, response: row.response },
+  ...{ createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
+  ...{ epoch: row.epoch, nextSequence: row.next_sequence },
+  ...present({ previousId: row.previous_id, request: row.request }),
+});

@@ -1,0 +1,145 @@
+import { expect, it } from '@jest/globals';
+import {
+  type ResponseEnding,
+  type ResponseRecord,
+  type ResponseRecordStore,
+} from '../../../src/core/request/response-record.port.js';
+import { type NewStoredRequest, type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
+
+const NOW = 1_800_000_000_000;
+const ACME = 'acme';
+
+const record = (id: string, over: Partial<ResponseRecord> = {}): ResponseRecord => ({
+  ...{ tenant: ACME, id, status: 'queued', chainLength: 1, chainBytes: 10 },
+  ...{ request: '{}', input: '[]', response: '{"output":[]}' },
+  ...{ createdAtMs: NOW, expiresAtMs: NOW + 1000, epoch: 0, nextSequence: 0 },
+  ...over,
+});
+const ending = (status: ResponseEnding['status'] = 'completed'): ResponseEnding => ({
+  ...{ status, response: `{"status":"${status}"}`, outputBytes: 5, eventsUntilMs: NOW + 500 },
+});
+const event = (sequence: number): string => JSON.stringify({ type: 'response.x', sequence_number: sequence });
+const numbered = (from: number, count: number): string[] => Array.from({ length: count }, (_, at) => event(from + at));
+
+interface Stores {
+  readonly responses: ResponseRecordStore;
+  readonly othersResponses: ResponseRecordStore;
+  readonly kept: StoredRequestStore;
+}
+
+/** @param fresh stores without rows: `responses` and `othersResponses` are those of two gateways */
+export function responseStoreContract(fresh: () => Promise<Stores>): void {
+  it('stores a response for its tenant until it expires', async () => {
+    const { responses, othersResponses } = await fresh();
+    const made = record('resp_1', { previousId: 'resp_0', chainLength: 2 });
+    await responses.create(made, []);
+    expect(await othersResponses.find(made, NOW)).toEqual(made);
+    expect(await responses.find({ ...made, tenant: 'other' }, NOW)).toBeUndefined();
+    expect(await responses.find(made, NOW + 1000)).toBeUndefined();
+  });
+
+  it('lists a conversation newest first, of one tenant, without what is gone', async () => {
+    const { responses } = await fresh();
+    await responses.create(record('a'), []);
+    await responses.create(record('b', { previousId: 'a', chainLength: 2 }), []);
+    await responses.create(record('c', { previousId: 'b', chainLength: 3 }), []);
+    await responses.create(record('b', { tenant: 'other', chainLength: 2, previousId: 'a' }), []);
+    const chain = async (id: string, tenant = ACME) =>
+      (await responses.chain({ tenant, id }, NOW)).map(one => `${one.tenant} ${one.id}`);
+    expect(await chain('c')).toEqual(['acme c', 'acme b', 'acme a']);
+    expect(await chain('b', 'other')).toEqual(['other b']);
+    expect(await responses.remove({ tenant: ACME, id: 'b' })).toBe(true);
+    expect(await chain('c')).toEqual(['acme c']);
+    expect(await responses.remove({ tenant: ACME, id: 'b' })).toBe(false);
+  });
+
+  it('ends a conversation that names itself', async () => {
+    const { responses } = await fresh();
+    await responses.create(record('a', { previousId: 'b', chainLength: 2 }), []);
+    await responses.create(record('b', { previousId: 'a', chainLength: 2 }), []);
+    expect(await responses.chain({ tenant: ACME, id: 'a' }, NOW)).toHaveLength(1);
+  });
+
+  it('returns events after a number, in order, across groups', async () => {
+    const { responses, othersResponses } = await fresh();
+    await responses.create(record('r', { nextSequence: 2 }), numbered(0, 2));
+    const run = (await responses.begin({ tenant: ACME, id: 'r' }))!;
+    expect(await responses.append([{ run, first: 2, events: numbered(2, 3) }])).toEqual(new Set([run]));
+    const read = async (after: number, limit = 10) =>
+      (await othersResponses.events(run, after, limit)).flatMap(({ events }) => events);
+    expect(await read(-1)).toEqual(numbered(0, 5));
+    expect(await read(0)).toEqual(numbered(1, 4));
+    expect(await read(3)).toEqual(numbered(4, 1));
+    expect(await read(4)).toEqual([]);
+    expect(await othersResponses.events(run, -1, 1)).toEqual([{ first: 0, events: numbered(0, 2) }]);
+    expect(await othersResponses.events(run, 0, 1)).toEqual([{ first: 1, events: [event(1)] }]);
+  });
+
+  it('takes events of one run only: a later one ends the earlier, and numbers have no gap and no repeat', async () => {
+    const { responses, othersResponses } = await fresh();
+    await responses.create(record('r'), []);
+    const first = (await responses.begin({ tenant: ACME, id: 'r' }))!;
+    expect(first).toMatchObject({ status: 'in_progress', epoch: 1 });
+    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(new Set());
+    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set([first]));
+    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set());
+    const second = (await othersResponses.begin({ tenant: ACME, id: 'r' }))!;
+    expect(second).toMatchObject({ epoch: 2, nextSequence: 1 });
+    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(new Set());
+    const both = [
+      { run: first, first: 1, events: [event(1)] },
+      { run: second, first: 1, events: [event(1)], ending: ending() },
+    ];
+    expect(await othersResponses.append(both)).toEqual(new Set([second]));
+    expect(await responses.find(second, NOW)).toMatchObject({ status: 'completed', chainBytes: 15, nextSequence: 2 });
+    expect((await responses.find(second, NOW))!.request).toBeUndefined();
+    expect(await responses.begin(second)).toBeUndefined();
+    expect(await responses.append([{ run: second, first: 2, events: [event(2)] }])).toEqual(new Set());
+  });
+
+  it('writes nothing of a response that was deleted, and deletes its events with it', async () => {
+    const { responses } = await fresh();
+    await responses.create(record('r', { nextSequence: 1 }), numbered(0, 1));
+    const run = (await responses.begin({ tenant: ACME, id: 'r' }))!;
+    await responses.remove(run);
+    expect(await responses.append([{ run, first: 1, events: [event(1)], ending: ending() }])).toEqual(new Set());
+    expect(await responses.events(run, -1, 10)).toEqual([]);
+  });
+
+  it('removes expired responses, and the events of an ended one before it', async () => {
+    const { responses } = await fresh();
+    await responses.create(record('old', { expiresAtMs: NOW + 10 }), []);
+    await responses.create(record('new', { nextSequence: 1, expiresAtMs: NOW + 5000 }), numbered(0, 1));
+    expect(await responses.expire(NOW + 10, 10)).toBe(1);
+    expect(await responses.events({ tenant: ACME, id: 'new' }, -1, 10)).toHaveLength(1);
+    const run = (await responses.begin({ tenant: ACME, id: 'new' }))!;
+    await responses.append([{ run, first: 1, events: [event(1)], ending: ending('failed') }]);
+    expect(await responses.expire(NOW + 499, 10)).toBe(0);
+    expect(await responses.events(run, -1, 10)).toHaveLength(2);
+    expect(await responses.expire(NOW + 500, 10)).toBe(0);
+    expect(await responses.events(run, -1, 10)).toEqual([]);
+    expect(await responses.find(run, NOW + 500)).toMatchObject({ status: 'failed' });
+  });
+
+  it('knows the responses that no stored request runs', async () => {
+    const { responses, kept } = await fresh();
+    await responses.create(record('run'), []);
+    await responses.create(record('lost'), []);
+    await responses.create(record('over', { status: 'completed' }), []);
+    const lease = { owner: 'one', nowMs: NOW, leaseMs: 10 };
+    await kept.open(keptFor('run'), lease);
+    const { request } = await kept.open(keptFor('lost'), lease);
+    const abandoned = async (beforeMs = NOW + 1) => (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
+    expect(await abandoned()).toEqual([]);
+    const answer = { status: 503, headers: {} };
+    await kept.end(request, 'one', { status: 'failed', answer, endedAtMs: NOW, expiresAtMs: NOW + 1 });
+    expect(await abandoned()).toEqual(['lost']);
+    expect(await abandoned(NOW)).toEqual([]);
+  });
+}
+
+const keptFor = (id: string): NewStoredRequest => ({
+  ...{ tenant: ACME, name: `response:${id}`, requestId: id, mode: 'async', path: '/v1/responses/background' },
+  ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, status: 'running' },
+  ...{ createdAtMs: NOW, expiresAtMs: NOW + 1000 },
+});

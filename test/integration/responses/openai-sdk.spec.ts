@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { llamaModel } from '../../support/llama-model.js';
+import { OpenAiUpstream } from '../../support/openai-upstream.js';
+import { faultsOfEvents, faultsOfResponse } from '../../support/response-schema.js';
+import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { upstreamLlm } from '../generation/generation-rig.js';
+
+type Event = OpenAI.Responses.ResponseStreamEvent;
+type Response = OpenAI.Responses.Response;
+
+const model = 'llama';
+const input = 'what does a switchyard do?';
+
+async function llama(): Promise<ModelSpec> {
+  const options = {
+    device: 'cpu',
+    threads: 1,
+    exact: true,
+    rows: 4,
+    contextTokens: 1024,
+    modelFile: await llamaModel(),
+  };
+  return {
+    ...{ id: model, kind: 'llm', engine: 'llama-cpp', replicas: 1, options },
+    ...{
+      capabilities: ['chat', 'completions', 'tools', 'logprobs'],
+      aliases: [],
+      languages: [],
+      addresses: [],
+      voices: {},
+    },
+  };
+}
+
+let upstream: OpenAiUpstream;
+let rig: GatewayRig;
+let client: OpenAI;
+
+beforeAll(async () => {
+  upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
+  rig = await GatewayRig.start({ models: [await llama(), upstreamLlm(upstream)], launch: sourceLaunch });
+  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+}, 150_000);
+afterAll(async () => {
+  await rig.close();
+  await upstream[Symbol.asyncDispose]();
+});
+
+async function eventsOf(body: OpenAI.Responses.ResponseCreateParamsNonStreaming): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const event of await client.responses.create({ ...body, stream: true })) events.push(event);
+  return events;
+}
+
+const lastOf = (events: readonly Event[]): Response => (events.at(-1) as { response: Response }).response;
+
+/** Of two answers to one question all but what tells them apart. */
+const sayings = ({ output }: Response): unknown =>
+  output.map(item => (item.type === 'message' ? item.content : item.type === 'function_call' ? item.arguments : item));
+
+const weather = {
+  ...{ type: 'function' as const, name: 'weather', description: 'The weather at a place.', strict: true },
+  parameters: {
+    ...{ type: 'object', required: ['celsius'], additionalProperties: false },
+    properties: { celsius: { type: 'boolean' } },
+  },
+};
+
+describe('responses by the openai SDK on llama.cpp', () => {
+  it('are the same whole and as events, as the public schema has them', async () => {
+    const asked = { model, input, max_output_tokens: 24, temperature: 0, metadata: { of: 'test' }, store: false };
+    const whole = await client.responses.create(asked);
+    expect(faultsOfResponse(whole)).toEqual([]);
+    expect(whole).toMatchObject({ model, metadata: { of: 'test' }, temperature: 0, store: false });
+    expect(whole.status).toMatch(/^(in)?complete(d)?$/);
+    expect(whole.usage).toMatchObject({ total_tokens: whole.usage!.input_tokens + whole.usage!.output_tokens });
+    const events = await eventsOf(asked);
+    expect(faultsOfEvents(events)).toEqual([]);
+    expect(sayings(lastOf(events))).toEqual(sayings(whole));
+    const deltas = events.map(event => (event.type === 'response.output_text.delta' ? event.delta : ''));
+    expect(deltas.join('')).toBe(whole.output_text);
+  });
+
+  it('have one id for each item, in the stream and in the response', async () => {
+    const events = await eventsOf({ model, input, max_output_tokens: 16 });
+    const ids = lastOf(events).output.map(({ id }) => id);
+    expect(new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : [])))).toEqual(new Set(ids));
+    expect(ids[0]).toMatch(/^msg_[0-9a-f]+$/);
+  });
+
+  it('end incomplete at their limit', async () => {
+    const events = await eventsOf({ model, input, max_output_tokens: 16, top_p: 0.9 });
+    const { status, incomplete_details } = lastOf(events);
+    if (status === 'completed') return expect(incomplete_details).toBeNull();
+    expect(events.at(-1)).toMatchObject({ type: 'response.incomplete' });
+    expect(incomplete_details).toEqual({ reason: 'max_output_tokens' });
+  });
+
+  it('are JSON by a schema', async () => {
+    const schema = {
+      ...{ type: 'object', required: ['on'], additionalProperties: false },
+      properties: { on: { type: 'boolean' } },
+    };
+    const format = { type: 'json_schema' as const, name: 'switch', schema, strict: true };
+    const answer = await client.responses.create({ model, input, text: { format }, max_output_tokens: 200 });
+    expect(faultsOfResponse(answer)).toEqual([]);
+    expect(JSON.parse(answer.output_text)).toEqual({ on: expect.any(Boolean) });
+  });
+
+  it.each([
+    ['required', 'required'],
+    ['named', { type: 'function', name: 'weather' }],
+    ['allowed', { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'weather' }] }],
+  ] as const)('call a function that is %s, and go on with its output', async (_, tool_choice) => {
+    const tools = [weather];
+    const asked = { model, input, tools, tool_choice, parallel_tool_calls: false, max_output_tokens: 400 };
+    const events = await eventsOf(asked as OpenAI.Responses.ResponseCreateParamsNonStreaming);
+    expect(faultsOfEvents(events)).toEqual([]);
+    const { output } = lastOf(events);
+    expect(output).toMatchObject([{ type: 'function_call', name: 'weather', status: 'completed' }]);
+    const [call] = output as OpenAI.Responses.ResponseFunctionToolCall[];
+    expect(JSON.parse(call!.arguments)).toEqual({ celsius: expect.any(Boolean) });
+    const next = await client.responses.create({
+      ...{ model, tools, tool_choice: 'none', max_output_tokens: 16 },
+      input: [
+        { role: 'user', content: input },
+        ...(output as OpenAI.Responses.ResponseInputItem[]),
+        { type: 'function_call_output', call_id: call!.call_id, output: 'rain' },
+      ],
+    });
+    expect(next.output).toMatchObject([{ type: 'message' }]);
+  });
+
+  it('call functions in a chat, too', async () => {
+    const { type, ...declared } = weather;
+    const answer = await client.chat.completions.create({
+      ...{ model, messages: [{ role: 'user', content: input }], max_tokens: 400 },
+      ...{ tools: [{ type, function: declared }], tool_choice: 'required' },
+    });
+    expect(answer.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ function: { name: 'weather' } }] },
+    });
+  });
+
+  it('have log probabilities of their tokens', async () => {
+    const include = ['message.output_text.logprobs' as const];
+    const answer = await client.responses.create({ model, input, include, top_logprobs: 2, max_output_tokens: 16 });
+    expect(faultsOfResponse(answer)).toEqual([]);
+    const [message] = answer.output as OpenAI.Responses.ResponseOutputMessage[];
+    const [part] = message!.content as OpenAI.Responses.ResponseOutputText[];
+    expect(part!.logprobs?.[0]?.top_logprobs).toHaveLength(2);
+  });
+
+  it('are counted before they are asked for', async () => {
+    const counted = await client.responses.inputTokens.count({ model, input });
+    const { usage } = await client.responses.create({ model, input, max_output_tokens: 16 });
+    expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: usage!.input_tokens });
+  });
+
+  it('end at the worker when their reader leaves', async () => {
+    const stream = await client.responses.create({ model, input, max_output_tokens: 900, stream: true });
+    for await (const event of stream) if (event.type === 'response.created') break;
+    await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
+  });
+
+  it('say where their time went, and which advice had no effect', async () => {
+    const fields = { input, max_output_tokens: 16, reasoning: { effort: 'low' }, prompt_cache_key: 'k' };
+    const answer = await rig.post('/v1/responses', { model, ...fields });
+    expect(answer.headers.get('server-timing')).toMatch(/queue;dur=.*ttft;dur=/);
+    expect(answer.headers.get('x-switchyard-ignored')).toBe('prompt_cache_key, reasoning');
+    expect(Number(answer.headers.get('x-switchyard-completion-tokens'))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ reasoning: { effort: 'low' }, prompt_cache_key: 'k' });
+  });
+
+  it.each([
+    [{ model: 'none' }, 404, 'model_not_found', 'model'],
+    [{ max_output_tokens: 2000 }, 400, 'context_length_exceeded', 'input'],
+    [{ input: [{ type: 'function_call_output', call_id: 'c', output: '' }] }, 400, 'invalid_value', 'input'],
+    [{ input: [] }, 400, 'missing_required_parameter', 'input'],
+    [{ tools: [{ type: 'web_search' }] }, 400, 'unsupported_parameter', 'tools[0].type'],
+  ])('refuse %j with %i', async (fields, status, code, param) => {
+    for (const stream of [false, true]) {
+      const answer = await rig.post('/v1/responses', { model, input, ...fields, stream });
+      expect(answer.status).toBe(status);
+      expect(await answer.json()).toMatchObject({ error: { code, param } });
+    }
+  });
+});
+
+describe('responses from an upstream that knows chat only', () => {
+  const chunk = (delta: object, finish_reason: string | null = null): string =>
+    `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+
+  it('have its reasoning and its calls as items, and it gets them back as messages', async () => {
+    const called = (index: number, more: object): object => ({ tool_calls: [{ index, ...more }] });
+    const body = [
+      chunk({ role: 'assistant', reasoning_content: 'hm' }),
+      chunk({ content: 'I ask.' }),
+      chunk(called(0, { id: 'call_up', function: { name: 'weather', arguments: '' } })),
+      chunk(called(0, { function: { arguments: '{"celsius":' } })),
+      chunk(called(0, { function: { arguments: 'true}' } }), 'tool_calls'),
+      'data: [DONE]\n\n',
+    ].join('');
+    upstream.script({ kind: 'body', type: 'text/event-stream', body });
+    const before = upstream.posts.length;
+    const events = await eventsOf({ model: 'upstream-llm', input, tools: [weather], reasoning: { effort: 'high' } });
+    expect(faultsOfEvents(events)).toEqual([]);
+    const { output } = lastOf(events);
+    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call']);
+    expect((await upstream.post(before)).json()).toMatchObject({
+      ...{ model: 'its/own-name', reasoning_effort: 'high', stream_options: { include_usage: true } },
+      messages: [{ role: 'user', content: input }],
+    });
+    const more = [{ type: 'function_call_output', call_id: 'call_up', output: 'rain' }];
+    const again = [...output, ...more] as OpenAI.Responses.ResponseInputItem[];
+    const next = await client.responses.create({ model: 'upstream-llm', input: again, tools: [weather] });
+    expect(next.output_text).toBe('rain');
+    expect((await upstream.post(before + 1)).json().messages).toMatchObject([
+      { role: 'assistant', content: 'I ask.', reasoning_content: 'hm', tool_calls: [{ id: 'call_up' }] },
+      { role: 'tool', tool_call_id: 'call_up', content: 'rain' },
+    ]);
+  });
+
+  it('that breaks off end as failed, with what they had said', async () => {
+    const body = chunk({ content: 'half' }) + `data: ${JSON.stringify({ error: { message: 'out of memory' } })}\n\n`;
+    upstream.script({ kind: 'body', type: 'text/event-stream', body });
+    const answer = await rig.post('/v1/responses', { model: 'upstream-llm', input, stream: true });
+    const frames = (await answer.text()).split('\n\n').filter(frame => frame !== '');
+    expect(frames.pop()).toBe('data: [DONE]');
+    const events = frames.map(frame => JSON.parse(frame.split('data: ')[1]!) as Event);
+    expect(faultsOfEvents(events)).toEqual([]);
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'error', error: { code: 'engine_failed', message: expect.stringContaining('out of memory') } },
+      { response: { status: 'failed', output: [{ status: 'incomplete', content: [{ text: 'half' }] }] } },
+    ]);
+  });
+
+  it('hear its refusal in the words of what they sent', async () => {
+    const failing = client.responses.create({ model: 'upstream-llm', input: 'FAIL', stream: true });
+    await expect(failing).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'input' });
+  });
+});
